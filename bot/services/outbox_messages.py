@@ -25,7 +25,9 @@ NEWS_SEEN_FOR = timedelta(minutes=1)
 _UNWELCOME_STATES = frozenset(
     {State.FAILED, State.UNRESOLVED, State.REJECTED, State.CANCELLED, State.EXPIRED}
 )
-_TOLD_OF_ROWS = frozenset({"unresolved", "landed_late", "contradicted", "resolution", "resolution_corrected"})
+_TOLD_OF_ROWS = frozenset(
+    {"unresolved", "landed_late", "contradicted", "returned", "resolution", "resolution_corrected"}
+)
 
 
 async def card(tx: Tx, core: Core, request: Request) -> None:

@@ -40,6 +40,7 @@ _LINES = (
     "resolution_corrected",
     "landed_late",
     "contradicted",
+    "returned",
 )
 _WORDS = (*_LINES, "succeeded", "failed", "unresolved", "something_new")
 

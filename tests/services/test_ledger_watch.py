@@ -16,9 +16,10 @@ from bot.services import requests
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
 from bot.services.requests import approvals
-from tests.services.outcome_steps import alert_kinds, execute, open_alerts
+from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end, open_alerts
 from tests.support.kinds import TEXTS
-from tests.support.world import ALICE, BOB, World
+from tests.support.situations import everything_said
+from tests.support.world import ALICE, BOB, CAROL, World
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
@@ -240,3 +241,44 @@ async def test_a_debit_under_the_key_of_a_request_that_was_never_sent_calls_peop
     assert request.id in alert.title
     assert state.value in alert.title
     assert f"topup:{request.key}" in alert.text
+
+
+@pytest.mark.parametrize("how", ["by an answer of the API", "by two people"])
+async def test_what_is_called_succeeded_and_came_back_calls_people_and_is_said_on_the_request(
+    world: World, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "by two people":
+        await world.fault("processor", processor="5xx", times=9)
+        request = await execute(world, await world.top_up("50"))
+        request = await jump_to_the_end(world, request, within=timedelta(hours=2))
+        for person in (BOB, CAROL):
+            await approvals.resolve(
+                world.core, request.id, person, verdict="succeeded", evidence="It is on the card."
+            )
+    else:
+        request = await execute(world, await world.top_up("50"))
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    await ledger_rules.compare(world.core, "main")
+    kept = float_alerts.UNEXPLAINED.name
+    assert kept not in await alert_kinds(world)
+
+    if how == "by two people":
+        await world.tell(f"topups/{request.key}/resolve", {"as": "refunded"})
+    else:
+        ledger = Ledger(world, monkeypatch, 3)
+        await ledger_rules.compare(world.core, "main")
+        ledger.rows.append(row(9, "50", kind="refund", reference=f"topup:{request.key}"))
+    for _ in range(2):
+        await ledger_rules.compare(world.core, "main")
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == kept]
+    assert (alert.severity, alert.subject, alert.count) == ("critical", request.id, 1)
+    assert "50.00 USD came back to the float of main" in alert.title
+    now = await world.request(request.id)
+    assert now.state is State.SUCCEEDED, "what two people or the API said is kept"
+    assert "After that 50.00 USD came back to the float" in now.outcome_text
+    said = await everything_said(world, now)
+    assert any("Its amount came back to the float" in text for text in said), "in its thread"
+    assert sum("After that 50.00 USD came back" in text for text in said) >= 2, (
+        "on its message and to its requester"
+    )

@@ -94,7 +94,8 @@ LEDGER_DIFFERS = AlertKind(
 
 UNEXPLAINED = AlertKind(
     name="unexplained_movement",
-    told_when="the ledger shows movements that no request here made, or a debit of a request that was never sent",
+    told_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
+    " the return of one that succeeded",
     found_by="poller",
     ends="never: acknowledge it when you are done",
     wordings={
@@ -111,6 +112,12 @@ UNEXPLAINED = AlertKind(
             "{rows}\nThis bot sent nothing for that request. Only this bot's database has its key: a copy of it may be"
             " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with the"
             " service by the key. Do not request it again before that.",
+        ),
+        "returned": Wording(
+            (Severity.CRITICAL,),
+            "{amount} came back to the float of {program} for {request}, which is called succeeded",
+            "{rows}\nThe card may not have the money. Look at the card's balance and settle this with your card"
+            " provider by the key. Do not request it again before that.",
         ),
         "foreign": Wording(
             (Severity.WARNING,),
@@ -142,6 +149,13 @@ def unsent(program: str, rows: Sequence[str], amount_usd: Decimal, *, request: s
         amount=format_usd(amount_usd),
         request=request,
         state=state,
+    )
+
+
+def returned(program: str, rows: Sequence[str], amount_usd: Decimal, *, request: str) -> Said:
+    """Rows by which the amount of a request that succeeded came back: `request` is its id and its sentence."""
+    return UNEXPLAINED.says(
+        "returned", program=program, rows=_shown(rows), amount=format_usd(amount_usd), request=request
     )
 
 

@@ -6,19 +6,19 @@ newest row of that sum must still stand where it did, and once a day all of it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import SENT, Request
+from bot.domain.requests import SENT, Request, State
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
 from bot.partner.ratelimit import Lane
-from bot.services import snapshots
+from bot.services import audit, outbox_messages, snapshots
 from bot.services.alerts import ledger_causes
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
@@ -146,6 +146,7 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         request = await requests.get(tx, request_id) if took else None
         if request is not None and request.state not in SENT:
             await _tell_of_unsent(tx, core, program, request, took)
+    await _tell_of_returns(tx, core, program, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
@@ -169,6 +170,32 @@ async def _tell_of_unsent(
     )
     condition = float_alerts.UNEXPLAINED.condition(program, "unsent", request.id)
     await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+
+
+async def _tell_of_returns(
+    tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], known: Mapping[str, str]
+) -> None:
+    """Of payments that are called succeeded, by an answer of the API or by two people, and came back to the float.
+
+    What is on record of how it ended is kept; its message, its thread and its requester say what came after.
+    """
+    for key, request_id in known.items():
+        back = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd > 0]
+        request = await requests.get(tx, request_id) if back else None
+        if request is None or request.state is not State.SUCCEEDED or request.kind not in core.float_kinds:
+            continue
+        usd = exact_sum(entry.amount_usd for entry in back)
+        text = f"{request.outcome_text} After that {format_usd(usd)} came back to the float: do not rely on the card."
+        request = await requests.touch(tx, request, outcome_text=text)
+        facts = {"returned_usd": str(usd)}
+        await audit.of_request(tx, core, request, "system:poller", "request.returned", facts)
+        await outbox_messages.card(tx, core, request)
+        await outbox_messages.line(tx, core, request, "returned", text=text)
+        await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)
+        rows = [_in_a_line(entry) for entry in back]
+        said = float_alerts.returned(program, rows, usd, request=f"{request.id} ({request.summary})")
+        condition = float_alerts.UNEXPLAINED.condition(program, "returned", request.id)
+        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
 
 
 def _taking(fresh: Sequence[LedgerEntry]) -> set[str]:

@@ -102,7 +102,8 @@ def cancelled(found: Request) -> str:
     """What a cancellation did; a batch that was under way may have rows that were sent."""
     if found.state is State.CANCELLED:
         return f"{found.id} is cancelled. Nothing of it was sent."
-    return f"{found.id}: rows that were not sent yet are stopped. {found.outcome_text}".strip()
+    rows = "rows that were not sent yet are stopped. " if found.is_batch else ""
+    return f"{found.id}: {rows}{found.outcome_text}".strip()
 
 
 def submitted(found: Request, channel: str, paused: str = "", trouble: str = "") -> b.Block:

@@ -15,7 +15,7 @@ from bot.partner.models import LedgerEntry
 from bot.services import requests
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
-from bot.services.requests import approvals
+from bot.services.requests import approvals, request_lookups
 from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end, open_alerts
 from tests.support.kinds import TEXTS
 from tests.support.situations import everything_said
@@ -241,6 +241,22 @@ async def test_a_debit_under_the_key_of_a_request_that_was_never_sent_calls_peop
     assert request.id in alert.title
     assert state.value in alert.title
     assert f"topup:{request.key}" in alert.text
+
+
+async def test_who_approves_reads_of_a_debit_under_the_key_of_the_request(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = await _ended(world, State.PENDING)
+    before = await request_lookups.confirmation(world.core, request.id, BOB)
+    assert not any("debit under the key" in concern.text for concern in before.concerns)
+    ledger = Ledger(world, monkeypatch, 1)
+    await ledger_rules.compare(world.core, "main")
+    ledger.rows.append(row(9, "-50", reference=f"topup:{request.key}"))
+    await ledger_rules.compare(world.core, "main")
+
+    read = await request_lookups.confirmation(world.core, request.id, BOB)
+
+    assert any("debit under the key of this request already" in concern.text for concern in read.concerns)
 
 
 @pytest.mark.parametrize("how", ["by an answer of the API", "by two people"])

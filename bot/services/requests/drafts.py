@@ -254,7 +254,11 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
             )
         )
     elif ids:
-        waits = "" if operation.handling.is_urgent else " Once approved, this one waits while that may still arrive."
+        waits = (
+            ""
+            if operation.handling.is_urgent
+            else " Once approved, this one waits while that may still arrive."
+        )
         found.append(Concern(f"{ids} sets the same and has no known outcome yet.{waits}"))
     if facts.get("similar"):
         found.append(Concern(f"The same was asked for within 24 hours: {', '.join(facts['similar'])}."))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.domain.alerts import float_alerts
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
@@ -25,6 +26,7 @@ from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
 from storage.errors import Purged
+from storage.messages import alerts
 from storage.requests import decisions, request_search, requests
 from storage.transaction import Tx
 
@@ -106,6 +108,18 @@ async def _require_may_see_private_values(
         )
 
 
+async def _foreign_debit(tx: Tx, request: Request) -> list[Concern]:
+    """A debit under its key that nothing from here has made: the figures below do not hold then."""
+    alert = await alerts.newest(tx, float_alerts.UNEXPLAINED.name, request.id)
+    if alert is None or request.state is not State.PENDING:
+        return []
+    text = (
+        "The ledger has a debit under the key of this request already, and nothing was sent for it from here:"
+        " see the alert. With your approval the same key is sent, and the API does not pay a second time."
+    )
+    return [Concern(text)]
+
+
 async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmation:
     """The modal of this approver: frozen terms, the facts read again now, and what changed since submit.
 
@@ -114,7 +128,10 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     async with core.store.read() as tx:
         picture = await view_models.request(tx, core, await existing(tx, request_id))
         approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
-        cautions = await limit_cautions(tx, core, picture.request, approvers)
+        cautions = [
+            *await _foreign_debit(tx, picture.request),
+            *await limit_cautions(tx, core, picture.request, approvers),
+        ]
         limits = await limit_lines_for_approvers(tx, core, picture.request, approvers)
     picture = replace(picture, concerns=(*cautions, *picture.concerns))
     request = picture.request

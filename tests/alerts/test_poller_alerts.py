@@ -49,7 +49,8 @@ async def test_the_alert_of_a_low_float_carries_its_chart_and_the_figures_in_wor
         await desk.poll("account", seconds=3600)
 
     message = await desk.message()
-    (chart,) = [block for block in message["blocks"] if block["type"] == "data_visualization"]
+    chart, flows = [block for block in message["blocks"] if block["type"] == "data_visualization"]
+    assert "Into and out of" in flows["title"]
     drawn = {series["name"]: [p["value"] for p in series["data"]] for series in chart["chart"]["series"]}
     assert drawn["Balance"][-1] == 900
     assert set(drawn["Floor"]) == {1000}

@@ -280,7 +280,7 @@ async def test_a_key_that_never_works_again_ends_a_held_request_as_failed_when_i
     failed = await world.request(request.id)
     assert failed.state is State.FAILED
     assert net_of(world, request.key) == 0
-    assert "Nothing moved" in failed.outcome_text
+    assert "It was not carried out" in failed.outcome_text
     assert (await world.request(waiting.id)).state is State.EXPIRED
 
 

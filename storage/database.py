@@ -88,6 +88,21 @@ class Database:
             os.unlink(fresh)
 
 
+class RollingBack(sqlite3.Connection):
+    """Closing it ends its transaction at once.
+
+    SQLite alone would not: while a cursor of the connection is alive, and the traceback of a cancelled task keeps
+    one, a closed connection stays open behind the scenes and holds the write lock until Python collects garbage.
+    """
+
+    def close(self) -> None:
+        try:
+            if self.in_transaction:
+                self.rollback()
+        finally:
+            super().close()
+
+
 def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) -> None:
     """Prepare a fresh SQLite connection, through either driver. We say BEGIN ourselves."""
     dbapi.isolation_level = None

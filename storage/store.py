@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock, set_pragmas
+from storage.database import Database, FileLock, RollingBack, set_pragmas
 from storage.errors import DatabaseMissing
 from storage.migrate import require_current
 from storage.transaction import Tx
@@ -158,8 +158,9 @@ def _engines(database: Database) -> tuple[AsyncEngine, AsyncEngine]:
         )
         return writer, reader
     # One writing connection: writers queue in order in the pool instead of polling SQLite's lock.
-    writer = create_async_engine(database.async_url, pool_size=1, max_overflow=0)
-    reader = create_async_engine(database.async_url, pool_size=_READERS)
+    how = {"factory": RollingBack}
+    writer = create_async_engine(database.async_url, pool_size=1, max_overflow=0, connect_args=how)
+    reader = create_async_engine(database.async_url, pool_size=_READERS, connect_args=how)
     _prepare_sqlite(writer, "BEGIN IMMEDIATE", read_only=False)
     _prepare_sqlite(reader, "BEGIN", read_only=True)
     return writer, reader

@@ -1,0 +1,84 @@
+"""A transaction whose task is cancelled, at whichever of its steps, leaves neither rows nor a lock behind."""
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import count
+from typing import Any
+
+import aiosqlite
+import pytest
+
+from storage.cards import api_snapshots
+from storage.store import Store
+
+SOON_S = 3.0  # well below the ten seconds that SQLite waits for a lock
+HOW = ["before the statement runs", "while it runs", "when it has run", "twice"]
+
+
+class Canceller:
+    """Cancels the task that makes the n-th call to a SQLite connection's thread."""
+
+    def __init__(self, nth: int, how: str, execute: Callable[..., Awaitable[Any]]) -> None:
+        self.nth, self.how = nth, how
+        self.calls = 0
+        self._execute = execute
+
+    def method(self) -> Callable[..., Awaitable[Any]]:
+        async def _execute(connection: aiosqlite.Connection, *args: Any, **kwargs: Any) -> Any:
+            return await self._run(connection, *args, **kwargs)
+
+        return _execute
+
+    async def _run(self, connection: aiosqlite.Connection, call: Any, *args: Any, **kwargs: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        if task.get_name() != "to be cancelled":
+            return await self._execute(connection, call, *args, **kwargs)
+        self.calls += 1
+        if self.calls != self.nth and not (self.how == "twice" and self.calls > self.nth):
+            return await self._execute(connection, call, *args, **kwargs)
+        if self.how == "when it has run":
+            done = await self._execute(connection, call, *args, **kwargs)
+            task.cancel()
+            await asyncio.sleep(0)
+            return done
+        if self.how != "while it runs":
+            task.cancel()
+        else:
+            asyncio.get_running_loop().call_soon(task.cancel)
+        return await self._execute(connection, call, *args, **kwargs)
+
+
+@pytest.fixture(autouse=True)
+def _no_collection_of_garbage() -> Iterator[None]:
+    """What a lock hangs on must not be up to the collector, which need not come."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+async def _changes(store: Store) -> None:
+    async with store.begin() as tx:
+        await api_snapshots.put(tx, "main", "float", "half")
+        await api_snapshots.take(tx, "main", "float")
+        await api_snapshots.put(tx, "main", "float", "whole")
+
+
+@pytest.mark.parametrize("how", HOW)
+async def test_a_transaction_cancelled_at_any_step_leaves_no_lock(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    for nth in count(1):
+        canceller = Canceller(nth, how, aiosqlite.Connection._execute)
+        with monkeypatch.context() as patched:
+            patched.setattr(aiosqlite.Connection, "_execute", canceller.method())
+            task = asyncio.create_task(_changes(sqlite_store), name="to be cancelled")
+            # The error is kept, as whoever logs it would: its traceback keeps the cursors.
+            (ended,) = await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.timeout(SOON_S), sqlite_store.begin() as tx:
+            found = await api_snapshots.take(tx, "main", "float")
+        assert found is None or found.value == "whole", ended
+        if canceller.calls < nth:
+            break
+    assert nth > 5

@@ -3,6 +3,7 @@
 Pure. States change only by `advance`, a second person is judged only by `decide`.
 """
 
+from bot.domain.requests.approval_health import TOO_QUICK, ApprovalHealth, DecisionTime, approval_health
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
     HOW_TO_RESOLVE,
@@ -60,14 +61,17 @@ __all__ = [
     "OPEN",
     "SENT",
     "TERMINAL",
+    "TOO_QUICK",
     "TRANSITIONS",
     "UNSENT",
     "UNWELCOME",
+    "ApprovalHealth",
     "Attempt",
     "Checked",
     "Column",
     "Decision",
     "DecisionKind",
+    "DecisionTime",
     "Event",
     "PendingHold",
     "Problem",
@@ -80,6 +84,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "advance",
+    "approval_health",
     "batch_csv",
     "batch_event",
     "counted",

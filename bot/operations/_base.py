@@ -97,11 +97,11 @@ class Sought:
 
     @property
     def ledger_since(self) -> datetime:
-        """From when on the ledger holds every row of it, by the service's clock."""
+        """From when on the ledger holds every row of it, by the card provider's clock."""
         return self.since - timing.CLOCKS_DIFFER
 
     def may_have_made(self, moment: datetime) -> bool:
-        """Was it made, by the service's clock, when a call of ours could have made it?"""
+        """Was it made, by the card provider's clock, when a call of ours could have made it?"""
         last = self.last_sent_at + timing.QUIESCENCE + timing.CLOCKS_AGREE
         return self.since - timing.CLOCKS_AGREE <= moment <= last
 
@@ -427,7 +427,7 @@ class Operation(ABC):
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (
-                "The API knows a key that was made for this request alone. Was the database restored from a"
+                "Your card provider knows a key that was made for this request alone. Was the database restored from a"
                 " backup, or has the key leaked?"
             )
         happened, next_step = self.in_words.get((error.status or 0, error.code or ""), ("", ""))

@@ -71,7 +71,7 @@ class Close(Operation):
     def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
-            text = "The service has not given the last four digits of this card yet. Try in a moment."
+            text = "Your card provider has not given the last four digits of this card yet. Try in a moment."
             return {"last4": text}
         if values.get("last4") not in (None, card.last4):
             return {"last4": f"These are not the last four digits of {card.holder}'s card. Check the card."}
@@ -149,8 +149,8 @@ class Close(Operation):
         if done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered for another card than was approved. Do not repeat this: a person has to look at"
-                " both cards.",
+                "Your card provider answered for another card than was approved. Do not repeat this: a person has to"
+                " look at both cards.",
                 facts,
                 alarm="The answer to a close names another card: the key may have been used before.",
             )
@@ -233,9 +233,13 @@ def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:
     if last4 is not None and typed not in (None, last4):
         return [Concern(f"The card ends in {last4}, and {typed} was typed.", stops=True)]
     if held is None:
-        return [Concern("The card's balance cannot be read now; until it can, the API leaves the card open.")]
+        return [
+            Concern(
+                "The card's balance cannot be read now; until it can, your card provider leaves the card open."
+            )
+        ]
     if held < 0:
-        return [Concern(f"The card owes {format_usd(-held)}; the API leaves it open.", stops=True)]
+        return [Concern(f"The card owes {format_usd(-held)}; your card provider leaves it open.", stops=True)]
     return []
 
 

@@ -63,8 +63,8 @@ class Freeze(CardSwitch):
     phrases = ("freeze {card}", "lock {card}")
     in_words: ClassVar[InWords] = {
         (403, "FORBIDDEN"): (
-            "The API says that this key may not freeze cards: it needs the scope cards:write. An admin asks the card"
-            " provider to add it, or sets another key with `countersign keys set`.",
+            "Your card provider says that this key may not freeze cards: it needs the scope cards:write. An admin"
+            " asks them to add it, or sets another key with `countersign keys set`.",
             "",
         )
     }

@@ -137,8 +137,8 @@ class SetLimits(Operation):
             return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
         return Outcome(
             Finding.UNKNOWN,
-            "The API took the change, but the processor does not read it back yet: not confirmed. No money moves by"
-            " this; it is read again shortly, so do not repeat this.",
+            "Your card provider took the change, but the card does not show it yet: not confirmed. No money moves by"
+            " this. It is read again shortly, so do not repeat this.",
             _texts(found),
             pauses=timing.CONFIRM_PAUSES,
         )

@@ -159,7 +159,9 @@ class Order(Operation):
         found = []
         if facts["allowance_left"] is not None and facts["allowance_left"] < 1:
             found.append(
-                Concern("The lifetime card allowance is used up. Contact the service for more.", stops=True)
+                Concern(
+                    "The lifetime card allowance is used up. Contact your card provider for more.", stops=True
+                )
             )
         fee, available = facts["monthly_fee_usd"], facts["float_available_usd"]
         if fee > available:

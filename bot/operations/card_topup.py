@@ -59,7 +59,7 @@ class Many(Batch):
 _ON_STATUS = {
     "FROZEN": Concern("The card is frozen: the money will sit on it until it is unfrozen."),
     "DELETED": Concern("The card is closed.", stops=True),
-    "BLOCKED": Concern("The service has blocked this card; only the service can unblock it.", stops=True),
+    "BLOCKED": Concern("Your card provider has blocked this card; only they can unblock it.", stops=True),
     "EXPIRED": Concern("The card has expired.", stops=True),
 }
 
@@ -135,8 +135,8 @@ class TopUp(Operation):
         if done.credited_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
-                " to look at the card and the ledger.",
+                "Your card provider answered with another card or amount than was approved. Do not repeat this: a"
+                " person has to look at the card and the ledger.",
                 facts,
                 alarm="The answer to a top-up names another card or amount: the key may have been used before.",
             )

@@ -87,7 +87,7 @@ class Unload(Operation):
                 Concern("The card's balance cannot be read now, so nobody can say whether this fits.")
             )
         elif self.amount_usd > held:
-            text = f"{_CARD_SHORT} It holds {format_usd(held)}, so the API would refuse this."
+            text = f"{_CARD_SHORT} It holds {format_usd(held)}, so your card provider would refuse this."
             found.append(Concern(text, stops=True))
         found.append(
             Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")
@@ -108,8 +108,8 @@ class Unload(Operation):
         if done.unloaded_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
-                " to look at the card and the float.",
+                "Your card provider answered with another card or amount than was approved. Do not repeat this: a"
+                " person has to look at the card and the float.",
                 facts,
                 alarm="The answer to an unload names another card or amount: the key may have been used before.",
             )

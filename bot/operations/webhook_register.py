@@ -18,7 +18,7 @@ class RegisterWebhook(WebhookOperation):
     verb = "Register the webhook"
     command = ("countersign", "webhook register")
     example = "/countersign webhook register"
-    help = "have the service deliver its events to an address (admins)"
+    help = "have your card provider deliver its events to an address (admins)"
     phrases = ("register the webhook at {url}",)
     url = Field(
         "Public URL",
@@ -30,7 +30,7 @@ class RegisterWebhook(WebhookOperation):
 
     def summary(self) -> str:
         """Names the address."""
-        return f"Register {self.url} for the service's events"
+        return f"Register {self.url} for your card provider's events"
 
     def body(self) -> dict[str, Any]:
         """`url` alone; another address gives another secret (PUT /webhook)."""

@@ -83,7 +83,7 @@ LOOK_UPS = (
         ("countersign", "pause"),
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
-        "stop sending to the API at once",
+        "stop sending to your card provider at once",
         role=people.Role.APPROVER_OR_ADMIN,
         group="on duty",
     ),

@@ -203,8 +203,8 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 
 def support(title: str, text: str) -> b.Block:
-    """A text to copy to the service: no form of ours fixes this."""
-    blocks = [b.context("No form here fixes this. Copy this to the service:"), b.plain_section(text)]
+    """A text to copy to the card provider: no form of ours fixes this."""
+    blocks = [b.context("No form here fixes this. Copy this to your card provider:"), b.plain_section(text)]
     return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
 
 

@@ -123,7 +123,7 @@ def _cards(state: ProgramState) -> b.Block:
 
 def _sending(found: HomeTabView) -> list[b.Block]:
     """For those who may stop it; for admins with what is behind it."""
-    blocks = [b.header("Sending to the API")]
+    blocks = [b.header("Sending to your card provider")]
     for state in found.programs:
         blocks.append(b.section(f"*{b.esc(state.program)}* {status.sending(state)}"))
         if found.is_admin:

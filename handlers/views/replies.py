@@ -29,7 +29,9 @@ def refusal(text: str) -> b.Block:
 
 def age(read_at: datetime | None) -> str:
     return (
-        f"read from the API {b.when(read_at, '{date_short_pretty} {time_secs}')}" if read_at else "never read"
+        f"read from your card provider {b.when(read_at, '{date_short_pretty} {time_secs}')}"
+        if read_at
+        else "never read"
     )
 
 
@@ -147,7 +149,7 @@ def approved(
     if unread:
         end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
         return (
-            f"{text} It is not sent before the API can be read again; it could not be read just now. It waits"
+            f"{text} Your card provider could not be read just now, and it is not sent before that works. It waits"
             f" until{end or ' its approval lapses'}, then it ends and nothing is sent. The outcome appears on the"
             " request."
         )

@@ -125,7 +125,7 @@ async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk
     await desk.press(ALICE, "alert:remedy")
 
     modal = str(await desk.driver.modal(ALICE))
-    assert "Copy this to the service" in modal
+    assert "Copy this to your card provider" in modal
     assert card["id"] in modal
     assert desk.driver.world.simulator.key not in modal
 

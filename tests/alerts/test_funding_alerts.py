@@ -32,7 +32,7 @@ async def test_a_review_becomes_a_credit_in_the_same_message(desk: Desk) -> None
     await desk.poll("funding")
     told = await desk.only()
     assert "is in review" in told
-    assert "The service holds it. Contact the service." in told
+    assert "Your card provider holds it. Contact your card provider." in told
     assert funding_id in told
 
     await decide(desk, funding_id, "credit")
@@ -68,7 +68,7 @@ async def test_a_credit_taken_back_weeks_later_is_critical_though_no_event_came(
     told = [words for words in await desk.seen() if "taken back" in words]
     assert len(told) == 1
     assert "✗ Critical" in told[0]
-    assert "Stop top-ups and contact the service." in told[0]
+    assert "Stop top-ups and contact your card provider." in told[0]
 
 
 async def test_a_late_submission_is_overdue_once_and_says_so_more_loudly(desk: Desk) -> None:

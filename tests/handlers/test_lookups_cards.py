@@ -87,7 +87,7 @@ async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(driver: Sl
     assert "Frozen by no request here" in str(await answer(driver, f"/card show {card}"))
     await driver.world.tell(f"cards/{card}", {"status": "BLOCKED"})
 
-    assert "Only the service can unblock it" in str(await answer(driver, f"/card show {card}"))
+    assert "Only your card provider can unblock it" in str(await answer(driver, f"/card show {card}"))
 
 
 async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(driver: SlackDriver) -> None:
@@ -127,7 +127,7 @@ async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(dri
     assert f"Charged {total:,} USD" in str(shown)
     assert "1 decline not counted" in str(shown)
     assert "9 EUR" in str(found)
-    assert "read from the API" in str(shown)
+    assert "read from your card provider" in str(shown)
 
 
 async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marked(
@@ -159,7 +159,7 @@ async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(d
     shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (ghost,) = [row for row in rows(shown) if row[1] == "Ghost"]
-    assert "not in the service's list" in ghost[6]
+    assert "not in your card provider's list" in ghost[6]
 
 
 async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(driver: SlackDriver) -> None:

@@ -170,7 +170,7 @@ async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time
     assert rows(listed)[: len(moving)] == moving
     first = await answer(driver, f"/funding show {moving[0][0]}")
     assert "usually at most" in pairs(first)["Age"]
-    assert "read from the API just now" in str(first)
+    assert "read from your card provider just now" in str(first)
     assert moving[0][6] == pairs(first)["Request"]
 
 

@@ -155,7 +155,7 @@ async def test_a_phone_is_shown_to_the_approver_and_nowhere_else(driver: SlackDr
 async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_get_them(
     driver: SlackDriver,
 ) -> None:
-    """H11: one way, and nothing at the service says that it is safe."""
+    """H11: one way, and nothing at the card provider says that it is safe."""
     card = await plastic(driver)
     await driver.command(ALICE, f"/card 3ds {card['id']}")
     assert "Only admins can" in (await driver.told(ALICE))["text"]

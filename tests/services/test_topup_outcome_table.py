@@ -66,7 +66,7 @@ FIRST = (
     ),
     First("402", status(402, "INSUFFICIENT_FUNDS"), State.FAILED, "Fund the float"),
     First("404", status(404, "NOT_FOUND"), State.FAILED, "Nothing moved"),
-    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact the service"),
+    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact your card provider"),
     First(
         "409 ALREADY_PROCESSED to a fresh key",
         status(409, "ALREADY_PROCESSED"),

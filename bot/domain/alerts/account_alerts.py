@@ -17,7 +17,7 @@ ALLOWANCE = AlertKind(
             tuple(Severity),
             "Card allowance of {program}: {left} of {limit} left",
             "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
-            " the service for more before the last one is ordered.",
+            " your card provider for more before the last one is ordered.",
         )
     },
     endings={
@@ -62,9 +62,9 @@ SCOPE = AlertKind(
     wordings=one(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
-        "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
-        " the key has the scope. Everything else goes on, and a freeze is tried all the same. Ask the service to add"
-        " it.",
+        "Your card provider said: {error} What needs this call waits or expires, and what it would show is not seen,"
+        " until the key has the scope. Everything else continues, and a freeze is tried all the same. Ask your card"
+        " provider to add the scope.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",
@@ -75,14 +75,14 @@ SCOPE = AlertKind(
 
 KEY_TROUBLE = AlertKind(
     name="key_trouble",
-    told_when="the API does not take the program's key; nothing is sent meanwhile",
+    told_when="your card provider does not take the program's key; nothing is sent meanwhile",
     found_by="execution, poller",
     ends="a key works",
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
-        " `countersign keys set {program}`, or ask the service.",
+        " `countersign keys set {program}`, or ask your card provider.",
     ),
     endings={
         "": Ending(

@@ -185,7 +185,7 @@ class AlertKind:
         return ":".join((self.condition_name or self.name, *parts))
 
     def remedy(self, facts: Facts) -> Remedy | None:
-        """What can be done here about an alert with these facts; None where only the service can help."""
+        """What can be done here about an alert with these facts; None where only the card provider can help."""
         if self.remedy_by is not None:
             return self.remedy_by(facts)
         return self.remedies[0] if self.remedies else None

@@ -86,7 +86,7 @@ LEDGER_DIFFERS = AlertKind(
         Severity.CRITICAL,
         "Ledger and float of {program} differ by {difference}",
         "The rows of the ledger add up to {total}, the float says {balance}. Seen twice while nothing moved. Nothing"
-        " is stopped; compare the newest rows with the requests here and ask the service.",
+        " is stopped; compare the newest rows with the requests here and ask your card provider.",
     ),
     endings=over("Ledger and float of {program} agree again", "They differed for {lasted}."),
     condition_name="ledger",
@@ -104,14 +104,14 @@ UNEXPLAINED = AlertKind(
             "Float of {program}: {count} with keys of this bot that it does not know",
             "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
             " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
-            " with the service, and exchange the API key if nobody can explain them.",
+            " with your card provider, and exchange the API key if nobody can explain them.",
         ),
         "unsent": Wording(
             (Severity.CRITICAL,),
             "{amount} left the float of {program} for {request}, which is {state}",
             "{rows}\nThis bot sent nothing for that request. Only this bot's database has its key: a copy of it may be"
-            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with the"
-            " service by the key. Do not request it again before that.",
+            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with"
+            " your card provider by the key. Do not request it again before that.",
         ),
         "returned": Wording(
             (Severity.CRITICAL,),
@@ -122,7 +122,7 @@ UNEXPLAINED = AlertKind(
         "foreign": Wording(
             (Severity.WARNING,),
             "Float of {program} fell by {amount}, and no request here explains it",
-            "{rows}\nSomebody else uses this account, or the service booked them. If nobody knows of them, pause"
+            "{rows}\nSomebody else uses this account, or your card provider booked them. If nobody knows of them, pause"
             " sending with `/countersign pause` and exchange the API key.",
         ),
     },
@@ -180,7 +180,7 @@ def float_low(
         why.append("The balance is below zero: a credit may have been taken back. Look at the ledger.")
     elif available_usd < balance_usd:
         why.append(
-            "Available is less than the balance because the service caps what may be on cards; more funding does"
+            "Available is less than the balance because your card provider caps what may be on cards; more funding does"
             " not change that."
         )
     if usable_usd >= rule.floor_usd:

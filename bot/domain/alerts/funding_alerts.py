@@ -14,7 +14,7 @@ UNVERIFIED_LIMIT: Final = 5
 
 
 def _remedy_of_reason(facts: Facts) -> Remedy | None:
-    """Where nothing arrived, submitting again can help; what arrived and was refused, only the service settles."""
+    """Where nothing arrived, submitting again can help; what arrived and was refused, the card provider settles."""
     again = facts.get("reason") in ("not_found", "transaction_failed")
     return Remedy.SUBMIT_FUNDING if again else None
 
@@ -33,8 +33,8 @@ FUNDING = AlertKind(
         "overdue": Wording(
             (Severity.WARNING,),
             "{submission} is overdue: pending for {mark}",
-            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact the"
-            " service if it is final there. {about}",
+            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact your"
+            " card provider if it is final there. {about}",
         ),
         "unseen": Wording(
             (Severity.WARNING,),
@@ -44,13 +44,13 @@ FUNDING = AlertKind(
         "unknown status": Wording(
             (Severity.WARNING,),
             "{submission} reads {status}",
-            "That status is not known here. Ask the service what it means. {about}",
+            "That status is not known here. Ask your card provider what it means. {about}",
         ),
         "gone": Wording(
             (Severity.WARNING,),
             "{submission} is not there any more",
-            "The service does not know this submission now; another account may have claimed the transfer. Contact"
-            " the service. {about}",
+            "Your card provider does not know this submission now; another account may have claimed the transfer."
+            " Contact them. {about}",
         ),
     },
     endings={
@@ -71,8 +71,8 @@ FUNDING_UNVERIFIED = AlertKind(
     wordings=one(
         Severity.WARNING,
         "{count} of {limit} unverified submissions of {program} are used",
-        "At {limit} the service takes no more funding until one is verified or rejected. Check hash and network of"
-        " {hashes}.",
+        "At {limit} your card provider takes no more funding until one is verified or rejected. Check hash and network"
+        " of {hashes}.",
     ),
     endings=over(
         "Fewer submissions of {program} are unverified now",

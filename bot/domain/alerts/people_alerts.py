@@ -16,8 +16,8 @@ PAUSED = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused by {who}",
-        "{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits until its"
-        " approval runs out. `/countersign resume` goes on, with the word of two people.",
+        "{reason}\nNothing is sent to your card provider. Requests and approvals continue; an approved request waits"
+        " until its approval expires. `/countersign resume` starts sending again, confirmed by two people.",
     ),
     endings=over(
         "Sending to {program} is on again",

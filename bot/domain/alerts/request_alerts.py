@@ -34,7 +34,7 @@ LANDED_LATE = AlertKind(
 
 KEY_REUSED = AlertKind(
     name="key_reused",
-    told_when="the API gave an answer that should be impossible, such as a key it knows from elsewhere",
+    told_when="your card provider gave an answer that should be impossible, such as a key it knows from elsewhere",
     found_by="execution",
     ends="never: acknowledge it when you are done",
     wordings=one(Severity.CRITICAL, "{request}: an answer that should be impossible", "{alarm}"),

@@ -22,7 +22,7 @@ from bot.view_models import LinkView
 from storage.requests import card_details_links, requests
 from storage.transaction import Tx
 
-# A link used at the last moment is still being answered: the service takes 40 s at most [GET pan].
+# A link used at the last moment is still being answered: the card provider takes 40 s at most [GET pan].
 _STILL_OPENING = timedelta(seconds=60)
 
 

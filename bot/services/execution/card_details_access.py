@@ -1,7 +1,7 @@
 """What happens when a link to card details is used: once, for a person who may still see them.
 
     look     whose link it is; the approval is genuine, the person still a member
-    spend    unless sending is paused: one UPDATE and its audit entry, committed before the service is asked
+    spend    unless sending is paused: one UPDATE and its audit entry, committed before the card provider is asked
     ask      GET pan or POST pan-token, never twice: each call mints another address
     record   opened, by whom and when; then the address goes to the browser and nowhere else
 
@@ -55,7 +55,7 @@ _TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell 
 
 class NotShown(CountersignError):
     """No details; the text is for the person. `status`: 410 = this link works no more, 502 = it was used up and
-    the service gave nothing, 503 = it was not used and may be tried again."""
+    the card provider gave nothing, 503 = it was not used and may be tried again."""
 
     def __init__(self, sentence: str, reason: str, *, status: int = 410) -> None:
         super().__init__(sentence)
@@ -162,7 +162,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
 
 
 async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, int]:
-    """The address the service gives, and for how many seconds it is good."""
+    """The address the card provider gives, and for how many seconds it is good."""
     partner = core.partners[request.program]
     try:
         if manner is Manner.FRAME:
@@ -180,8 +180,8 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
         shown = origin or "an address that is not https"
         log.warning("reveal.other_host", extra={"request": request.id, "origin": shown})
         cause = (
-            f"The service gave a page at {shown}, which may not be shown here. An admin adds its host to"
-            " `details.hosts` in countersign.toml if it is the service's."
+            f"Your card provider gave a page at {shown}, which may not be shown here. An admin adds its host to"
+            " `details.hosts` in countersign.toml if it is your card provider's."
         )
         raise await _nothing_shown(core, request, cause, "other_host")
     return url, seconds

@@ -142,7 +142,7 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
         if now_s > look.began_s + FACTS_GOOD_FOR_S:
-            return Later("What was read from the API is too old by now. It is read again.")
+            return Later("What was read from your card provider is too old by now. It is read again.")
         if now_s < until_s:
             return replace(look, people_until_s=until_s)
     return Later("Slack takes too long to say who may approve. Nothing is sent until it does.")
@@ -308,8 +308,8 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
     except PartnerError as error:
         await programs.key_refused(core, request.program, error)
         if isinstance(error, Unauthorized):
-            return Later("Sending to this program is paused: the API does not take the key.")
-        return Later(f"The API could not be read: {error.message}") if must else None
+            return Later("Sending to this program is paused: your card provider does not take the key.")
+        return Later(f"Your card provider could not be read: {error.message}") if must else None
     except TimeoutError:
         return None
     except CountersignError as error:

@@ -83,8 +83,8 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
         drafting = [p.name for p in known_ones if p.is_draft_only]
     if not held and no_key:
         raise NotFound(
-            f"Nobody paused {', '.join(sorted(no_key))}: the API does not take the key. It goes on by itself within a"
-            " minute of a key that works; see the alert."
+            f"Nobody paused {', '.join(sorted(no_key))}: your card provider does not take the key. Sending"
+            " starts again within a minute of a key that works; see the alert."
         )
     if not held and drafting:
         raise NotFound(

@@ -37,7 +37,7 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
         try:
             await float_lookups.float_now(core, program=program)
         except PartnerError as error:
-            trouble[program] = error.message or "the API does not answer"
+            trouble[program] = error.message or "your card provider does not answer"
     states = tuple([await program_state(core, program) for program in shown])
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=OPEN, limit=_MOST)

@@ -126,7 +126,9 @@ def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
     left = max(0, money.cards_limit - money.cards_total)
     said = f"{left} of {money.cards_limit} left permanently; closed cards give nothing back"
     return _Bound(
-        (("Card allowance", said),), left, f"The card allowance has {left} left. Ask the service for more."
+        (("Card allowance", said),),
+        left,
+        f"The card allowance has {left} left. Ask your card provider for more.",
     )
 
 

@@ -145,7 +145,7 @@ async def in_time(reading: Awaitable[Found]) -> Found:
             return await reading
     except TimeoutError:
         raise LookupFailed(
-            f"The API has not answered within {PREVIEW_WITHIN_S:g} seconds, and this cannot be shown without it."
+            f"Your card provider has not answered within {PREVIEW_WITHIN_S:g} seconds, so this cannot be shown now."
             " Nothing was recorded. Try again in a moment."
         ) from None
 

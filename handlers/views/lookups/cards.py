@@ -21,9 +21,9 @@ _LAST = 5
 _NAMES = 5
 # What a status other than ACTIVE means for who looks at it [Card status].
 _STATUS = {
-    "BLOCKED": "Only the service can unblock it. Contact the service; nobody here can.",
+    "BLOCKED": "Only your card provider can unblock it. Contact them; nobody here can.",
     "EXPIRED": "Purchases fail. The balance stays on it; order a new card.",
-    "INACTIVE": "Purchases fail. What this status means is not documented; ask the service.",
+    "INACTIVE": "Purchases fail. What this status means is not documented; ask your card provider.",
     "DELETED": "It is closed for good; what was on it went back to the float.",
 }
 
@@ -58,7 +58,7 @@ def _why(found: CardView) -> str:
     by = found.frozen_by
     if by is None:
         return (
-            "*Frozen by no request here:* by the service, or another holder of the key. Find out who before you"
+            "*Frozen by no request here:* by your card provider, or another holder of the key. Find out who before you"
             " unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
@@ -125,9 +125,13 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
     else:
         blocks.append(b.section("No card is known here. Order one with `/card order`."))
-    read = f"list {age(found.read_at)}" if found.read_at else "the list was not read from the API yet"
+    read = (
+        f"list {age(found.read_at)}" if found.read_at else "the list was not read from your card provider yet"
+    )
     oldest = min((c.read_at for c in found.cards if c.read_at), default=None)
-    balances = f" · balances as the service last read them, the oldest {b.when(oldest)}" if oldest else ""
+    balances = (
+        f" · balances as your card provider last read them, the oldest {b.when(oldest)}" if oldest else ""
+    )
     blocks.append(b.context(f"{read}{balances}"))
     return with_buttons(b.message(b.esc(head), blocks), pages(command, found.page, found.pages))
 
@@ -163,9 +167,13 @@ def _totals(found: CardStatement) -> str:
     if declined:
         said.append(f"{b.counted(declined, 'decline')} not counted.")
     if still_open:
-        said.append(f"*▲ {still_open} open:* not to be booked before the service has said what they come to.")
+        said.append(
+            f"*▲ {still_open} open:* not to be booked before your card provider has said what they come to."
+        )
     if not found.all_read:
-        said.append(f"*There are more:* the first {len(found.lines):,} that the service listed are here.")
+        said.append(
+            f"*There are more:* the first {len(found.lines):,} that your card provider listed are here."
+        )
     return "\n".join(said)
 
 
@@ -193,7 +201,7 @@ def _note(line: PurchaseLine) -> str:
         return decline_causes.cause_in_words(line.decline_code).what
     notes = [f"open: {why}" for why in line.open]
     if not line.listed:
-        notes.append("not in the service's list")
+        notes.append("not in your card provider's list")
     return ", ".join(notes)
 
 

@@ -165,7 +165,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         (
             "Your markup on purchases",
             percent(card.your_markup_pct),
-            "set by the service; shown on each purchase",
+            "set by your card provider; shown on each purchase",
         ),
     ]
     example = found.example_on_100_usd
@@ -173,7 +173,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         b.header("Fees"),
         b.table(("What", "Rate", "When"), rows),
         b.section(
-            f"Of 100 USD the service takes {format_usd(example.svc_fee_usd)} and your markup"
+            f"Of 100 USD your card provider takes {format_usd(example.svc_fee_usd)} and your markup"
             f" {format_usd(example.your_fee_usd)}; {format_usd(example.lands_on_card_usd)} would be left with both. No"
             " route charges both."
         ),
@@ -181,7 +181,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
             "A published list: what one purchase was charged is on that purchase, see `/card tx`. Ordering a card pays"
             " its first month; the month of closing is charged in full."
         ),
-        b.context(f"program {b.esc(program)} · read from the API just now"),
+        b.context(f"program {b.esc(program)} · read from your card provider just now"),
     ]
     change = (
         [b.button("Change the markup", f"{ids.OPEN_FORM}:markup", markup_command)] if markup_command else []
@@ -202,8 +202,8 @@ def earnings(found: Earnings, program: str) -> b.Block:
         *b.pairs(lines),
         b.section(
             f"Payouts: {paid}. Earnings are your markup on deposits, kept apart from the float: they cannot be spent"
-            " on cards. Ask the service for a payout."
+            " on cards. Ask your card provider for a payout."
         ),
-        b.context(f"program {b.esc(program)} · read from the API just now"),
+        b.context(f"program {b.esc(program)} · read from your card provider just now"),
     ]
     return b.message(f"Earnings: {format_usd(found.owed_usd)} owed", blocks)

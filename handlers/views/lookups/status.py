@@ -132,8 +132,8 @@ def paused(programs: list[str], already: list[str]) -> b.Block:
     said = []
     if programs:
         said.append(
-            f"✓ Sending to {', '.join(programs)} is paused. Requests and approvals go on, nothing leaves for the API."
-            " Two people resume it: `/countersign resume`."
+            f"✓ Sending to {', '.join(programs)} is paused. Requests and approvals continue; nothing is sent to your"
+            " card provider. Two people resume it: `/countersign resume`."
         )
     if already:
         said.append(f"{', '.join(already)} was paused before; that pause stands.")
@@ -160,6 +160,8 @@ def what_if(found: WhatIfView) -> b.Block:
     blocks = [b.header(found.asked), b.section(b.esc(head)), b.table(("What", "How much"), found.lines)]
     blocks += [b.section(f"*▲* {b.esc(text)}") for text in found.obstacles[:5]]
     money = f"{'LIVE' if found.live else 'SANDBOX'} ({b.esc(found.program)})"
-    read = f"float read from the API {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"
+    read = (
+        f"float read from your card provider {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"
+    )
     blocks.append(b.context(f"{money} · {read} · fees read just now. This made no request."))
     return b.message(b.esc(head), blocks)

@@ -32,7 +32,7 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
             if found.last_read
             else "There is no earlier reading."
         )
-        blocks.append(b.section(f"*▲ The API could not be read just now.* {b.esc(read)}"))
+        blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.esc(read)}"))
     if found.changed:
         changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
         blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
@@ -98,7 +98,9 @@ def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
 def resolve(request_id: str, version: int) -> b.Block:
     """Two people who say the same end an unresolved request."""
     options = [
-        b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
+        b.option(
+            "succeeded", "succeeded", "It happened: your card provider, the card or the ledger shows it"
+        ),
         b.option("failed", "failed", "It did not happen, or all of it came back"),
     ]
     evidence: b.Block = {
@@ -113,7 +115,9 @@ def resolve(request_id: str, version: int) -> b.Block:
             " Nothing is sent by this."
         ),
         b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
-        b.field("evidence", "Evidence", evidence, hint="Ledger row, card balance, or the service's answer."),
+        b.field(
+            "evidence", "Evidence", evidence, hint="Ledger row, card balance, or your card provider's answer."
+        ),
     ]
     meta = ids.pack(request=request_id, version=version)
     return b.modal(ids.RESOLVE, "Resolve the outcome", blocks, submit="Resolve", close="Back", meta=meta)

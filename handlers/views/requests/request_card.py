@@ -278,7 +278,7 @@ _LINES = {
     "stopped": "○ {actor} stopped it; what was sent already goes on.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It completed late, after Countersign had given it up.",
-    "contradicted": "▲ The API does not show what two people confirmed. Their confirmation is kept.",
+    "contradicted": "▲ Your card provider does not show what two people confirmed. Their confirmation is kept.",
     "returned": "▲ Its amount came back to the float after it had succeeded.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "try_now": "➤ {actor} pressed *Try now*.",

@@ -171,7 +171,7 @@ class LanguageModel:
             raise ValueError("the answer is too long")
         content = json.loads(answer.content)["choices"][0]["message"]["content"]
         if not isinstance(content, str):
-            raise TypeError("the answer is no text")
+            raise TypeError("the answer isn't text")
         return content
 
     async def fault(self) -> str | None:

@@ -332,7 +332,9 @@ def _scopes_at_partner(name: str, me: Me, *, shows_details: bool) -> list[Findin
         found.append(Finding(Level.KNOW, f"Program {name}: {text}"))
     if unused:
         found.append(
-            Finding(Level.KNOW, f"Program {name}: the key may do more than is used ({', '.join(unused)}).")
+            Finding(
+                Level.KNOW, f"Program {name}: the key has more scopes than it needs ({', '.join(unused)})."
+            )
         )
     return found
 

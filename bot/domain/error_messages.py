@@ -46,7 +46,7 @@ NO_ANSWER: Final = "Your card provider gave no usable answer."
 MESSAGES: Final[Mapping[str, ErrorMessage]] = {
     "BAD_REQUEST": ErrorMessage(
         "Your card provider refused this as invalid.",
-        "Check what you asked for.",
+        "Check what you requested.",
         Fault.YOURS,
         by_new_request=True,
     ),
@@ -81,7 +81,7 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
     ),
     "INSUFFICIENT_FUNDS": ErrorMessage(
         "The float available is smaller than the amount.",
-        "Fund the float or ask for a smaller amount.",
+        "Fund the float or request a smaller amount.",
         Fault.YOURS,
         by_new_request=True,
     ),

@@ -455,7 +455,7 @@ class Operation(ABC):
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         elif finding is Finding.UNRESOLVED:
-            money = f"{self.may_have}; do not repeat this. It is being reconciled."
+            money = f"{self.may_have}; do not repeat this. Countersign checks it with your card provider."
         elif self._may_have_come_back(error, finding):
             money = _CAME_BACK
         parts = [cause, money]

@@ -63,7 +63,7 @@ class WebhookOperation(Operation):
         """What an answer to PUT /webhook means. A new secret goes with the outcome and is sealed in its transaction."""
         url = change.webhook.url
         if change.secret is None:
-            text = f"{url} was registered already, and its secret goes on as it is."
+            text = f"{url} was registered already, and its secret does not change."
             return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "kept"})
         text = f"Events go to {url}. Its new secret is sealed here and verifies them from now on."
         return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "replaced"}, secret=change.secret)

@@ -194,7 +194,7 @@ class Close(Operation):
         if found.balance_usd is None:
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
             return Look(Evidence.UNPROVEN, text, facts)
-        held = f"it held {format_usd(before)} when this was asked for"
+        held = f"it held {format_usd(before)} when this was requested"
         is_empty = found.balance_usd <= 0 and (before is None or before > 0)
         if returned is not None or is_empty:
             text = (
@@ -239,7 +239,12 @@ def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:
             )
         ]
     if held < 0:
-        return [Concern(f"The card owes {format_usd(-held)}; your card provider leaves it open.", stops=True)]
+        return [
+            Concern(
+                f"The card's balance is negative, {format_usd(-held)}; your card provider leaves it open.",
+                stops=True,
+            )
+        ]
     return []
 
 

@@ -35,7 +35,7 @@ class Many(Batch):
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """That the monthly fees continue."""
-        return [("Goes on", "the monthly fees")]
+        return [("Continues", "the monthly fees")]
 
 
 _URGENCY = Urgency(
@@ -98,7 +98,7 @@ class Freeze(CardSwitch):
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
             ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
-            ("Goes on", "the monthly fee"),
+            ("Continues", "the monthly fee"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -154,7 +154,7 @@ class SetLimits(Operation):
         found = await partner.limits(self.card)
         if self._as_wanted(found):
             return Look(Evidence.DONE, self._said(), _texts(found))
-        return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))
+        return Look(Evidence.ABSENT, "The card's limits are not the requested ones.", _texts(found))
 
 
 def _limits(found: Limits) -> dict[str, Decimal | None]:

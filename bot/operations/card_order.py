@@ -70,7 +70,7 @@ class Many(Batch):
         found = [*of_rows]
         left = facts["allowance_left"]
         if left is not None and rows > left:
-            text = f"The lifetime card allowance has {left} left, and {rows} are asked for: the others will fail."
+            text = f"The lifetime card allowance has {left} left, and {rows} are requested: the others will fail."
             found.insert(0, Concern(text))
         available = facts["float_available_usd"]
         fees_usd = facts["monthly_fee_usd"] * rows

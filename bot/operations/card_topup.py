@@ -165,10 +165,10 @@ class TopUp(Operation):
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
         if refund is not None:
             return Look(
-                Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts
+                Evidence.UNDONE, "The ledger shows the debit and the refund: no money is missing.", facts
             )
         return Look(
             Evidence.DEBITED,
-            "The ledger shows the debit and no return: the money left the float, and the card may not have it.",
+            "The ledger shows the debit and no refund: the money left the float, and the card may not have it.",
             facts,
         )

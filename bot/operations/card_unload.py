@@ -75,7 +75,7 @@ class Unload(Operation):
             ("Card balance", left),
             ("Float balance", _change(facts["float_balance_usd"], self.amount_usd)),
             ("Card status", facts.get("card_status") or "not reported yet"),
-            ("Fee", "none; the monthly fee of the card goes on"),
+            ("Fee", "none; the monthly fee of the card continues"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

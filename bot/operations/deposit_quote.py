@@ -110,7 +110,10 @@ class QuoteDeposit(Operation):
                 "Of it",
                 f"{format_usd(service)} for your card provider, {format_usd(yours)} your markup, by today's rates",
             ),
-            ("Lands on the card", f"about {format_usd(self.amount_usd - service - yours)}; the quote says"),
+            (
+                "Credited to the card",
+                f"about {format_usd(self.amount_usd - service - yours)}; the quote says",
+            ),
             ("Float", "not touched"),
         ]
 
@@ -124,7 +127,7 @@ class QuoteDeposit(Operation):
             found.append(Concern(text, stops=True))
         return [
             *found,
-            Concern("A quote is no money: the card is credited when the user's transfer confirms."),
+            Concern("A quote isn't money: the card is credited when the user's transfer confirms."),
         ]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:

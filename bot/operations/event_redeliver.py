@@ -29,7 +29,7 @@ CHALLENGE = "card.3ds_challenge"
 def event_id(text: str) -> str:
     """An event id as the API gives it, 1 to 128 characters. Raises ValueError with the sentence for the field."""
     if not _ID.fullmatch(text):
-        raise ValueError("This is no event id. Copy it from the alert, the log or the export.")
+        raise ValueError("This isn't an event id. Copy it from the alert, the log or the export.")
     return text
 
 

@@ -108,7 +108,7 @@ class SetMarkup(Operation):
             ("As your card provider takes it", _short(self.fraction)),
             (
                 "Of a deposit of 100.00 USD",
-                f"{split}, {format_usd(_HUNDRED - yours - theirs)} lands on the card",
+                f"{split}, {format_usd(_HUNDRED - yours - theirs)} is credited to the card",
             ),
             ("Holds", "from the next deposit quoted on; pending ones keep their rate"),
         ]

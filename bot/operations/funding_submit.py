@@ -85,7 +85,7 @@ class SubmitFunding(Operation):
         if self.network not in facts["listed"]:
             found.append(
                 Concern(
-                    f"Your card provider does not list {self.network} at the moment and would refuse it.",
+                    f"Your card provider does not list {self.network} right now and would refuse it.",
                     stops=True,
                 )
             )

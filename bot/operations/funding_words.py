@@ -72,7 +72,7 @@ _WORDS: Mapping[tuple[str, str], str] = {
     ("review", "multiple_senders"): "More than one wallet paid in. Wait; use one wallet per transfer.",
     ("review", "routed_transfer"): "It was not a direct payment. Wait; send directly next time.",
     ("review", "precision"): "The amount has more than 6 decimals. Wait; use at most 6 next time.",
-    ("review", "unlisted_token"): "The token is not listed on that network at the moment. Wait.",
+    ("review", "unlisted_token"): "The token is not listed on that network right now. Wait.",
     ("review", "not_arrived"): "No matching arrival came within 72 hours. Contact your card provider.",
     ("review", "ambiguous_match"): "More than one arrival was reported for it. Wait.",
     (

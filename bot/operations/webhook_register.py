@@ -30,7 +30,7 @@ class RegisterWebhook(WebhookOperation):
 
     def summary(self) -> str:
         """Names the address."""
-        return f"Register {self.url} for your card provider's events"
+        return f"Register {self.url} for the service's events"
 
     def body(self) -> dict[str, Any]:
         """`url` alone; another address gives another secret (PUT /webhook)."""

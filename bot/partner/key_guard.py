@@ -45,7 +45,7 @@ def check_access(base_url: str, key: Secret) -> httpx.URL:
     if is_loopback(url.host):
         if not secret.startswith(SANDBOX_PREFIX):
             raise AccessRefused(
-                f"This is no sandbox key, and {url.host} is this machine: a live key is never used there. "
+                f"This isn't a sandbox key, and {url.host} is this machine: a live key is never used there. "
                 f"Use a key that begins {SANDBOX_PREFIX}, or your card provider's own address."
             )
     elif secret.startswith(SANDBOX_PREFIX):

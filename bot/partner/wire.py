@@ -186,9 +186,9 @@ class Wire:
         try:
             value = codec.decode(raw)
         except codec.BadJson:
-            raise _unreadable(out, status, "the answer is no JSON") from None
+            raise _unreadable(out, status, "the answer isn't JSON") from None
         if not isinstance(value, dict):
-            raise _unreadable(out, status, "the answer is no JSON object")
+            raise _unreadable(out, status, "the answer isn't JSON object")
         if status >= 400:
             raise _refusal(out, status, headers, value)
         if status not in (200, 201) or "data" not in value:

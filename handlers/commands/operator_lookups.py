@@ -58,7 +58,7 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
 
 async def _handover(asked: Asking) -> Block:
     await handover.give(asked.core, asked.slack_id, asked.command.rest)
-    return replies.said("✓ Your hand-over is in the alerts channel. Whoever comes next presses Accept there.")
+    return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
 
 async def _what_if(asked: Asking) -> Block:
@@ -77,13 +77,13 @@ LOOK_UPS = (
         ("countersign", "status"),
         _status,
         "/countersign status",
-        "float, requests, alerts, sending: how it is",
+        "current float, requests and alerts, and whether sending is paused",
     ),
     LookUp(
         ("countersign", "pause"),
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
-        "stop sending to your card provider at once",
+        "stop sending to your card provider immediately",
         role=people.Role.APPROVER_OR_ADMIN,
         group="on duty",
     ),
@@ -91,7 +91,7 @@ LOOK_UPS = (
         ("countersign", "resume"),
         _resume,
         "/countersign resume [PROGRAM]",
-        "go on, with a second person's word",
+        "start sending again, with a second person's confirmation",
         role=people.Role.APPROVER_OR_ADMIN,
         group="on duty",
     ),

@@ -147,7 +147,7 @@ LOOK_UPS = (
         ("requests", "verify"),
         _verify,
         "/requests verify R-XXXX",
-        "prove that it is what was approved: digest, decisions, audit chain",
+        "prove that it is what was approved: fingerprint, decisions, audit chain",
         shared=True,
     ),
 )

@@ -22,7 +22,7 @@ SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 
 _BUTTONS = {
     Button.ACK: ("Ack", ids.ALERT_ACK, ""),
     Button.SNOOZE: ("Snooze", ids.ALERT_SNOOZE, ""),
-    Button.REMEDY: ("Draft remedy", ids.ALERT_REMEDY, ""),
+    Button.REMEDY: ("Suggest a fix", ids.ALERT_REMEDY, ""),
     Button.REDELIVER: ("Redeliver", ids.ALERT_REDELIVER, ""),
     Button.TRY_NOW: ("Try now", ids.ALERT_TRY_NOW, "primary"),
     Button.SHOW_CARD: ("Show the card", ids.ALERT_SHOW_CARD, ""),
@@ -37,7 +37,7 @@ _STILL_OPEN = 20
 
 
 def alert(picture: AlertView) -> b.Block:
-    """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
+    """What is wrong, since when, how often, who is on it; or that it is over, and how long it lasted."""
     over = picture.state == "resolved"
     kind = catalogue.of(picture.kind)
     head = kind.open_head or _SEVERITY[Severity(picture.severity)]
@@ -125,9 +125,7 @@ def chart(picture: AlertChartView) -> b.Block:
 def code(picture: CodeView) -> b.Block:
     """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
     head = f"A code for {b.esc(picture.label)}"
-    until = (
-        f"Good until {b.when(picture.good_until)}. If this purchase is not yours, freeze the card at once."
-    )
+    until = f"Good until {b.when(picture.good_until)}. If this purchase is not yours, freeze the card immediately."
     blocks = [
         b.header(f"Code {picture.code.reveal()}"),
         b.section(f"{head}: {b.esc(picture.where)}."),
@@ -140,7 +138,7 @@ def digest(picture: DigestView) -> b.Block:
     """The morning's digest. Its text works alone on a phone."""
     money = b.money(picture.live, draft_only=picture.draft_only)
     first = f"{b.esc(picture.first)} · " if picture.first else ""
-    blocks = [b.header(f"Digest of {picture.day}"), *b.pairs(picture.lines)]
+    blocks = [b.header(f"Daily summary of {picture.day}"), *b.pairs(picture.lines)]
     if picture.waiting:
         rows = [
             f"• {b.esc(text)}, since {b.when(since)}, until {b.when(until)}"
@@ -150,8 +148,10 @@ def digest(picture: DigestView) -> b.Block:
     if picture.still_open:
         rows = [f"• {b.esc(title)}" for title in picture.still_open[:_STILL_OPEN]]
         blocks.append(_listed("Still open", rows, len(picture.still_open)))
-    blocks.append(b.context(f"{money} · since the digest before. `/countersign alerts` shows what is open."))
-    return b.message(f"{money} · {first}Digest of {b.esc(picture.day)}", blocks)
+    blocks.append(
+        b.context(f"{money} · since the last daily summary. `/countersign alerts` shows what is open.")
+    )
+    return b.message(f"{money} · {first}Daily summary of {b.esc(picture.day)}", blocks)
 
 
 def _listed(head: str, rows: list[str], in_all: int) -> b.Block:
@@ -195,7 +195,7 @@ def snooze(alert_id: str, title: str) -> b.Block:
     blocks = [
         b.plain_section(title),
         b.field("for", "Snooze", choice),
-        b.field("until", "Until this moment instead", {"type": "datetimepicker"}, optional=True),
+        b.field("until", "Or until this date and time", {"type": "datetimepicker"}, optional=True),
     ]
     return b.modal(
         ids.SNOOZE_FORM, "Snooze", blocks, submit="Snooze", close="Back", meta=ids.pack(alert=alert_id)
@@ -204,8 +204,11 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 def support(title: str, text: str) -> b.Block:
     """A text to copy to the card provider: no form of ours fixes this."""
-    blocks = [b.context("No form here fixes this. Copy this to your card provider:"), b.plain_section(text)]
-    return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
+    blocks = [
+        b.context("There is no form for this. Send this text to your card provider:"),
+        b.plain_section(text),
+    ]
+    return b.modal(ids.NOTICE, "Suggest a fix", [b.plain_section(title), *blocks])
 
 
 def anchor(picture: AnchorView) -> b.Block:

@@ -64,7 +64,7 @@ def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
         for kind in ordered
         if not kinds[kind].handling.asked_by_admins
     ]
-    return [b.header("Ask for"), b.actions(buttons[:25])] if buttons else []
+    return [b.header("Actions"), b.actions(buttons[:25])] if buttons else []
 
 
 def _alerts(found: Sequence[AlertView]) -> list[b.Block]:
@@ -74,7 +74,7 @@ def _alerts(found: Sequence[AlertView]) -> list[b.Block]:
     shown = []
     for one in found[:_ALERTS]:
         icon = status.SEVERITY_ICONS.get(one.severity, "▲")
-        held = f" · {b.esc(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
+        held = f" · {b.esc(one.acknowledged_by)} is on it" if one.acknowledged_by else ""
         text = f"{icon} *{b.esc(b.cut(one.title, 140))}* · since {b.when(one.raised_at)}{held}"
         shown.append(b.section(text, alerts.next_step(one)))
     more = len(found) - _ALERTS

@@ -89,7 +89,7 @@ def request_modal(found: RequestView) -> b.Block:
 def review(cls: type[Operation], command: str) -> b.Block:
     """Answer to a request said in a message: nothing happens before the form is submitted."""
     ask = b.button("Review and submit", ids.OPEN_FORM, ids.typed(command), "primary")
-    text = f"{cls.verb}: check the fields, then submit. Nothing has been asked for yet."
+    text = f"{cls.verb}: check the fields, then submit. Nothing has been requested yet."
     return b.message(b.esc(text), [b.section(b.esc(text)), b.actions([ask])])
 
 
@@ -150,7 +150,7 @@ def approved(
         end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
         return (
             f"{text} Your card provider could not be read just now, and it is not sent before that works. It waits"
-            f" until{end or ' its approval lapses'}, then it ends and nothing is sent. The outcome appears on the"
+            f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
             " request."
         )
     return f"{text} It is being sent now; the outcome appears on the request."

@@ -417,13 +417,13 @@ BY_READING = {
         over=status("ACTIVE"),
     ),
     "a card frozen by your card provider": Kind(
-        "card_status", status("FROZEN"), ("reads FROZEN", "No request here froze it"), ("cards",),
+        "card_status", status("FROZEN"), ("was frozen outside Countersign", "Your card provider froze it"), ("cards",),
         over=status("ACTIVE"),
     ),
-    "an expired card": Kind("card_status", status("EXPIRED"), ("reads EXPIRED", "Purchases fail."), ("cards",)),
-    "an inactive card": Kind("card_status", status("INACTIVE"), ("reads INACTIVE", "not documented"), ("cards",)),
+    "an expired card": Kind("card_status", status("EXPIRED"), ("has expired", "Purchases fail."), ("cards",)),
+    "an inactive card": Kind("card_status", status("INACTIVE"), ("is inactive", "not documented"), ("cards",)),
     "a card closed past the bot": Kind(
-        "card_status", closed_past_the_bot, ("is closed, by no request here",), ("cards",)
+        "card_status", closed_past_the_bot, ("was closed outside Countersign",), ("cards",)
     ),
     "a ledger that differs": Kind(
         "ledger_differs", a_row_of_the_ledger_changed, ("✗ Critical: Ledger and float of main differ by",),

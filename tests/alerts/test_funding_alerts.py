@@ -32,7 +32,7 @@ async def test_a_review_becomes_a_credit_in_the_same_message(desk: Desk) -> None
     await desk.poll("funding")
     told = await desk.only()
     assert "is in review" in told
-    assert "Your card provider holds it. Contact your card provider." in told
+    assert "Your card provider holds it. Contact them." in told
     assert funding_id in told
 
     await decide(desk, funding_id, "credit")

@@ -89,14 +89,14 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_reported(desk: Desk) -> N
 
     told = await desk.seen()
     assert len(told) == 2, told
-    assert any(f"••{closed['last4']} is closed, by no request here" in words for words in told)
-    assert any(f"••{frozen['last4']} reads FROZEN" in words for words in told)
+    assert any(f"••{closed['last4']} was closed outside Countersign" in words for words in told)
+    assert any(f"••{frozen['last4']} was frozen outside Countersign" in words for words in told)
     assert (await desk.driver.world.request(request.id)).state != "failed"
 
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
     await desk.poll("cards")
     told = await desk.seen()
-    assert any("✓ Resolved" in words and f"••{frozen['last4']} reads ACTIVE now" in words for words in told)
+    assert any("✓ Resolved" in words and f"••{frozen['last4']} is ACTIVE now" in words for words in told)
 
 
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:

@@ -140,7 +140,7 @@ async def test_an_amount_above_the_limit_is_stopped_on_its_field_in_the_form_and
     card = driver.world.cards[0]["id"]
     await driver.command(ALICE, f"/card topup {card} 5000.01")
     told = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
-    assert "can never be approved. Ask for 5,000.00 USD at most." in told["amount_usd"]
+    assert "can never be approved. Request 5,000.00 USD at most." in told["amount_usd"]
 
     said = await driver.message(ALICE, f"top up {driver.world.cards[0]['last4']} by 5000.01", "D0ALICE")
     assert said is not None

@@ -84,7 +84,7 @@ async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(driver: Sl
     await act_on_card(driver, "card_unfreeze", "Found")
     await driver.world.tell(f"cards/{card}", {"status": "FROZEN"})
 
-    assert "Frozen by no request here" in str(await answer(driver, f"/card show {card}"))
+    assert "Frozen outside Countersign" in str(await answer(driver, f"/card show {card}"))
     await driver.world.tell(f"cards/{card}", {"status": "BLOCKED"})
 
     assert "Only your card provider can unblock it" in str(await answer(driver, f"/card show {card}"))
@@ -99,7 +99,7 @@ async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(driver: 
     assert "Bakery" in str(rows(shown))
     assert str(shown["blocks"]).count("*▲ Declined*") == 1
     assert "too many purchases in a short time" in str(shown)
-    assert "Going on can get the card blocked" in str(shown)
+    assert "More attempts can get the card blocked" in str(shown)
 
 
 async def test_a_card_is_shown_though_its_history_cannot_be_read(driver: SlackDriver) -> None:
@@ -148,7 +148,7 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
     (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
     assert hotel[3] == format_usd(heard.charge_usd)
     assert "open: settled at another amount" in hotel[6]
-    assert "▲ 1 open" in str(shown)
+    assert "▲ 1 purchase without a final amount" in str(shown)
 
 
 async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(driver: SlackDriver) -> None:

@@ -67,14 +67,14 @@ async def test_requests_that_wait_shorten_the_runway_and_are_named(driver: Slack
 
     shown = pairs(await answer(driver, "/float"))
 
-    assert shown["Committed by pending requests"] == "499.00 USD in 1"
+    assert shown["Held by pending requests"] == "499.00 USD in 1"
     hours = re.match(r"about (\d+) h", shown["Runway"])
     assert hours
     assert 4 <= int(hours[1]) <= 6
 
 
 async def test_a_runway_that_nobody_can_know_yet_is_not_guessed(driver: SlackDriver) -> None:
-    assert "too little was seen" in pairs(await answer(driver, "/float"))["Runway"]
+    assert "not enough history yet" in pairs(await answer(driver, "/float"))["Runway"]
 
 
 async def test_the_course_of_the_float_is_that_of_the_period_named(driver: SlackDriver) -> None:

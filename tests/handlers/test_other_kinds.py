@@ -93,7 +93,7 @@ async def test_a_card_is_unloaded(driver: SlackDriver) -> None:
     card = await plastic(driver)
     before = Decimal(card["balance_usd"])
     too_much, said = await asked(driver, ALICE, f"/card unload {card['id']} {before + 1}", {})
-    assert "would not be sent" in said
+    assert "would be blocked right now" in said
     assert "The card holds less" in said
     assert (await done(driver, too_much)).state is State.CANCELLED
 
@@ -245,7 +245,7 @@ async def test_a_quote_is_off_until_the_agreement_names_its_fields(driver: Slack
     kinds["deposit_quote"] = kinds["deposit_quote"].configured(names)  # type: ignore[attr-defined]  # of that kind
     driver.world.rebuild(kinds=kinds)
     request, said = await asked(driver, ALICE, f"/funding deposit 50 {card['id']}", values)
-    assert "Lands on the card" in said
+    assert "Credited to the card" in said
     ended = await done(driver, request)
 
     assert ended.state is State.SUCCEEDED, ended.outcome_text

@@ -307,7 +307,7 @@ async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) ->
     assert "was not opened" in (await world.request(sent.id)).outcome_text
     assert "No direct message reached" in (await world.request(unsent.id)).outcome_text
     assert await state(world, sent) == "over"
-    with pytest.raises(Expired, match="lapsed"):
+    with pytest.raises(Expired, match="has expired"):
         await details_link.another_link(world.core, sent.id, ALICE)
 
 

@@ -39,7 +39,7 @@ KNOWN = Known({"01-key": "R-7K3M"}, {CARD: "ALICE ••4242"})
             "0",
             "card-order:01-key",
             CARD,
-            "Marker of your card provider's books for ALICE ••4242",
+            "Marker in your card provider's books for ALICE ••4242",
         ),
         ("clawback", "-2", "who-knows", None, "Your card provider calls it clawback"),
     ],

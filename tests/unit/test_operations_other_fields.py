@@ -47,7 +47,7 @@ def test_what_is_sent_is_the_percentage_over_a_hundred_to_the_digit(asked: Decim
 
 @pytest.mark.parametrize("typed", ["../cards", "a b", "", "x" * 129, "<!channel>", "ev\n1"])
 def test_what_is_no_event_id_never_gets_into_a_path(typed: str) -> None:
-    with pytest.raises(ValueError, match="no event id"):
+    with pytest.raises(ValueError, match="isn't an event id"):
         event_id(typed)
 
 

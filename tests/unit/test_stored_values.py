@@ -189,7 +189,7 @@ KEPT = (
         {"url": "https://countersign.example.com/webhooks/main"},
         {},
         b'{"url":"https://countersign.example.com/webhooks/main"}',
-        "Register https://countersign.example.com/webhooks/main for your card provider's events",
+        "Register https://countersign.example.com/webhooks/main for the service's events",
         "00bebec144a718b3b7196790d32c248014148e70c6ea34bbc664eece1444fc0d",
     ),
     Kept(

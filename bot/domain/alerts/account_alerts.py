@@ -38,7 +38,7 @@ POLLER_SILENT = AlertKind(
         Severity.CRITICAL,
         "The account of {program} cannot be read",
         "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
-        " unseen until it answers. It is tried on.",
+        " unseen until it answers. Countersign keeps trying.",
     ),
     endings={
         "": Ending(
@@ -47,7 +47,7 @@ POLLER_SILENT = AlertKind(
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
-            "The alert of the key goes on; this one was open for {open_for}.",
+            "The alert of the key stays open; this one was open for {open_for}.",
         ),
     },
     runbook="poller_silent-scope",
@@ -56,7 +56,7 @@ POLLER_SILENT = AlertKind(
 
 SCOPE = AlertKind(
     name="scope",
-    told_when="the key may not make one of the calls that this bot makes; everything else goes on",
+    told_when="the key may not make one of the calls that this bot makes; everything else continues",
     found_by="execution, poller, card details",
     ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
@@ -117,7 +117,7 @@ ACCOUNT_CHANGED = AlertKind(
     endings={
         "": Ending(
             "The key of {program} is of the known account again",
-            "Sending was paused for {lasted}, and goes on.",
+            "Sending was paused for {lasted}, and has resumed.",
         ),
         "paused": Ending(
             "The key of {program} is of the known account again",

@@ -136,7 +136,7 @@ class AlertKind:
     and what asks a person for an answer."""
     buttons: tuple[Button, ...] = STANDARD_BUTTONS
     remedies: tuple[Remedy, ...] = ()
-    """What **Draft remedy** may open; the first one, unless `remedy_by` picks by the facts kept with the alert."""
+    """What **Suggest a fix** may open; the first one, unless `remedy_by` picks by the facts kept with the alert."""
     remedy_by: Callable[[Facts], Remedy | None] | None = None
     digest_word: str = ""
     """What the morning's digest calls it; its name where there is no better word."""

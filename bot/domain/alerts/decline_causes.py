@@ -28,7 +28,7 @@ _CAUSES: Mapping[str, Cause] = {
         "the card does not hold enough", "Top up the card, then buy again.", Remedy.TOP_UP_CARD
     ),
     "issuer_funds_unavailable": Cause(
-        "your card provider could not fund the purchase", "Contact your card provider if it goes on."
+        "your card provider could not fund the purchase", "Contact your card provider if it keeps happening."
     ),
     "daily_limit_exceeded": Cause(
         "the card's daily limit is used up", "Raise the limit or wait.", Remedy.RAISE_CARD_LIMITS
@@ -44,11 +44,11 @@ _CAUSES: Mapping[str, Cause] = {
         "Split the purchase; this ceiling cannot be raised.",
     ),
     "velocity_limit_exceeded": Cause(
-        "too many purchases in a short time", "Wait. Going on can get the card blocked."
+        "too many purchases in a short time", "Wait. More attempts can get the card blocked."
     ),
     BLOCKED: Cause(
         "the card is not usable",
-        "If it is frozen, find out who froze it and why before anybody unfreezes it; if it reads BLOCKED, only your"
+        "If it is frozen, find out who froze it and why before anybody unfreezes it; if it is BLOCKED, only your"
         " card provider can unblock it.",
     ),
     "fraud_risk_declined": Cause(
@@ -62,12 +62,12 @@ _CAUSES: Mapping[str, Cause] = {
         "purchases at this kind of merchant are not allowed", "Buy elsewhere, or ask your card provider."
     ),
     "processing_error": Cause(
-        "the purchase could not be processed", "Contact your card provider if it goes on."
+        "the purchase could not be processed", "Contact your card provider if it keeps happening."
     ),
     "authorization_timeout": Cause(
-        "nobody answered the purchase in time", "Contact your card provider if it goes on."
+        "nobody answered the purchase in time", "Contact your card provider if it keeps happening."
     ),
-    "unknown": Cause("your card provider gave no reason", "Ask your card provider if it goes on."),
+    "unknown": Cause("your card provider gave no reason", "Ask your card provider if it keeps happening."),
 }
 
 

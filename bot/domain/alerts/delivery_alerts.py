@@ -160,8 +160,8 @@ RELAY_UNREADABLE = AlertKind(
         Severity.WARNING,
         "{count} events for {destination} cannot be opened",
         "What is stored of them does not open with this bot's keys: it was changed, or sealed with a key that is gone."
-        " They were set aside, and the other events for {destination} go on. {destination} can read these events from"
-        " the event log: {events}.",
+        " They were set aside, and the other events for {destination} continue. {destination} can read these events"
+        " from the event log: {events}.",
     ),
     endings={
         "": Ending(
@@ -226,7 +226,7 @@ SLACK_ACCESS = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Slack refuses Countersign access",
-        "{faults}\nMessages and approvals that need it wait. They go on by themselves when Slack gives it again.",
+        "{faults}\nMessages and approvals that need it wait. They continue by themselves when Slack gives it again.",
     ),
     endings=over(
         "Slack gives Countersign access again", "It was missing for {lasted}. What waited is sent now."

@@ -67,7 +67,7 @@ RUNWAY = AlertKind(
         ),
         "low": Ending(
             "Float of {program} is low now: {usable}",
-            "The forecast came true after {lasted}. The alert of the low float goes on.",
+            "The forecast came true after {lasted}. The alert of the low float stays open.",
         ),
         "not read": Ending("Float of {program} lasts longer again", "The forecast was short for {lasted}."),
     },

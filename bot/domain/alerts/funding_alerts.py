@@ -43,7 +43,7 @@ FUNDING = AlertKind(
         ),
         "unknown status": Wording(
             (Severity.WARNING,),
-            "{submission} reads {status}",
+            "{submission}: unknown status {status}",
             "That status is not known here. Ask your card provider what it means. {about}",
         ),
         "gone": Wording(
@@ -54,7 +54,7 @@ FUNDING = AlertKind(
         ),
     },
     endings={
-        "": Ending("{submission} is on its way again", "It reads {status}, {lasted} after the alert."),
+        "": Ending("{submission} is on its way again", "Its status is {status}, {lasted} after the alert."),
         "not known": Ending("The alert about a submission is over", "It was open for {lasted}: {subject}."),
     },
     remedies=(Remedy.SUBMIT_FUNDING,),

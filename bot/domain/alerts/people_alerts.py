@@ -37,7 +37,7 @@ CONSENT = AlertKind(
         "resume": Wording(
             (Severity.WARNING,),
             "{who} asks to resume sending to {program}",
-            "{pause} Requests that are approved and still valid are sent at once. " + _SECOND_PERSON,
+            "{pause} Requests that are approved and still valid are sent immediately. " + _SECOND_PERSON,
         ),
         "drafts_off": Wording(
             (Severity.WARNING,),
@@ -85,7 +85,7 @@ DELEGATION = AlertKind(
         "began": Wording(
             (Severity.WARNING,),
             "A delegation began",
-            "{delegation} The two count as one person: neither decides on what the other asked for. It is written in"
+            "{delegation} The two count as one person: neither decides on what the other requested. It is written in"
             " countersign.toml.",
         ),
         "ended": Wording(

@@ -65,7 +65,7 @@ def in_words(kind: str, amount_usd: Decimal, reference: str | None, card_id: str
     if kind == "refund":
         return _returned(reference or "", card)
     if kind == "adjustment":
-        return f"Marker of your card provider's books{f' for {card}' if card else ''}; moves nothing"
+        return f"Marker in your card provider's books{f' for {card}' if card else ''}; moves nothing"
     return f"Your card provider calls it {kind}{f', for {card}' if card else ''}"
 
 

@@ -58,7 +58,7 @@ def _object(raw: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise NoDescription("What your card provider gives as its description is no JSON object.")
+        raise NoDescription("What your card provider gives as its description isn't a JSON object.")
     return value
 
 

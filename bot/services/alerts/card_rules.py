@@ -100,7 +100,7 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
     await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
 
 
-_BY_OTHERS = "No request here unfroze it: your card provider did, or another holder of the key."
+_BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
 
 
 async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:

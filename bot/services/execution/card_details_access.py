@@ -49,7 +49,7 @@ _OPENED = (
     "This link was used already, and the details were shown. To see them again, make a new request with /card reveal."
     " If it was not you who saw them, tell an admin and freeze the card."
 )
-_OVER = "The approval behind this link has lapsed. Make a new request with /card reveal."
+_OVER = "The approval behind this link has expired. Make a new request with /card reveal."
 _TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell an admin."
 
 
@@ -128,7 +128,7 @@ async def _require_allowed(core: Core, request: Request) -> None:
         text = "Slack cannot say now whether you are still a member. The link was not used: try again in a moment."
         raise NotShown(text, "lookup_failed", status=503) from error
     except NotAllowed as refusal:
-        text = "The details are not shown: who asked for them is no longer a full member of the workspace."
+        text = "The details are not shown: who requested them is no longer a full member of the workspace."
         async with _refusal(core, request):
             await _end(core, request, refusal.reason, text)
             raise NotShown(text, refusal.reason) from refusal
@@ -153,7 +153,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
             facts = {"card": request.subject, "as": manner.value}
             await audit.of_request(tx, core, request, request.requester, "card_details.link_used", facts)
     if paused:
-        text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
+        text = f"{paused.rstrip('.')}. The link was not used: try again when sending resumes."
         raise NotShown(text, "paused", status=503)
     if spent is None:  # somebody was quicker, or it expired since it was read
         async with _refusal(core, request):

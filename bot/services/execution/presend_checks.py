@@ -177,7 +177,7 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     if request.state is State.APPROVED:
         why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
         return Stop(Event.EXPIRE, f"Approved, but it could not be sent in time. Nothing was sent.{why}")
-    return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
+    return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has expired.")
 
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:

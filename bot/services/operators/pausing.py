@@ -134,7 +134,7 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     who = f"{consent.asked_by_name} asked, {actor.name} confirmed."
     if await program_pauses.is_draft_only(tx, program):
         return f"The pause of {program} is over: {who} {draft_only.sentence(program)}"
-    return f"Sending to {program} goes on: {who}"
+    return f"Sending to {program} has resumed: {who}"
 
 
 async def _redraw(tx: Tx, core: Core, program: str) -> None:

@@ -119,7 +119,7 @@ def row_concerns(facts: Facts, *, left_out: Collection[int] = ()) -> list[Concer
     sentences = [w for w in facts.get("warnings", ()) if isinstance(w, str)]
     sentences += [warning.sentence for warning in found[:MOST_TOLD]]
     if len(found) > MOST_TOLD:
-        sentences.append(f"{len(found) - MOST_TOLD} more warnings stand beside their rows.")
+        sentences.append(f"{len(found) - MOST_TOLD} more warnings are beside their rows.")
     return [Concern(text) for text in sentences]
 
 

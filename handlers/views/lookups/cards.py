@@ -58,8 +58,8 @@ def _why(found: CardView) -> str:
     by = found.frozen_by
     if by is None:
         return (
-            "*Frozen by no request here:* by your card provider, or another holder of the key. Find out who before you"
-            " unfreeze it."
+            "*Frozen outside Countersign:* by your card provider, or somebody else with the key. Find out who before"
+            " you unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
     how = ", *Freeze now*" if by.break_glass else ""
@@ -161,14 +161,15 @@ def _totals(found: CardStatement) -> str:
     still_open = sum(1 for line in found.lines if line.open)
     said = [
         f"*{b.esc(found.period.in_words())}*",
-        f"Charged {format_usd(found.charged_usd)}, fees of {format_usd(found.fee_usd)} in it, as authorized: what"
-        " came back since is shown by the status.",
+        f"Charged {format_usd(found.charged_usd)}, including {format_usd(found.fee_usd)} in fees (amounts at"
+        " authorization; refunds are shown in Status).",
     ]
     if declined:
         said.append(f"{b.counted(declined, 'decline')} not counted.")
     if still_open:
         said.append(
-            f"*▲ {still_open} open:* not to be booked before your card provider has said what they come to."
+            f"*▲ {b.counted(still_open, 'purchase')} without a final amount:* do not book before you asked your card"
+            " provider."
         )
     if not found.all_read:
         said.append(
@@ -190,7 +191,7 @@ def _table(lines: Sequence[PurchaseLine], zone: ZoneInfo) -> b.Block:
         )
         for line in lines
     ]
-    head = (f"When ({zone})", "Merchant", "Status", "Charge", "Fee in it", "Originally", "Note")
+    head = (f"When ({zone})", "Merchant", "Status", "Charge", "Including fee", "Original amount", "Note")
     return b.table(head, rows)
 
 
@@ -208,9 +209,8 @@ def _note(line: PurchaseLine) -> str:
 def _source(found: CardStatement) -> str:
     heard = sum(1 for line in found.lines if line.heard)
     return (
-        f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
-        " events were received here, of the history for the rest · times in"
-        f" {b.esc(found.period.zone)}"
+        f"history {age(found.read_at)} · amounts: {heard:,} from authorization events, {len(found.lines) - heard:,}"
+        f" from the card provider's history · times in {b.esc(found.period.zone)}"
     )
 
 

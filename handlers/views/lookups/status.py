@@ -113,7 +113,7 @@ def alerts_in_brief(found: tuple[AlertView, ...], most: int) -> list[b.Block]:
 
 
 def _held(alert: AlertView) -> str:
-    return f" · {b.esc(alert.acknowledged_by)} looks after it" if alert.acknowledged_by else ""
+    return f" · {b.esc(alert.acknowledged_by)} is on it" if alert.acknowledged_by else ""
 
 
 def pause_buttons(states: tuple[ProgramState, ...]) -> list[b.Block]:
@@ -136,7 +136,7 @@ def paused(programs: list[str], already: list[str]) -> b.Block:
             " card provider. Two people resume it: `/countersign resume`."
         )
     if already:
-        said.append(f"{', '.join(already)} was paused before; that pause stands.")
+        said.append(f"{', '.join(already)} was already paused.")
     text = " ".join(said)
     return b.message(b.esc(text), [b.section(b.esc(text))])
 
@@ -146,8 +146,8 @@ def pause_form(program: str) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": 1000}
     blocks = [
         b.section(
-            f"Stop sending to *{b.esc(program)}* at once? Requests and approvals go on; what is approved waits 15"
-            " minutes at most. Two people are needed to resume."
+            f"Stop sending to *{b.esc(program)}* immediately? Requests and approvals continue; what is approved waits"
+            " 15 minutes at most. Two people are needed to resume."
         ),
         b.field("reason", "Reason", element, optional=True),
     ]

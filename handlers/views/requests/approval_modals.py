@@ -35,22 +35,22 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.esc(read)}"))
     if found.changed:
         changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
-        blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
+        blocks.append(b.section(f"*▲ Changed since it was requested*\n{changed}"))
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request_card.approvals(found.picture.decisions))
     left = asked.approvals_needed - given - 1
     if left > 0:
-        after = f"It needs {b.counted(left, 'more approval')} after it"
+        after = f"It needs {b.counted(left, 'more approval')} after yours"
     elif found.picture.draft_only:
         after = "Nothing is sent with it: it is a draft"
     elif found.picture.paused:
-        after = "With it, it goes out once sending goes on"
+        after = "It is sent once sending resumes"
     else:
-        after = "With it, it is approved, and waits" if found.waits else "With it, it is sent at once"
+        after = "It is then approved, and waits" if found.waits else "Approving sends it immediately"
     blocks.append(
         b.context(
-            f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"
+            f"You are approval {given + 1} of {asked.approvals_needed}. {after}. · check code {found.picture.code}"
         )
     )
     blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
@@ -84,9 +84,9 @@ def reject(request_id: str, version: int) -> b.Block:
 def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
     """`stops`: it is a batch that is under way."""
     what = (
-        f"Stop *{b.esc(request_id)}*? Rows that were sent go on; the others will not be sent."
+        f"Stop *{b.esc(request_id)}*? Rows already sent continue; the others will not be sent."
         if stops
-        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out, and it can be asked for again."
+        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out. It can be requested again."
     )
     blocks = [b.section(what)]
     meta = ids.pack(request=request_id, version=version)
@@ -110,9 +110,9 @@ def resolve(request_id: str, version: int) -> b.Block:
     }
     blocks = [
         b.section(
-            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It ends when two people say the"
-            " same, one of them an approver who did not ask. You can correct what you said: the newest counts."
-            " Nothing is sent by this."
+            f"Record the real outcome of *{b.esc(request_id)}*, once you have seen proof. It takes effect when two"
+            " people record the same, one of them an approver who did not request it. You can correct yours: the newest"
+            " counts. Nothing is sent by this."
         ),
         b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
         b.field(

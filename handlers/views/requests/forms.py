@@ -159,7 +159,7 @@ def reason_field(text: str = "") -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     if text:
         element["initial_value"] = b.cut(text, REASON_LIMIT)
-    return b.field(REASON, "Reason", element, hint="The people who approve read it.")
+    return b.field(REASON, "Reason", element, hint="Shown to the approvers.")
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:
@@ -224,9 +224,7 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
     """What speaks against it, the worst first."""
     ordered = sorted(found, key=lambda c: not c.stops)
     return [
-        b.section(
-            f"*{'✗ As things are, this would not be sent' if c.stops else '▲ Please note'}:* {b.esc(c.text)}"
-        )
+        b.section(f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.esc(c.text)}")
         for c in ordered
     ]
 
@@ -237,17 +235,17 @@ def _who(shown: Shown) -> str:
     if shown.run_now:
         if draft_only.is_said_in(shown.paused):
             return "*Freeze now:* this is a draft. It is *not* sent, and the card stays as it is."
-        when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
+        when = "is sent once sending resumes" if shown.paused else "is sent as soon as you submit"
         return (
             f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can right now'}."
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (
-            f"*▲ Needs {needed},* and only {b.counted(len(shown.approvers), 'other approver')} could give one at this"
-            " moment. Ask an admin to add approvers; the request would wait until it expires."
+            f"*▲ Needs {needed},* and only {b.counted(len(shown.approvers), 'other approver')} could give one right"
+            " now. Ask an admin to add approvers; the request would wait until it expires."
         )
-    return f"*Needs {needed}* of: {names}. Not yours."
+    return f"*Needs {needed}* from {names} (not you: you requested it)."
 
 
 def which_money(program: str, *, live: bool) -> str:

@@ -111,7 +111,7 @@ def held_back(request: Request) -> str:
 
 def waits(picture: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions continue.")
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
@@ -206,7 +206,7 @@ def _confirmed(picture: RequestView) -> str:
     if picture.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
     if picture.request.first_sent_at is None:
-        return f"to be sent without an approval, at the word of {requester}"
+        return f"to be sent without an approval, for {requester}"
     return f"sent by {requester} without an approval"
 
 
@@ -275,7 +275,7 @@ _LINES = {
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
-    "stopped": "○ {actor} stopped it; what was sent already goes on.",
+    "stopped": "○ {actor} stopped it; rows already sent continue.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It completed late, after Countersign had given it up.",
     "contradicted": "▲ Your card provider does not show what two people confirmed. Their confirmation is kept.",

@@ -22,7 +22,7 @@ from storage.errors import BadDatabaseUrl, DatabaseInUse
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 # 64 MiB of cache cut the slowest inserts five times on a large table.
-PRAGMAS = (
+PRAGMAS: tuple[str, ...] = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",

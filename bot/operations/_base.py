@@ -323,6 +323,11 @@ class Operation(ABC):
         """Every field that has a value, with it."""
         return [(f, self.values[f.name]) for f in self.declared if f.name in self.values]
 
+    @classmethod
+    def is_set_up(cls) -> bool:
+        """Is every setting there that this kind cannot do without? What is not set up is offered to nobody."""
+        return True
+
     @abstractmethod
     def summary(self) -> str:
         """One sentence that names every public field, without its reason."""
@@ -349,6 +354,10 @@ class Operation(ABC):
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
+
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """Those of `lines` that are still true once it has succeeded."""
+        return self.lines(facts)
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """What speaks against it now; those that stop are read again before the first send."""

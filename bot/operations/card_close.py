@@ -17,7 +17,7 @@ from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
-from bot.operations._facts import float_facts
+from bot.operations._facts import float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import ValueType
@@ -122,6 +122,10 @@ class Close(Operation):
             lines.insert(2, ("Float balance", f"{format_usd(before)} → {format_usd(before + returned)}"))
         return lines
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The monthly fee and the allowance: the status and the balances of before are no longer true."""
+        return [line for line in self.lines(facts) if line[0] in ("Monthly fee", "Card allowance")]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops for a closed card, other last digits and a negative balance; warns of unsettled purchases."""
         if facts.get("card_status") == DELETED:
@@ -156,7 +160,8 @@ class Close(Operation):
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{self.target_label} is closed. {format_usd(done.returned_usd)} went back to the float.",
+            f"{self.target_label} is closed. {format_usd(done.returned_usd)} went back to the float."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 

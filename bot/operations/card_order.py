@@ -154,6 +154,10 @@ class Order(Operation):
             ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left permanently"),
         ]
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The printed name, the fee and the allowance: the float of before is no longer true."""
+        return [line for line in self.lines(facts) if line[0] != "Float available"]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the card allowance is used up; warns of a low float and of the same name or reference."""
         found = []

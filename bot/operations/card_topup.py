@@ -10,7 +10,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD, CARD_HEADERS
-from bot.operations._facts import card_facts, float_facts
+from bot.operations._facts import card_facts, float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import USD
@@ -114,6 +114,10 @@ class TopUp(Operation):
         lines.append(("Card status", facts.get("card_status") or "not reported yet"))
         return lines
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """None: the balances of before are no longer true."""
+        return []
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
         found = [_ON_STATUS[status]] if (status := facts.get("card_status")) in _ON_STATUS else []
@@ -142,7 +146,8 @@ class TopUp(Operation):
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{format_usd(done.credited_usd)} moved from the float onto {self.target_label}.",
+            f"{format_usd(done.credited_usd)} moved from the float onto {self.target_label}."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 from bot.domain.money import format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
-from bot.operations._facts import card_facts, closed, float_facts
+from bot.operations._facts import card_facts, closed, float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import USD
@@ -78,6 +78,10 @@ class Unload(Operation):
             ("Fee", "none; the monthly fee of the card continues"),
         ]
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The fee alone: the balances of before are no longer true."""
+        return [line for line in self.lines(facts) if line[0] == "Fee"]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the card holds less than the amount or is closed."""
         found = closed(facts)
@@ -115,7 +119,8 @@ class Unload(Operation):
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{format_usd(done.unloaded_usd)} moved from {self.target_label} back to the float.",
+            f"{format_usd(done.unloaded_usd)} moved from {self.target_label} back to the float."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 

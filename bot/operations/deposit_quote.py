@@ -78,6 +78,11 @@ class QuoteDeposit(Operation):
         fields = tuple(field for field in cls.fields if field.name in body_names)
         return type(cls.__name__, (cls,), {"body_names": dict(body_names), "fields": fields})
 
+    @classmethod
+    def is_set_up(cls) -> bool:
+        """The agreement's names of the fields are in countersign.toml."""
+        return bool(cls.body_names)
+
     def summary(self) -> str:
         """Names the amount in USD, the card, and the token and network where the agreement has them."""
         named = [self.values[name] for name in ("asset", "chain") if name in self.values]

@@ -79,6 +79,10 @@ class SubmitFunding(Operation):
             ("Unverified submissions", f"{facts['unverified']} of 5"),
         ]
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """What a credit will change: the float of before may no longer be true."""
+        return [line for line in self.lines(facts) if line[0] == "Effect"]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the network is not listed or, for a new hash, five are still unverified."""
         found = []

@@ -80,7 +80,7 @@ class StatusView:
 
 @dataclass(frozen=True, slots=True)
 class HomeTabView:
-    """The Home tab of one person."""
+    """The Home tab of one person. `alerts` are those not snoozed; `snoozed` counts the others."""
 
     inbox: InboxView
     programs: tuple[ProgramState, ...]
@@ -89,6 +89,7 @@ class HomeTabView:
     may_decide: bool
     is_admin: bool
     at: datetime
+    snoozed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,15 @@ def overflow(action_id: str, options: Sequence[Block]) -> Block:
     return {"type": "overflow", "action_id": action_id, "options": list(options)}
 
 
+def select(action_id: str, placeholder: str, options: Sequence[Block]) -> Block:
+    return {
+        "type": "static_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder, PLACEHOLDER),
+        "options": list(options),
+    }
+
+
 def actions(elements: Sequence[Block], block_id: str = "") -> Block:
     block: Block = {"type": "actions", "elements": list(elements)}
     return {**block, "block_id": block_id} if block_id else block

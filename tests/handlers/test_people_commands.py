@@ -96,7 +96,7 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(driver
     assert "was already paused" in await answer(driver, CAROL, "/countersign pause")
     await driver.press(BOB, await driver.card(request.id), "request:approve")
     assert "waits 15 minutes at most" in str(await driver.modal(BOB))
-    assert "it is sent once sending resumes" in str(await driver.modal(BOB))
+    assert "It is sent once sending resumes" in str(await driver.modal(BOB))
     await driver.submit(BOB)
     assert (await driver.see(BOB))["views"] == []
     await driver.command(ALICE, f"/card freeze {driver.world.cards[0]['id']}")

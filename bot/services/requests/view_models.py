@@ -89,4 +89,5 @@ def shown_facts(
         return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
     concerns = [*operation.concerns(facts), *house_concerns(operation, facts)]
-    return tuple(operation.lines(facts)), tuple(concerns)
+    lines = operation.lines_after(facts) if found.state is State.SUCCEEDED else operation.lines(facts)
+    return tuple(lines), tuple(concerns)

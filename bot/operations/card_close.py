@@ -71,7 +71,7 @@ class Close(Operation):
     def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
-            text = "Your card provider has not given the last four digits of this card yet. Try in a moment."
+            text = "Your card provider has not given the last four digits of this card yet. Try again in a minute."
             return {"last4": text}
         if values.get("last4") not in (None, card.last4):
             return {"last4": f"These are not the last four digits of {card.holder}'s card. Check the card."}

@@ -204,7 +204,7 @@ async def test_declines_are_grouped_by_cause_with_the_next_step(driver: SlackDri
     assert shown["text"].startswith("3 declines")
     text = str(shown)
     assert text.index("2 × the card does not hold enough") < text.index("1 × the purchase looked like fraud")
-    assert "Top up the card, then buy again." in text
+    assert "Top up the card, then the cardholder can try again." in text
     assert len(rows(shown)) == 3
     assert "0 declines" in (await answer(driver, "/card declines yesterday"))["text"]
 

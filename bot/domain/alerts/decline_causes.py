@@ -25,7 +25,9 @@ class Cause:
 
 _CAUSES: Mapping[str, Cause] = {
     "insufficient_card_balance": Cause(
-        "the card does not hold enough", "Top up the card, then buy again.", Remedy.TOP_UP_CARD
+        "the card does not hold enough",
+        "Top up the card, then the cardholder can try again.",
+        Remedy.TOP_UP_CARD,
     ),
     "issuer_funds_unavailable": Cause(
         "your card provider could not fund the purchase", "Contact your card provider if it keeps happening."

@@ -42,8 +42,8 @@ THREE_DS = AlertKind(
         "may not have come": Wording(
             (Severity.WARNING,),
             "{title_before}: it may not have come",
-            "The bot stopped while the code was on its way, and the code is gone with it. If the person named for this"
-            " card got none, buy again.",
+            "The bot stopped while the code was on its way, and the code was lost with it. If the person named for"
+            " this card got none, the cardholder must retry the purchase.",
         ),
     },
     endings={

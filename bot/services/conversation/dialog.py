@@ -253,7 +253,7 @@ async def _give_up(core: Core, dialog: Dialog, slots: Mapping[str, Any]) -> Word
     typed = forms.as_command(cls, slots) if cls else "/countersign help"
     wanted = _SPOKEN.get(dialog.asked_slot, dialog.asked_slot.replace("_", " "))
     return Words(
-        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was asked for and nothing"
+        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was requested and nothing"
         " has changed."
     )
 

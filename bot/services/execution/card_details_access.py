@@ -125,7 +125,7 @@ async def _require_allowed(core: Core, request: Request) -> None:
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:
-        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a moment."
+        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a minute."
         raise NotShown(text, "lookup_failed", status=503) from error
     except NotAllowed as refusal:
         text = "The details are not shown: who requested them is no longer a full member of the workspace."

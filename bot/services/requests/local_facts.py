@@ -146,7 +146,7 @@ async def in_time(reading: Awaitable[Found]) -> Found:
     except TimeoutError:
         raise LookupFailed(
             f"Your card provider has not answered within {PREVIEW_WITHIN_S:g} seconds, so this cannot be shown now."
-            " Nothing was recorded. Try again in a moment."
+            " Nothing was recorded. Try again in a minute."
         ) from None
 
 

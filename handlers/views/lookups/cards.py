@@ -90,7 +90,7 @@ def _freeze(by: Freeze) -> str:
 
 def _purchases(found: CardStatement | None) -> list[b.Block]:
     if found is None:
-        return [b.section("*Purchases* could not be read just now. Look again in a moment.")]
+        return [b.section("*Purchases* could not be read just now. Look again in a minute.")]
     lines = [line for line in found.lines if not line.is_declined][:_LAST]
     if not lines:
         return [b.section(f"*Purchases*\nNone in {b.esc(found.period.in_words())}.")]

@@ -162,10 +162,12 @@ def spoken(source: str) -> Iterator[tuple[int, str]]:
     """Line and text of every sentence in the code: strings with a space in them that are no docstrings."""
     tree = ast.parse(source)
     explains = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explains:
-            if " " in node.value.strip():
-                yield node.lineno, _without_code(node.value)
+    constants = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explains
+    )
+    for node in constants:
+        if isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, _without_code(node.value)
 
 
 def private_in_sentences(source: str) -> list[str]:

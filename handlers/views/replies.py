@@ -147,7 +147,7 @@ def approved(
         why = request_card.goes_first(waits_for)
         return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
     if unread:
-        end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
+        end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (
             f"{text} Your card provider could not be read just now, and it is not sent before that works. It waits"
             f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"

@@ -179,7 +179,7 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_reported_as_i
     await otp_delivery.settle(desk.driver.core)
     await desk.posted()
 
-    assert "it may not have come" in await desk.only()
+    assert "it may not have arrived" in await desk.only()
 
 
 async def test_a_code_that_waited_too_long_is_not_sent(desk: Desk, challenged: str) -> None:

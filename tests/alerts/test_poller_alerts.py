@@ -24,7 +24,7 @@ async def test_a_float_below_its_floor_is_one_alert_however_it_swings(desk: Desk
 
     told = await desk.only()
     assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in told
-    assert "this ends at 1,200.00 USD" in told
+    assert "the alert clears at 1,200.00 USD" in told
     assert "seen" not in told
 
 

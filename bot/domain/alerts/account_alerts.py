@@ -16,8 +16,8 @@ ALLOWANCE = AlertKind(
         "": Wording(
             tuple(Severity),
             "Card allowance of {program}: {left} of {limit} left",
-            "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
-            " your card provider for more before the last one is ordered.",
+            "{total} of {limit} cards were ordered. Closed cards count, too. Ask your card provider for more before the"
+            " last one is ordered.",
         )
     },
     endings={
@@ -62,8 +62,8 @@ SCOPE = AlertKind(
     wordings=one(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
-        "Your card provider said: {error} What needs this call waits or expires, and what it would show is not seen,"
-        " until the key has the scope. Everything else continues, and a freeze is tried all the same. Ask your card"
+        "Your card provider said: {error} Requests that need this call wait or expire until the key has the"
+        " scope. Everything else continues, and a freeze is tried all the same. Ask your card"
         " provider to add the scope.",
     ),
     endings=over(
@@ -94,7 +94,7 @@ KEY_TROUBLE = AlertKind(
             "It did not for {lasted}. Sending stays paused, as people decided.",
         ),
         "other account": Ending(
-            "The key of {program} works, and is of another account",
+            "The key of {program} works, but belongs to another account",
             "It did not work for {lasted}. Nothing is sent: the alert of the account says what to do.",
         ),
     },
@@ -110,17 +110,17 @@ ACCOUNT_CHANGED = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused: its key belongs to another account",
-        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key is of the account"
-        " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
-        " program name of its own.",
+        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key belongs to the"
+        " same account as before. Set that key with `countersign keys set {program}` and restart. Another account needs"
+        " a program name of its own.",
     ),
     endings={
         "": Ending(
-            "The key of {program} is of the known account again",
+            "The key of {program} belongs to the known account again",
             "Sending was paused for {lasted}, and has resumed.",
         ),
         "paused": Ending(
-            "The key of {program} is of the known account again",
+            "The key of {program} belongs to the known account again",
             "It was not for {lasted}. Sending stays paused, as people decided.",
         ),
     },

@@ -44,8 +44,8 @@ WEBHOOK_SILENT = AlertKind(
         Severity.WARNING,
         "No delivery of {program} reaches this bot",
         "Your card provider says that it delivered its newest events, and none of them came here: the registered"
-        " address is another system's, or something in between answers for us. They are read from the event log"
-        " instead. Look at `/countersign webhook` and at the address.",
+        " address belongs to another system, or something in between answers for Countersign. They are read from the"
+        " event log instead. Look at `/countersign webhook` and at the address.",
     ),
     endings={
         "": Ending(
@@ -191,8 +191,8 @@ MESSAGE_FAILED = AlertKind(
         "not drawn": Wording(
             (Severity.WARNING,),
             "The message about {subject} could not be drawn",
-            "It failed three times with {error}; the log has the cause. A short text stands in its place, and other"
-            " messages go on. {where} Report this as a fault of Countersign.",
+            "It failed three times with {error}; the log has the cause. A short text replaces it, and other messages"
+            " continue. {where} Report this as a fault of Countersign.",
         ),
         "given up": Wording(
             (Severity.WARNING,),

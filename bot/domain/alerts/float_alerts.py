@@ -19,13 +19,14 @@ FLOAT_LOW = AlertKind(
         "": Wording(
             (Severity.WARNING, Severity.CRITICAL),
             "Float of {program} is low: {usable}, floor {floor}",
-            "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; this"
-            " ends at {clear}.",
+            "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; the"
+            " alert clears at {clear}.",
         ),
         "rising": Wording(
             (Severity.WARNING,),
             "Float of {program} is rising: {usable}",
-            "It was below its floor of {floor}. This ends when it has been at {clear} or above twice in a row.{why}",
+            "It was below its floor of {floor}. The alert clears when two readings in a row are at {clear} or above."
+            "{why}",
         ),
     },
     endings={
@@ -55,7 +56,7 @@ RUNWAY = AlertKind(
             (Severity.WARNING, Severity.INFO),
             "Float of {program} lasts about {hours} h",
             "At the pace of the last days the float of {program} reaches its floor of {floor} around"
-            " {at:%a %Y-%m-%d %H:00} UTC, requests that wait included.{why} Submit funding in time: a transfer takes"
+            " {at:%Y-%m-%d %H:00} UTC, pending requests included.{why} Submit funding in time: a transfer takes"
             " minutes on POLYGON and hours on BNB and BASE.",
         )
     },

@@ -41,7 +41,7 @@ THREE_DS = AlertKind(
         ),
         "may not have come": Wording(
             (Severity.WARNING,),
-            "{title_before}: it may not have come",
+            "{title_before}: it may not have arrived",
             "The bot stopped while the code was on its way, and the code was lost with it. If the person named for"
             " this card got none, the cardholder must retry the purchase.",
         ),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one, over
 
-_SECOND_PERSON = (
-    "Nothing changes before a second person confirms it, by {until:%H:%M} UTC on {until:%Y-%m-%d}."
-)
+_SECOND_PERSON = "Nothing changes before a second person confirms it, by {until:%Y-%m-%d %H:%M} UTC."
 
 PAUSED = AlertKind(
     name="paused",
@@ -65,7 +63,7 @@ HANDOVER = AlertKind(
     told_when="a shift is handed over",
     found_by="people",
     ends="somebody else accepts it, or the next shift is handed over",
-    wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
+    wordings=one(Severity.WARNING, "Hand-over from {who}", "{note_and_what_is_open}"),
     endings={  # what was handed over stays to be read
         "": Ending("{title}", "{who} has it.\n{text}"),
         "next": Ending("{title}", "Nobody took it over; {who} handed over the next one.\n{text}"),

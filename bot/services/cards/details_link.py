@@ -123,4 +123,4 @@ def or_again(request: Request, valid_until: datetime) -> str:
 
 
 def clock(moment: datetime) -> str:
-    return f"{moment:%H:%M:%S} UTC"
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

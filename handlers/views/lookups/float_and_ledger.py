@@ -57,7 +57,7 @@ def runway(found: RunwayView) -> str:
         return f"more than {found.looked_ahead_hours // 24} days at the pace of the last 7"
     if found.hours < 1:
         return "at the floor now, with the requests that wait"
-    return f"about {in_hours(timedelta(hours=found.hours))}, to {found.at:%a %Y-%m-%d %H:00} UTC"
+    return f"about {in_hours(timedelta(hours=found.hours))}, until {found.at:%Y-%m-%d %H:00} UTC"
 
 
 def in_hours(span: timedelta) -> str:

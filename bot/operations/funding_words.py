@@ -35,7 +35,7 @@ _WORDS: Mapping[tuple[str, str], str] = {
     (
         "rejected",
         "below_minimum",
-    ): "It was under 10 USD, which is never picked up. Send at least 10 USD at once.",
+    ): "It was under 10 USD, which is never picked up. Send at least 10 USD in one transfer.",
     (
         "rejected",
         "unregistered_sender",

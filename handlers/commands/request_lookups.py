@@ -91,7 +91,7 @@ async def _inbox(asked: Asking) -> Block:
         period=period,
         page=asked.page,
     )
-    return request_lists.search(found, wanted.in_words(period), asked.again)
+    return request_lists.search(found, wanted.in_words(period), asked.again, asked.zone)
 
 
 async def _person(asked: Asking, named: str) -> str:

@@ -100,7 +100,7 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     lines = [
         ("Balance", format_usd(money.balance_usd)),
         ("Available", format_usd(money.available_usd)),
-        ("Pending requests", f"{format_usd(money.pending_usd)} in {money.pending_count}"),
+        (f"Held by {b.counted(money.pending_count, 'pending request')}", format_usd(money.pending_usd)),
     ]
     if money.runway is not None:
         lines += [

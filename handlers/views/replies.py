@@ -78,7 +78,7 @@ def shared_by(answer: b.Block, name: str) -> b.Block:
 
 def request_answer(found: RequestView) -> b.Block:
     one = found.request
-    text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.summary)}"
+    text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.headline)}"
     return b.message(text, request_card.details(found))
 
 
@@ -96,7 +96,7 @@ def review(cls: type[Operation], command: str) -> b.Block:
 def cancel(found: Request) -> b.Block:
     """Answer to a cancellation said in a message: it is done by pressing, not by saying."""
     press = b.button("Cancel", ids.CANCEL, ids.stamp(found.id, found.version), "danger")
-    text = f"{b.esc(found.id)} is {states.word_of(found)}: {b.esc(found.summary)}"
+    text = f"{b.esc(found.id)} is {states.word_of(found)}: {b.esc(found.headline)}"
     return b.message(text, [b.section(text), b.actions([press])])
 
 
@@ -116,11 +116,11 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
     if found.break_glass and paused:
         text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
-        what = b.esc(found.summary)
+        what = b.esc(found.headline)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
         there = "" if trouble else f" in {where}"
-        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.summary)}"
+        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.headline)}"
         if paused:
             text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
     if trouble:

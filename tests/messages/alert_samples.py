@@ -75,7 +75,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("funding", "credited separately"): {"text": "Your card provider credited it by hand. " + _ABOUT},
     ("funding", "review"): {"reason": "Your card provider holds it. Contact them."},
     ("funding", "rejected"): {
-        "reason": "It was under 10 USD, which is never picked up. Send at least 10 USD at once."
+        "reason": "It was under 10 USD, which is never picked up. Send at least 10 USD in one transfer."
     },
     ("funding", "taken back"): {
         "reason": "It had been credited and was taken back: the float fell. Stop top-ups and contact your card"
@@ -169,6 +169,7 @@ ENDINGS: Facts = {
     "summary": "Top up MARTA KOWALSKA ••3205 by 50.00 USD",
     "outcome": "50.00 USD moved from the float onto MARTA KOWALSKA ••3205. The float is 4,291.95 USD now.",
     "status": "ACTIVE",
+    "about": "R-7K3M",
     "done": "Frozen",
     "how": "Your card provider froze the card at the fourth try.",
     "title": "",
@@ -207,7 +208,10 @@ def ended() -> Iterator[tuple[str, AlertView]]:
             facts |= {"left": 62, "limit": 150}
         if kind.name in ("not_done_yet", "not_done"):
             facts |= {"what": "DANIEL OKAFOR ••6994", "request": "R-M4RE", "subject": "R-M4RE"}
+        if kind.name == "funding":
+            facts["status"] = "pending"
         for way in kind.endings:
+            facts["usable"] = "862.45 USD" if way == "low" else ENDINGS["usable"]
             over = kind.ended(way, **{**facts, "title": said.title, "text": said.text})
             name = f"{kind.name}: {way}" if way else kind.name
             yield name, _view(kind, said.severity.value, over.title, over.text, over=True)

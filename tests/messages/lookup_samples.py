@@ -174,7 +174,9 @@ def answers() -> Iterator[Sample]:
     )
     yield (
         "/requests all 7d",
-        request_lists.search(RequestPage((a_top_up(),), 1, 1, 1), "all, last 7 days", "requests all 7d"),
+        request_lists.search(
+            RequestPage((a_top_up(),), 1, 1, 1), "all, last 7 days", "requests all 7d", _ZONE
+        ),
     )
     yield "/requests show", replies.request_answer(view_of(a_top_up(State.SUCCEEDED)))
     checks = (
@@ -230,7 +232,9 @@ def _spend() -> SpendReport:
         declined=(Spent("insufficient_card_balance", 1, Decimal("900.00")),),
         charged=(
             (NOW - timedelta(days=2), Decimal("800.00")),
-            (NOW - timedelta(days=1), Decimal("420.50")),
+            (NOW - timedelta(days=1), Decimal("190.50")),
+            (NOW - timedelta(hours=20), Decimal("180.00")),
+            (NOW - timedelta(hours=19), Decimal("50.00")),
         ),
         fee_usd=Decimal("12.40"),
         back_usd=Decimal("50.00"),
@@ -271,7 +275,7 @@ def summaries() -> Iterator[Sample]:
         ("Float of main", "4,341.95 USD available, minimum 1,000.00 USD"),
         ("Alerts", "1 float low, 1 card status changed"),
         ("Requests made", "1 pending, 2 succeeded"),
-        ("Spent yesterday", "412.00 USD in 3 purchases"),
+        ("Spent yesterday", "420.50 USD in 3 purchases"),
         ("Spent this month, up to yesterday", "1,220.50 USD in 4 purchases"),
         ("Top-ups yesterday", "50.00 USD in 1 top-up"),
         ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough 900.00 USD (1)"),
@@ -329,5 +333,5 @@ def refusals() -> Iterator[Sample]:
         yield type(error).__name__, replies.refusal(replies.explain(error, "7K3MQX"))
     for code in MESSAGES:
         cls = partner.CLASSES[code]
-        error = cls("", operation=account_calls.ME, certainty=Certainty.DEFINITE, status=400, code=code)
-        yield code, replies.refusal(replies.explain(error))
+        refused = cls("", operation=account_calls.ME, certainty=Certainty.DEFINITE, status=400, code=code)
+        yield code, replies.refusal(replies.explain(refused))

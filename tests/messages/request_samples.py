@@ -14,7 +14,7 @@ from typing import Any
 import bot.view_models as p
 from bot import operations
 from bot.domain.error_messages import MESSAGES
-from bot.domain.requests import Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import TERMINAL, Decision, DecisionKind, Request, Stage, State
 from bot.operations import urgency
 from bot.partner.secret import Secret
 from handlers.views import card_details, replies
@@ -134,10 +134,9 @@ def decided(kind: DecisionKind, by: str = "Bob Tanaka", reason: str = "", verdic
 
 
 def _lines(request: Request) -> tuple[tuple[str, str], ...]:
-    if request.kind != "card_topup":
+    if request.kind != "card_topup" or request.state in TERMINAL:
         return ()
-    after = request.state is State.SUCCEEDED
-    return tuple(_TOP_UP.lines_after(_FACTS) if after else _TOP_UP.lines(_FACTS))
+    return tuple(_TOP_UP.lines(_FACTS))
 
 
 def view_of(request: Request, *decisions: Decision, **more: Any) -> p.RequestView:
@@ -194,7 +193,7 @@ def cards() -> Iterator[Sample]:
         (Stage.CREDITED, "792.00 USD reached the float: 800.00 USD sent, 8.00 USD load fee."),
         (
             Stage.FUNDING_REJECTED,
-            "It was under 10 USD, which is never picked up. Send at least 10 USD at once.",
+            "It was under 10 USD, which is never picked up. Send at least 10 USD in one transfer.",
         ),
         (Stage.TAKEN_BACK, "It had been credited and was taken back: the float fell by 792.00 USD."),
     ):

@@ -43,7 +43,7 @@ POLLER_SILENT = AlertKind(
     endings={
         "": Ending(
             "The account of {program} is read again",
-            "It was not for {lasted}. What was missed is read now.",
+            "It could not be read for {lasted}. What was missed is read now.",
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
@@ -91,7 +91,7 @@ KEY_TROUBLE = AlertKind(
         ),
         "paused": Ending(
             "The key of {program} works again",
-            "It did not for {lasted}. Sending stays paused, as people decided.",
+            "It did not work for {lasted}. Sending stays paused, as people decided.",
         ),
         "other account": Ending(
             "The key of {program} works, but belongs to another account",
@@ -121,7 +121,7 @@ ACCOUNT_CHANGED = AlertKind(
         ),
         "paused": Ending(
             "The key of {program} belongs to the known account again",
-            "It was not for {lasted}. Sending stays paused, as people decided.",
+            "It belonged to another account for {lasted}. Sending stays paused, as people decided.",
         ),
     },
     is_mutable=False,

@@ -102,7 +102,7 @@ UNEXPLAINED = AlertKind(
     wordings={
         "orphans": Wording(
             (Severity.CRITICAL,),
-            "Float of {program}: {count} with keys of this bot that it does not know",
+            "Float of {program}: {count} made with keys of this bot, for no request it knows",
             "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
             " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
             " with your card provider, and exchange the API key if nobody can explain them.",
@@ -116,7 +116,7 @@ UNEXPLAINED = AlertKind(
         ),
         "returned": Wording(
             (Severity.CRITICAL,),
-            "{amount} came back to the float of {program} for {request}, which is called succeeded",
+            "{amount} came back to the float of {program} for {request}, which is recorded as succeeded",
             "{rows}\nThe card may not have the money. Look at the card's balance and settle this with your card"
             " provider by the key. Do not request it again before that.",
         ),

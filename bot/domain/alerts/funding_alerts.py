@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from bot.domain.alerts.alert_kind import AlertKind, Ending, Facts, Remedy, Severity, Wording, one, over
+from bot.domain.ids import short_hash
 from bot.domain.money import format_usd
 
 UNVERIFIED_LIMIT: Final = 5
@@ -44,7 +45,7 @@ FUNDING = AlertKind(
         "unknown status": Wording(
             (Severity.WARNING,),
             "{submission}: unknown status {status}",
-            "That status is not known here. Ask your card provider what it means. {about}",
+            "Countersign does not know this status. Ask your card provider what it means. {about}",
         ),
         "gone": Wording(
             (Severity.WARNING,),
@@ -86,10 +87,6 @@ FUNDING_UNVERIFIED = AlertKind(
 def submission_named(funding_id: str, tx_hash: str) -> str:
     """`Funding 0x68105d…9005`; by its id where the hash is not known."""
     return f"Funding {short_hash(tx_hash)}" if tx_hash else f"Funding {funding_id}"
-
-
-def short_hash(tx_hash: str) -> str:
-    return f"{tx_hash[:8]}…{tx_hash[-4:]}"
 
 
 def submission_about(

@@ -34,6 +34,7 @@ from bot.domain.requests.batches import (
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
+    HEADLINE,
     OPEN,
     SENT,
     TERMINAL,
@@ -56,6 +57,7 @@ __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
     "EITHER",
+    "HEADLINE",
     "HOW_TO_RESOLVE",
     "MAX_ROWS",
     "OPEN",

@@ -140,7 +140,9 @@ def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:
     """`/card tx`: a card's purchases in a period, with totals of the whole of it."""
     of = max(1, -(-len(found.lines) // ROWS))
     page = min(page, of)
-    count = b.counted(len(found.lines), "purchase")
+    declined = len(found.lines) - len(found.charged)
+    count = b.counted(len(found.charged), "purchase")
+    count += f", {b.counted(declined, 'decline')}" if declined else ""
     number = f", page {page} of {of}" if of > 1 else ""
     blocks = [b.header(f"{found.label}: {count}{number}"), b.section(_totals(found))]
     shown = found.lines[(page - 1) * ROWS : page * ROWS]
@@ -165,7 +167,7 @@ def _totals(found: CardStatement) -> str:
         " authorization; refunds are shown in Status).",
     ]
     if declined:
-        said.append(f"{b.counted(declined, 'decline')} not counted.")
+        said.append("What was declined is not in it.")
     if still_open:
         said.append(
             f"*▲ {b.counted(still_open, 'purchase')} without a final amount:* do not book before you asked your card"

@@ -25,7 +25,7 @@ def float_answer(found: FloatView) -> b.Block:
     lines = [
         ("Balance", format_usd(found.balance_usd)),
         ("Available", format_usd(found.available_usd)),
-        ("Held by pending requests", f"{format_usd(found.pending_usd)} in {found.pending_count}"),
+        (f"Held by {b.counted(found.pending_count, 'pending request')}", format_usd(found.pending_usd)),
         *([("After all pending", format_usd(after))] if found.pending_usd else []),
     ]
     if found.runway is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.domain.ids import short_hash
 from bot.domain.money import format_usd
 from bot.view_models import AddressView, FundingView
 from handlers.views import blocks as b
@@ -42,7 +43,7 @@ def _row(found: FundingView) -> tuple[str, ...]:
     return (
         found.id,
         found.network,
-        f"{found.tx_hash[:10]}…",
+        short_hash(found.tx_hash),
         found.word,
         age,
         format_usd(found.amount_usd if found.credited_usd is None else found.credited_usd),
@@ -65,7 +66,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         ("Hash", found.tx_hash),
         ("Amount", f"{format_usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
         ("Load fee", format_usd(found.fee_usd)),
-        ("Credited", format_usd(found.credited_usd)),
+        ("Credited", "not yet" if found.credited_usd is None else format_usd(found.credited_usd)),
         ("Id", found.id),
         ("Request", found.request_id or "none of ours"),
     ]

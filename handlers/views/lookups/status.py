@@ -30,7 +30,7 @@ def status(found: StatusView, *, may_pause: bool) -> b.Block:
     blocks.append(b.context(f"as of {b.when(found.at, '{date_short_pretty} {time_secs}')}"))
     blocks += pause_buttons(found.programs) if may_pause else []
     paused = sum(1 for state in found.programs if state.paused)
-    text = f"{b.counted(len(found.alerts), 'open alert')}, {sum(found.requests.values())} open requests"
+    text = f"{b.counted(len(found.alerts), 'open alert')}, {b.counted(sum(found.requests.values()), 'open request')}"
     drafts = any(state.draft_only for state in found.programs)
     first = "DRAFT ONLY · " if drafts else ""
     return b.message(f"{first}Status: {text}{', sending is paused' if paused and not drafts else ''}", blocks)
@@ -61,7 +61,9 @@ def float_in_brief(state: ProgramState) -> str:
     if money is None:
         return "not read yet"
     committed = (
-        f", {format_usd(money.pending_usd)} in {money.pending_count} pending" if money.pending_count else ""
+        f", {format_usd(money.pending_usd)} held by {b.counted(money.pending_count, 'pending request')}"
+        if money.pending_count
+        else ""
     )
     return f"{format_usd(money.balance_usd)}, {format_usd(money.available_usd)} available{committed}"
 

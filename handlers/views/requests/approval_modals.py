@@ -21,8 +21,8 @@ def opening(request_id: str) -> b.Block:
 def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
     """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
     asked = found.picture.request
-    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request_card.title_line(found.picture))]
-    if len(asked.summary) > 100:
+    blocks = [b.header(f"{asked.id}: {asked.headline}"), b.section(request_card.title_line(found.picture))]
+    if asked.needs_whole_summary:
         blocks.append(b.plain_section(asked.summary))
     if found.picture.paused:
         blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.picture.paused))}"))

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.cards import CardEntry
+from bot.domain.ids import short_hashes
 from bot.domain.people import draft_only
+from bot.domain.requests import HEADLINE
 from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -209,8 +211,10 @@ def loading(title: str, sentence: str, callback_id: str = ids.NOTICE, meta: str 
 
 def preview(shown: Shown, *, channel: str = "") -> b.Block:
     """What would be asked for and what it would do, before anything is recorded."""
-    operation = shown.operation
-    blocks = [b.header(operation.verb), b.plain_section(operation.summary()), *concerns(shown.concerns)]
+    operation, summary = shown.operation, shown.operation.summary()
+    blocks = [b.header(short_hashes(summary)), *concerns(shown.concerns)]
+    if len(summary) > HEADLINE or summary != short_hashes(summary):
+        blocks.insert(1, b.plain_section(summary))
     blocks += b.pairs([*shown.lines, ("Reason", shown.reason)])
     blocks += [b.section(_who(shown)), b.context(which_money(shown.program, live=shown.live))]
     edit = b.button("Edit", ids.EDIT, shown.draft_id)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
+    HEADLINE,
     HOW_TO_RESOLVE,
     OPEN,
     SENT,
@@ -32,9 +33,9 @@ _PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an appro
 def card(picture: RequestView) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = picture.request
-    blocks = [b.header(f"{_heading(picture)}: {request.summary}"), b.section(title_line(picture))]
-    if len(request.summary) > 100:
-        blocks.append(b.plain_section(request.summary))
+    blocks = [b.header(f"{_heading(picture)}: {request.headline}"), b.section(title_line(picture))]
+    if len(request.headline) > HEADLINE:
+        blocks.append(b.plain_section(request.headline))
     blocks += not_yet(picture.waiting, picture.paused)
     blocks += b.pairs(_facts(picture))
     blocks += batch_rows.on_card(picture)
@@ -153,14 +154,14 @@ def _first_line(picture: RequestView) -> str:
     money = b.money(picture.live, draft_only=picture.draft_only)
     asked = _asked_of(picture)
     if request.state is State.PENDING:
-        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.summary)}"
+        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.headline)}"
         return f"{money} · {text}. {asked} {b.esc(request.id)} is pending."
     return f"{money} · {_news(request)}{'. ' + asked if asked else ''}"
 
 
 def _news(request: Request) -> str:
     """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
+    return f"{states.heading_of(request)}: {b.esc(request.headline)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(picture: RequestView) -> str:
@@ -394,7 +395,7 @@ def direct(picture: DirectView) -> b.Block:
     """To the requester alone: what became of it."""
     request = picture.request
     blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
-    blocks.append(b.plain_section(request.summary))
+    blocks.append(b.plain_section(request.headline))
     if picture.waiting:
         blocks += not_yet(picture.waiting, picture.paused)
     elif is_held_back(request) and not picture.paused:
@@ -433,14 +434,14 @@ def _posting(picture: DirectView) -> str:
 def details(picture: RequestView) -> list[b.Block]:
     """Everything about a request: terms, decisions, times. For `/requests show` and the Details modal."""
     request = picture.request
-    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(picture))]
+    blocks = [b.header(f"{request.id}: {request.headline}"), b.section(title_line(picture))]
     times = [
         ("Requested", request.created_at),
         ("Expires", request.expires_at),
         ("Approved", request.approved_at),
     ]
     times += [("First sent", request.first_sent_at), ("Finished", request.finished_at)]
-    if len(request.summary) > 100:
+    if request.needs_whole_summary:
         blocks.append(b.plain_section(request.summary))
     blocks += b.pairs(_facts(picture))
     shown = [f"*{label}* {b.when(at, '{date_short_pretty} {time_secs}')}" for label, at in times if at]
@@ -475,6 +476,6 @@ def row(request: Request) -> str:
     until = f" · expires {b.when(request.expires_at)}" if request.state is State.PENDING else ""
     asked = "" if request.state not in OPEN else f" · requested {b.when(request.created_at)}"
     return (
-        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.summary, 160))}"
+        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.headline, 160))}"
         f" · by {b.esc(request.requester_name)}{asked}{until}"
     )

@@ -34,6 +34,7 @@ from tests.support.situations import (
     no_faults,
     to_send,
 )
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
 
 
@@ -194,6 +195,24 @@ async def test_a_slack_that_hangs_does_not_hold_an_approved_freeze_up(
 
     assert done.state is State.SUCCEEDED
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+async def test_a_minute_that_others_with_the_key_have_used_up_does_not_hold_a_freeze_up(
+    world: World, now: bool
+) -> None:
+    """What others sent may be over at the service sooner than we can know; a refusal does nothing, and is reported."""
+    request = await a_freeze(world, now=now)
+    world.limiter.observe(limit=120, remaining=0)
+    executing = asyncio.create_task(execute(world, request))
+
+    async def is_done() -> bool:
+        return (await world.request(request.id)).state is State.SUCCEEDED
+
+    await eventually("the card is frozen", is_done, within_s=8)
+    assert await alert_kinds(world) == set()
+    await world.advance(62)  # then what follows has its place, too
+    await executing
 
 
 async def test_a_top_up_cannot_be_asked_for_while_reads_fail(world: World) -> None:

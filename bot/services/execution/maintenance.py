@@ -104,7 +104,7 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
     """
     facts = dict(look.facts)
     if await resolved_as(tx, request) is not None:
-        if (request.outcome or {}).get("contradicted_by") == look.evidence.value:
+        if (request.outcome or {}).get("contradicted_by") in (look.evidence.value, Evidence.DONE.value):
             if request.due_at is not None:
                 await requests.touch(tx, request, due_at=None)
             return

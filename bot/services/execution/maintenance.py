@@ -43,7 +43,7 @@ async def purge(core: Core) -> None:
             await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
         dropped += len(secrets)
         dropped += await relay.drop_old(tx)
-    if ids or dropped:
+    if ids or dropped or core.store.owes_checkpoint:
         await core.store.checkpoint()
 
 

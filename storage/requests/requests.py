@@ -295,6 +295,7 @@ async def find(
     states: Collection[State] | None = None,
     requester: str | None = None,
     subject: str | None = None,
+    program: str | None = None,
     kinds: Collection[str] | None = None,
     since: datetime | None = None,
     limit: int = 50,
@@ -305,7 +306,7 @@ async def find(
 
     Of batches and their rows as `Wanted` says.
     """
-    wanted = Wanted(states, kinds, requester, subject, since, each_row=each_row)
+    wanted = Wanted(states, kinds, requester, subject, program, since, each_row=each_row)
     return await request_search.page(tx, wanted, limit=limit, oldest_first=oldest_first)
 
 

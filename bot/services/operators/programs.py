@@ -169,8 +169,10 @@ async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoi
     if not kinds:
         return False
     states = (State.APPROVED, State.EXECUTING)
-    waiting = await requests.find(tx, states=states, kinds=kinds, each_row=True)
-    return not any(request.program == held.program for request in waiting)
+    waiting = await requests.find(
+        tx, program=held.program, states=states, kinds=kinds, each_row=True, limit=1
+    )
+    return not waiting
 
 
 async def resume(core: Core, program: str) -> None:

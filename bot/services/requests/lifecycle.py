@@ -183,9 +183,14 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
 
 async def expire_due(core: Core) -> int:
     """Pending requests past their time, and approvals not sent in time: both end as expired."""
-    async with core.store.read() as tx:
-        found = await requests.expiring(tx)
-    return sum([await _expire(core, request) for request in found])
+    count, last = 0, None
+    while True:
+        async with core.store.read() as tx:
+            found = await requests.expiring(tx, last)
+        if not found:
+            return count
+        count += sum([await _expire(core, request) for request in found])
+        last = found[-1]
 
 
 async def _expire(core: Core, request: Request) -> bool:

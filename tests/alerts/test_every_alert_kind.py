@@ -436,7 +436,7 @@ BY_READING = {
     ),
     "a debit with a key of this bot that it does not know": Kind(
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
-        ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
+        ("✗ Critical", "1 movement made with keys of this bot, for no request it knows", "topup:co-"), ("ledger",),
     ),
     "a debit under the key of a request that was cancelled": Kind(
         "unexplained_movement", topped_up_for_a_request_that_was_cancelled,

@@ -195,7 +195,9 @@ def settle(
         case Evidence.DONE:
             return Outcome(Finding.SUCCEEDED, text)
         case Evidence.UNDONE:
-            return Outcome(Finding.REFUSED, f"{text} Nothing is missing. Ask again if it is still wanted.")
+            return Outcome(
+                Finding.REFUSED, f"{text} Nothing is missing. Request it again if it is still wanted."
+            )
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(
                 Finding.UNRESOLVED,

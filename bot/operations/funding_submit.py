@@ -31,7 +31,7 @@ class SubmitFunding(Operation):
     phrases = ("submit funding {tx_hash} on {network}",)
     endpoint = account_calls.SUBMIT_FUNDING
     remedy = Remedy.SUBMIT_FUNDING
-    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…")
+    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…", one_word=True)
     network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
     place = 11
     intent = "submit_funding"

@@ -9,7 +9,7 @@ from bot.domain.requests import State
 from bot.services import people
 from bot.services.execution import try_now
 from bot.services.requests import approvals, request_lookups
-from handlers.commands import dispatch, grammar, open_forms
+from handlers.commands import Command, dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.slack_api import chart_upload
@@ -172,7 +172,7 @@ async def share(turn: Turn) -> None:
     turn.after(_share(turn, asked))
 
 
-async def _share(turn: Turn, asked: grammar.Command) -> None:
+async def _share(turn: Turn, asked: Command) -> None:
     answer = await dispatch.shared(turn, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
 

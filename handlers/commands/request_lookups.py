@@ -11,8 +11,7 @@ from bot.domain.time import Period
 from bot.operations import Operation
 from bot.services import requests
 from bot.services.requests import request_lookups, verification
-from handlers.commands.grammar import mentioned
-from handlers.commands.lookup import Asking, LookUp, NotUnderstood
+from handlers.commands.lookup import Asking, LookUp, NotUnderstood, mentioned
 from handlers.views import Block, replies
 from handlers.views.lookups import request_lists
 

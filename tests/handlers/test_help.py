@@ -2,7 +2,7 @@
 
 import re
 
-from handlers.commands.dispatch import COMMANDS, LOOK_UPS
+from handlers.commands.all_lookups import COMMANDS, LOOK_UPS
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, Json, SlackDriver
 
 REFUSED = ("Only @", "Only admins", "are for approvers and admins", "by an admin (")

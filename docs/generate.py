@@ -90,7 +90,7 @@ def operations_table() -> str:
     lines = ["| kind | command | what it does | fields |", "|---|---|---|---|"]
     for name, kind in kinds().items():
         fields = [f"{f.label}{' (optional)' if f.optional else ''}" for f in kind.fields]
-        shown = ", ".join([*fields, "Reason", *(["Freeze now"] if kind.handling.can_run_now else [])])
+        shown = ", ".join(filter(None, [*fields, "Reason", kind.handling.run_now]))
         command = " ".join(kind.command)
         lines.append(f"| `{name}` | `/{command}` | {kind.help} | {shown} |")
     return "\n".join(lines)

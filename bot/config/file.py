@@ -64,11 +64,11 @@ def document() -> type[Document]:
     # Imported here because the operations bring the API's client with them, and most commands need neither.
     from bot import operations
 
-    return _document(tuple((name, kind.handling.can_run_now) for name, kind in operations.kinds().items()))
+    return _document(tuple((name, kind.handling.run_now) for name, kind in operations.kinds().items()))
 
 
 @cache
-def _document(kinds: tuple[tuple[str, bool], ...]) -> type[Document]:
+def _document(kinds: tuple[tuple[str, str], ...]) -> type[Document]:
     policies = policies_of(dict(kinds))
     described = Document.model_fields["policy"].description
     policy: Any = (policies, Field(default_factory=policies, description=described))

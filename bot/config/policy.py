@@ -156,10 +156,15 @@ class Rule(Table):
         return replace(usual, **given)
 
 
-class NowRule(Rule):
-    """For a kind that can be done at once."""
+def _now_rule(run_now: str) -> type[Rule]:
+    """For a kind that can be sent at once, by a checkbox with these words."""
 
-    now: bool = Field(_USUAL.now, description="Whether *Freeze now* is offered")
+    class NowRule(Rule):
+        """For a kind that can be done at once."""
+
+        now: bool = Field(_USUAL.now, description=f"Whether *{run_now}* is offered")
+
+    return NowRule
 
 
 class Policies(Table):
@@ -199,11 +204,11 @@ def _idle_tiers(tiers: tuple[Tier, ...], approvals: int) -> Iterator[tuple[Where
         most, above_usd = max(most, tier.approvals), tier.above_usd
 
 
-def policies_of(kinds: Mapping[str, bool]) -> type[Policies]:
-    """The table `[policy]` with a table for each of `kinds`: its name, and whether it can be done at once."""
+def policies_of(kinds: Mapping[str, str]) -> type[Policies]:
+    """The table `[policy]` with a table for each of `kinds`: its name, and its checkbox to be sent at once or ""."""
     fields: dict[str, Any] = {}
-    for kind, can_run_now in kinds.items():
-        rule = NowRule if can_run_now else Rule
+    for kind, run_now in kinds.items():
+        rule = _now_rule(run_now) if run_now else Rule
         described = f"The policy of `{kind}`; what it does not set comes from `policy.default`"
         fields[kind] = (rule, Field(default_factory=rule, description=described))
     return create_model("PoliciesByKind", __base__=Policies, **fields)

@@ -45,6 +45,7 @@ __all__ = [
     "readers",
     "reason_in_words",
     "refuse_card_number",
+    "run_now_label",
     "stage_of",
     "stored_facts",
     "urgency",
@@ -77,6 +78,13 @@ def moves_money(kind: str) -> bool:
     """Can money move by a request of this kind? True also for one that this version does not know."""
     cls = kinds().get(kind)
     return cls is None or cls.moves_money
+
+
+@cache
+def run_now_label(kind: str) -> str:
+    """What people call it that a request of this kind was sent without waiting for an approval: "Freeze now"."""
+    cls = kinds().get(kind)
+    return (cls.handling.run_now if cls else "") or "At once"
 
 
 def listed(kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.domain.alerts import Remedy
@@ -36,6 +36,11 @@ class SubmitFunding(Operation):
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)
+
+    @classmethod
+    def remedy_texts(cls, known: Mapping[str, str]) -> dict[str, str]:
+        """The same transfer may be submitted again where it was not found."""
+        return {"tx_hash": known["tx_hash"]} if known.get("reason") == "not_found" else {}
 
     @property
     def subject(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Sequence
 
+from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.requests import Checked, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
@@ -108,7 +109,9 @@ def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
         own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
             request.requester
         }
-        return Checked("Approvals", own, "Freeze now, on the requester's own word")
+        return Checked(
+            "Approvals", own, f"{operations.run_now_label(request.kind)}, on the requester's own word"
+        )
     approvers = approved_by(tx.vault, request, made)
     holds = len(approvers) >= request.approvals_needed
     return Checked(

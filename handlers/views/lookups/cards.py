@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from bot import operations
 from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
 from bot.domain.events import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
@@ -62,7 +63,7 @@ def _why(found: CardView) -> str:
             " unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
-    how = ", *Freeze now*" if by.break_glass else ""
+    how = f", *{operations.run_now_label(by.kind)}*" if by.break_glass else ""
     return (
         f"*Frozen* by {b.esc(by.requester_name)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
@@ -130,7 +131,7 @@ def _waits_until(request: Request, why: str) -> str:
 def title_line(picture: RequestView) -> str:
     """Id, state, who asked, and whether real money moves."""
     request = picture.request
-    now = " · *Freeze now*" if request.break_glass else ""
+    now = f" · *{operations.run_now_label(request.kind)}*" if request.break_glass else ""
     return (
         f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · requested by {b.esc(request.requester_name)}"
         f" · {b.money(picture.live, draft_only=picture.draft_only)} ({b.esc(request.program)})"

@@ -25,12 +25,12 @@ from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import refuse
 from bot.domain.alerts import DeclineAlert, FloatAlert
-from bot.domain.events import NEVER
 from bot.domain.events import Destination as RelayTo
 from bot.domain.events import Retention as KeptFor
 from bot.domain.people import Limits as RollingLimits
 from bot.domain.time import Hours as TeamHours
 from bot.partner.loopback import is_loopback
+from bot.partner.models import CHALLENGE
 
 _FLOAT, _DECLINES, _HOURS, _RETENTION = FloatAlert(), DeclineAlert(), TeamHours(), KeptFor()
 
@@ -202,7 +202,7 @@ class Retention(ValueTable):
 
 
 def _relayed(event: str) -> str:
-    if event in NEVER:
+    if event == CHALLENGE:
         raise ValueError(f"names {event}, which is never relayed: it holds a one-time code.")
     return event
 

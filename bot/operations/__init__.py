@@ -12,7 +12,7 @@ from bot.operations import value_types
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Others, Sought
 from bot.operations._facts import loaded_facts, stored_facts
 from bot.operations._fields import Field
-from bot.operations._handling import Urgency
+from bot.operations._handling import DELIVERED_WITHIN, Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.funding_words import facts_of as funding_facts
@@ -21,6 +21,7 @@ from bot.operations.readers import REASON_LIMIT, read_reason, refuse_card_number
 from bot.partner.endpoints import Endpoint
 
 __all__ = [
+    "DELIVERED_WITHIN",
     "REASON_LIMIT",
     "Buttons",
     "Concern",

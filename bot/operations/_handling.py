@@ -7,6 +7,11 @@ a call that reads back what it set, may be repeated with the same key and body, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+DELIVERED_WITHIN: Final = timedelta(minutes=15)
+"""Where a kind `needs_deliveries`: one has to have been verified here so lately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from datetime import timedelta
 from bot.domain.alerts import delivery_alerts
 from bot.domain.events import DeclineFacts, Kind, Purchase, PurchaseLeg
 from bot.partner.models import (
+    CHALLENGE,
     Authorization,
     CardAuthorized,
     CardDeclined,
@@ -25,7 +26,7 @@ from bot.partner.models import (
     ThreeDsChallenge,
     TypedEvent,
 )
-from bot.partner.webhooks import CHALLENGE, unwrap
+from bot.partner.webhooks import unwrap
 from bot.services import alerts
 from bot.services.alerts import decline_rules, funding_rules
 from bot.services.cards import card_sync

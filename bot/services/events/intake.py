@@ -8,8 +8,8 @@ from datetime import datetime
 
 from bot.domain.time import Clock
 from bot.partner import codec
-from bot.partner.models import Event, ThreeDsChallenge
-from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
+from bot.partner.models import CHALLENGE, Event, ThreeDsChallenge
+from bot.partner.webhooks import Delivery, storable, unwrap
 from bot.services.otp_store import Codes
 from storage.events import Arrival, Ingest
 

@@ -18,6 +18,7 @@ from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.events import Destination, relay
 from bot.partner.codec import encode
+from bot.partner.models import CHALLENGE
 from bot.services import alerts, audit, people
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
@@ -45,7 +46,7 @@ _Answered = tuple[RelayDelivery, NotDelivered | None]
 async def owe(tx: Tx, core: Core, heard: ReceivedEvent) -> None:
     """In the transaction that handles the event: each destination that named its type gets a copy."""
     event = heard.event
-    wanted = [d for d in core.destinations if event.type in d.events and event.type not in relay.NEVER]
+    wanted = [d for d in core.destinations if event.type in d.events and event.type != CHALLENGE]
     if not wanted:
         return
     told = relay.content(event.type, event.created_at, heard.program, event.raw.get("data"))

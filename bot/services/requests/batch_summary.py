@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.operations import Concern, Facts, Line, Operation
 from bot.services.requests import drafts
 from storage.cards import cards
@@ -20,7 +21,8 @@ MOST_TOLD = 10
 _UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})
 _CLOSED = "is closed, blocked or expired, so nothing will be sent"
 _WAITS = (
-    "has another request whose outcome is not known yet: it waits for it, once approved 15 minutes at most"
+    "has another request whose outcome is not known yet: it waits for it, once approved"
+    f" {APPROVAL_VALID_IN_WORDS} at most"
 )
 _IN_DOUBT = "has another request whose outcome is not known yet: see what became of it first"
 _SIMILAR = "has the same request already within 24 hours"

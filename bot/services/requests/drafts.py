@@ -6,7 +6,7 @@ a restart and no personal detail travels through Slack's hidden fields.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,8 +15,9 @@ from typing import Any
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.limits import never_fits, require_possible
+from bot.domain.limits import LimitUse, never_fits, require_possible
 from bot.domain.money import format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
@@ -250,7 +251,8 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(
             Concern(
                 f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
-                f" once approved, it waits 15 minutes at most, then it ends and nothing is sent. {HOW_TO_RESOLVE}"
+                f" once approved, it waits {APPROVAL_VALID_IN_WORDS} at most, then it ends and nothing is sent."
+                f" {HOW_TO_RESOLVE}"
             )
         )
     elif ids:
@@ -291,13 +293,12 @@ async def limit_lines_for_approvers(
     tx: Tx, core: Core, request: Request, approvers: Collection[str]
 ) -> tuple[Line, ...]:
     """The same to those who approve a pending request: of pairs with each of `approvers` the one most used."""
-    usd = request.exposure_usd
-    if not usd or request.state is not State.PENDING:
-        return ()
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    uses = await _uses_if_approved(tx, core, request, approvers)
     most = {use.label_for_approvers: use for use in sorted(uses, key=lambda use: use.spent_usd)}
     return tuple(
-        (use.label_for_approvers, use.used_with(usd)) for use in uses if use is most[use.label_for_approvers]
+        (use.label_for_approvers, use.used_with(request.exposure_usd))
+        for use in uses
+        if use is most[use.label_for_approvers]
     )
 
 
@@ -311,8 +312,14 @@ async def limit_cautions(
     tx: Tx, core: Core, request: Request, approvers: Collection[str]
 ) -> tuple[Concern, ...]:
     """The same to those who approve: what the last approval would be refused for, with each of `approvers`."""
-    usd = request.exposure_usd
-    if not usd or request.state is not State.PENDING:
-        return ()
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    uses, usd = await _uses_if_approved(tx, core, request, approvers), request.exposure_usd
     return tuple(Concern(use.caution(usd)) for use in uses if not use.allows(usd))
+
+
+async def _uses_if_approved(
+    tx: Tx, core: Core, request: Request, approvers: Collection[str]
+) -> Sequence[LimitUse]:
+    """The rolling limits that an approval by one of `approvers` would count towards; none where nothing is pending."""
+    if not request.exposure_usd or request.state is not State.PENDING:
+        return ()
+    return await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bot.domain.errors import NotFound
 from bot.intents import read_what_if
 from bot.services import people
@@ -72,6 +74,7 @@ async def _people(asked: Asking) -> Block:
     return await otp_recipients.answer(asked.core, asked.slack_id, asked.command.rest)
 
 
+_on_duty = partial(LookUp, group="on duty")
 LOOK_UPS = (
     LookUp(
         ("countersign", "status"),
@@ -79,36 +82,32 @@ LOOK_UPS = (
         "/countersign status",
         "float, requests, alerts, sending: how it is",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "pause"),
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
         "stop sending to the API at once",
         role=people.Role.APPROVER_OR_ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "resume"),
         _resume,
         "/countersign resume [PROGRAM]",
         "go on, with a second person's word",
         role=people.Role.APPROVER_OR_ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "drafts"),
         _drafts,
         "/countersign drafts off [PROGRAM]",
         "send what is approved, with a second person's confirmation",
         role=people.Role.ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "handover"),
         _handover,
         "/countersign handover [NOTE]",
         "post what is open for the next shift",
-        group="on duty",
     ),
     LookUp(
         ("countersign", "what-if"),
@@ -117,12 +116,11 @@ LOOK_UPS = (
         "would it fit? It makes no request",
         shared=True,
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "people"),
         _people,
         "/countersign people [map REFERENCE @PERSON]",
         "who gets the one-time codes of which card",
         role=people.Role.ADMIN,
-        group="on duty",
     ),
 )

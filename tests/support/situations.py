@@ -50,10 +50,15 @@ async def pause(world: World) -> None:
 async def resume(world: World) -> None:
     """Bob and Carol let sending go on."""
     await pausing.resume(world.core, BOB, ["main"])
+    await confirm(world, "resume", by=CAROL)
+
+
+async def confirm(world: World, kind: str, *, by: str) -> None:
+    """The second person gives the confirmation of this kind that is open for the program."""
     async with world.store.read() as tx:
-        consent = await confirmations.open_one(tx, "resume", "main")
-    assert consent is not None
-    await confirmation_answers.give(world.core, consent.id, CAROL)
+        waiting = await confirmations.open_one(tx, kind, "main")
+    assert waiting is not None
+    await confirmation_answers.give(world.core, waiting.id, by)
 
 
 async def refuse_the_key(world: World) -> None:

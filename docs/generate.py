@@ -194,7 +194,7 @@ def alerts_table() -> str:
         calls = kind.calls_when or "–"
         muted = "yes" if kind.is_mutable else "no"
         severity = ", ".join(kind.severities)
-        row = (entry, kind.told_when, severity, kind.ends, calls, muted, kind.found_by)
+        row = (entry, kind.raised_when, severity, kind.ends, calls, muted, kind.found_by)
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
 

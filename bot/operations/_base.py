@@ -469,7 +469,7 @@ class Operation(ABC):
         parts = [cause, money]
         if finding is Finding.REFUSED:
             usual = MESSAGES.get(error.code or "")
-            parts.append(next_step or (usual.after_refusal if usual else _MEND_IT))
+            parts.append(next_step or (usual.after_refusal if usual else _FIX_IT))
         return " ".join(parts)
 
 
@@ -495,7 +495,7 @@ _HELD_IN_DOUBT = (
     " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
-_MEND_IT = "Fix the cause, then make a new request."
+_FIX_IT = "Fix the cause, then make a new request."
 
 # The same where the call is not made again.
 _LOOKED_UP = (

@@ -31,7 +31,7 @@ class Field(Generic[T]):
     choices: tuple[tuple[str, str], ...] = ()  # (value, label)
     missing: str = ""  # what is said when it is left empty
     one_word: bool = False  # in a command, what is typed after its first word belongs to the next field
-    anew: bool = False  # a safeguard: filled by the person each time, never for them
+    safeguard: bool = False  # filled by the person each time, never for them
     optional: bool = False  # by `optional`, so that its value may be None
     learned: bool = False  # by `learned`: in no form, the preview reads it
     name: str = dataclasses.field(default="", init=False)

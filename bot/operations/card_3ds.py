@@ -47,7 +47,7 @@ class CodesByWebhook(Operation):
         element="check",
         hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
         missing="Tick this once the service has said that the program has webhook mode.",
-        anew=True,
+        safeguard=True,
     )
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False

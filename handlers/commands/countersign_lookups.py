@@ -46,7 +46,7 @@ def _kind_named(core: Core, text: str) -> type[Operation]:
 
 
 async def _policy(asked: Asking) -> Block:
-    return help_text.policy(policy_lookups.policy_picture(asked.core))
+    return help_text.policy(policy_lookups.policy_view(asked.core))
 
 
 async def _alerts(asked: Asking) -> Block:

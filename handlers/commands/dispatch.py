@@ -68,7 +68,7 @@ async def require_asker(core: Core, slack_id: str) -> None:
 async def cancel_button(core: Core, slack_id: str, request_id: str) -> Block:
     """A request's cancellation said in a message: the button that asks once more."""
     await people.require_member(core, slack_id, action="lookup")
-    return replies.cancel((await request_lookups.request_picture(core, request_id)).request)
+    return replies.cancel((await request_lookups.request_view(core, request_id)).request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,8 @@ async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: s
 
 def _without_safeguards(cls: type[Operation], texts: Mapping[str, str]) -> dict[str, str]:
     """What a person has to fill in themselves each time is filled for nobody."""
-    anew = {field.name for field in cls.fields if field.anew}
-    return {name: text for name, text in texts.items() if name not in anew}
+    safeguards = {field.name for field in cls.fields if field.safeguard}
+    return {name: text for name, text in texts.items() if name not in safeguards}
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
@@ -90,7 +90,7 @@ def _about_webhook(turn: Turn, cls: type[Operation], rest: str) -> Filled:
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
     """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed again."""
-    request = (await request_lookups.request_picture(turn.core, request_id)).request
+    request = (await request_lookups.request_view(turn.core, request_id)).request
     asked = turn.core.kinds[request.kind]
     cls = turn.core.kinds[asked.undone_by] if undo else asked
     shown = {f.name for f in cls.fields if not f.private}

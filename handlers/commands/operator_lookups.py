@@ -12,7 +12,7 @@ from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
 from handlers.views import Block, replies
-from handlers.views.lookups import status as house
+from handlers.views.lookups import status as status_view
 
 _HOW_WHAT_IF = (
     "Ask for example /countersign what-if 40 cards at 200, or what-if top up 12 cards by 75, or what-if how many"
@@ -28,13 +28,13 @@ _HOW_DRAFTS = (
 async def _status(asked: Asking) -> Block:
     named, _ = _programs(asked)
     may_pause = asked.slack_id in (await people.roles(asked.core)).of(people.Role.APPROVER_OR_ADMIN)
-    return house.status(await status.now(asked.core, named), may_pause=may_pause)
+    return status_view.status(await status.now(asked.core, named), may_pause=may_pause)
 
 
 async def _pause(asked: Asking) -> Block:
     named, reason = _programs(asked)
     stopped = await pausing.pause(asked.core, asked.slack_id, named, reason)
-    return house.paused(stopped, [program for program in named if program not in stopped])
+    return status_view.paused(stopped, [program for program in named if program not in stopped])
 
 
 async def _resume(asked: Asking) -> Block:
@@ -67,7 +67,7 @@ async def _what_if(asked: Asking) -> Block:
     found = read_what_if(asked.rest, asked=True)
     if found is None:
         raise NotFound(_HOW_WHAT_IF)
-    return house.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))
+    return status_view.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))
 
 
 async def _people(asked: Asking) -> Block:

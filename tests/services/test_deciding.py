@@ -449,14 +449,14 @@ async def test_every_step_sends_slack_its_card_its_line_and_the_requester_a_word
     request = await world.top_up()
     await execute(world, request)
     async with world.store.read() as tx:
-        owed = await outbox_rows.next_due(tx, limit=100)
-    kinds = [(row.kind, row.body.get("line")) for row in owed if row.subject == f"request:{request.id}"]
+        queued = await outbox_rows.next_due(tx, limit=100)
+    kinds = [(row.kind, row.body.get("line")) for row in queued if row.subject == f"request:{request.id}"]
     assert kinds == [
         ("card", None),
         ("line", "approval"),
         ("line", "succeeded"),
     ]
-    to_alice = [(row.kind, row.user) for row in owed if row.subject == f"notice:{request.id}"]
+    to_alice = [(row.kind, row.user) for row in queued if row.subject == f"notice:{request.id}"]
     assert to_alice == [("card", ALICE)], "one message, drawn as things are when it is delivered"
 
 

@@ -12,7 +12,7 @@ from bot.services.core import Core
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 
 
-def policy_picture(core: Core) -> PolicyView:
+def policy_view(core: Core) -> PolicyView:
     limits = core.policy.limits
     shown = [
         (label, format_usd(value))

@@ -188,11 +188,11 @@ async def preview(core: Core, draft_id: str) -> Preview:
     draft = replace(draft, values=operation.stored())
     require_possible(core.policy.limits, operation.exposure_usd())
     async with core.store.begin() as tx:
-        facts |= await house_facts(tx, core, operation, draft.program)
+        facts |= await recorded_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
         draft = replace(draft, facts=stored_facts(facts))
         await drafts.put(tx, draft)
-        lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
+        lines = [*operation.lines(facts), *await recorded_lines(tx, core, operation, facts, draft.owner)]
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
         paused = await programs.why_paused(tx, draft.program)
     return Preview(
@@ -203,7 +203,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
             *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
-            *house_concerns(operation, facts),
+            *recorded_concerns(operation, facts),
         ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
@@ -212,7 +212,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     )
 
 
-async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
+async def recorded_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation)
     if operation.handling.moves_float:
@@ -242,7 +242,7 @@ def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
     return recent and alive and other.kind == operation.kind and dict(other.terms) == operation.terms()
 
 
-def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
+def recorded_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     found = []
     ids = ", ".join(facts.get("unresolved") or ())
     if ids and operation.handling.alone:
@@ -267,7 +267,9 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     return found
 
 
-async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str) -> list[Line]:
+async def recorded_lines(
+    tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str
+) -> list[Line]:
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()

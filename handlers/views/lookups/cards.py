@@ -199,10 +199,10 @@ def _note(line: PurchaseLine) -> str:
 
 
 def _source(found: CardStatement) -> str:
-    heard = sum(1 for line in found.lines if line.heard)
+    with_events = sum(1 for line in found.lines if line.has_events)
     return (
-        f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
-        " events were received here, of the history for the rest · times in"
+        f"history {age(found.read_at)} · figures of the authorization for the {with_events:,} of"
+        f" {len(found.lines):,} whose events were received here, of the history for the rest · times in"
         f" {b.esc(found.period.zone)}"
     )
 
@@ -236,8 +236,8 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
     if found.counted < found.total:
         blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
     last = (
-        f"last event of a purchase {b.when(found.heard_at)}"
-        if found.heard_at
+        f"last event of a purchase {b.when(found.last_event_at)}"
+        if found.last_event_at
         else "no event was received yet"
     )
     blocks.append(

@@ -53,7 +53,7 @@ from storage.store import Store
 log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
-DRAIN_S = 8.0
+DRAIN_S = 7.0
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
 

@@ -22,7 +22,7 @@ from storage.errors import BadDatabaseUrl, DatabaseInUse
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 # 64 MiB of cache cut the slowest inserts five times on a large table.
-_PRAGMAS = (
+PRAGMAS: tuple[str, ...] = (
     "journal_mode=WAL",
     "synchronous=FULL",
     "foreign_keys=ON",
@@ -108,7 +108,7 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
     dbapi.isolation_level = None
     cursor = dbapi.cursor()
     # First, as the others may have to wait for a lock.
-    for pragma in (f"busy_timeout={busy_ms}", *_PRAGMAS, f"query_only={'ON' if read_only else 'OFF'}"):
+    for pragma in (f"busy_timeout={busy_ms}", *PRAGMAS, f"query_only={'ON' if read_only else 'OFF'}"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from storage import database
 from tests.support.clock import FrozenClock
 from tests.support.ports import free_ports
 
@@ -68,6 +69,15 @@ def _stay_on_this_machine() -> Iterator[None]:
         patch.setattr(socket.socket, "connect_ex", connect_ex)
         patch.setattr(socket, "getaddrinfo", getaddrinfo)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_power_cut() -> Iterator[None]:
+    """Nobody pulls the plug of a test: it need not wait for the disk. Processes that tests start do."""
+    kept = database.PRAGMAS
+    database.PRAGMAS = tuple("synchronous=OFF" if "synchronous" in pragma else pragma for pragma in kept)
+    yield
+    database.PRAGMAS = kept
 
 
 @pytest.fixture(scope="session", autouse=True)

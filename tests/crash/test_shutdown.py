@@ -65,6 +65,7 @@ async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, ap
 async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
     async with outside(tmp_path) as world:
         operators = Operators(world, random.Random(2))
+        operators.patience_s = 10  # nobody kills the bot here: a window that is slow does come
         for _ in range(3):
             await world.bot.start()
             for person in ("U0ALICE", "U0DAVE"):

@@ -54,6 +54,10 @@ NAMED_LIKE_A_REF = (
     KnownCard("1111", "ANNA LEE", "", "id-0", "ACTIVE"),
     KnownCard("9140", "ACME", "Anna Lee", "id-1", "ACTIVE"),
 )
+TWINS = (
+    KnownCard("3205", "ANNA", "3205", "id-0", "ACTIVE"),
+    KnownCard("3205", "ANNA", "GRANT", "id-1", "ACTIVE"),
+)
 LONG_REF = (
     KnownCard("1111", "ACME", "", "id-0", "ACTIVE"),
     KnownCard("9140", "LEE", "ACME Berlin", "id-1", "ACTIVE"),
@@ -81,6 +85,7 @@ def test_a_text_that_names_two_cards_settles_on_neither(
 @settings(max_examples=80, deadline=None)
 @given(directories(), st.sampled_from(TYPED))
 @example(TWO, "3205")
+@example(TWINS, "3205")
 def test_every_answer_that_is_offered_settles_which_card_is_meant(
     cards: tuple[KnownCard, ...], typed: str
 ) -> None:
@@ -89,6 +94,7 @@ def test_every_answer_that_is_offered_settles_which_card_is_meant(
     if asked.ask is None or asked.ask.slot != "card":
         return
 
+    assert len({option.label for option in asked.ask.options}) == len(asked.ask.options)
     for option in asked.ask.options:
         answered = parse(option.value, known, Thread("freeze_card", {}, "card")).first
         assert answered.card is not None

@@ -9,8 +9,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from storage import instance
+from storage import database, instance
 from storage.cards import api_snapshots
+from storage.database import PRAGMAS
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable, SchemaBehind
 from storage.migrate import migrate
 from storage.store import Store
@@ -182,8 +183,9 @@ async def test_an_unreachable_server_is_named_without_its_password(open_store: O
 
 
 async def test_the_sqlite_file_is_for_its_owner_alone_and_set_up_to_keep_intents(
-    sqlite_files: Databases, open_store: Opener
+    sqlite_files: Databases, open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(database, "PRAGMAS", PRAGMAS)  # tests do without the wait for the disk
     url = sqlite_files.empty()
     await migrate(url)
     store = await open_store(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -50,9 +51,8 @@ def missing(slot: str, intent: str, networks: Sequence[str] = ()) -> Ask:
 
 def which_card(written: str, candidates: Sequence[KnownCard], cards: Directory) -> Ask:
     """Several cards fit: holder, last four and status of each, at most five as options."""
-    some = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
     more = "" if len(candidates) <= MOST_OPTIONS else f" {len(candidates)} fit; here are {MOST_OPTIONS}."
-    return Ask("card", f"Which card is “{written}”?{more}", some)
+    return Ask("card", f"Which card is “{written}”?{more}", _options(candidates, cards))
 
 
 def unknown_card(written: str) -> Ask:
@@ -60,14 +60,22 @@ def unknown_card(written: str) -> Ask:
 
 
 def did_you_mean(written: str, candidates: Sequence[KnownCard], cards: Directory) -> Ask:
-    options = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
-    return Ask("card", f"There is no “{written}”. Did you mean this card?", options)
+    return Ask("card", f"There is no “{written}”. Did you mean this card?", _options(candidates, cards))
 
 
 def one_card_each(candidates: Sequence[KnownCard], cards: Directory) -> Ask:
     """Bulk from text is not taken: one card at a time, chosen by a button."""
-    options = tuple(Option(name_of(card, cards), label(card)) for card in candidates[:MOST_OPTIONS])
-    return Ask("card", "I do one card at a time. Which one?", options)
+    return Ask("card", "I do one card at a time. Which one?", _options(candidates, cards))
+
+
+def _options(candidates: Sequence[KnownCard], cards: Directory) -> tuple[Option, ...]:
+    """A button a card; cards of one holder with the same last four get the reference or id."""
+    alike = Counter(label(card) for card in candidates)
+    made = []
+    for card in candidates[:MOST_OPTIONS]:
+        own = name_of(card, cards)
+        made.append(Option(own, f"{label(card)}, {own}" if alike[label(card)] > 1 else label(card)))
+    return tuple(made)
 
 
 def label(card: KnownCard) -> str:

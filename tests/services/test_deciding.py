@@ -27,10 +27,12 @@ from bot.domain.errors import (
 )
 from bot.domain.people import Actor, KindPolicy, Limits
 from bot.domain.requests import Request, State
-from bot.services import execution, people, requests
+from bot.services import execution, outbox_messages, people, requests
+from bot.services.core import Core
 from bot.services.requests import approvals, drafts, request_lookups
 from storage import audit
 from storage.messages import outbox as outbox_rows
+from storage.transaction import Tx
 from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
@@ -343,6 +345,29 @@ async def test_reminders_come_at_fifteen_minutes_and_then_ever_more_rarely(world
     await world.approve(request)
     await world.advance(8 * 3600)
     assert await requests.remind_due(world.core) == 0
+
+
+async def test_a_reminder_that_fails_takes_no_other_with_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is a transaction of its own, so that many hold up nobody who decides meanwhile."""
+    made = [await world.top_up(approved=False) for _ in range(2)]
+    await world.advance(15 * 60)
+    put = outbox_messages.line
+    reminded: list[str] = []
+
+    async def line(tx: Tx, core: Core, request: Request, *args: Any, **more: Any) -> None:
+        reminded.append(request.id)
+        if len(reminded) == 2:
+            raise RuntimeError("the database is gone")
+        await put(tx, core, request, *args, **more)
+
+    monkeypatch.setattr(outbox_messages, "line", line)
+    with pytest.raises(RuntimeError, match="gone"):
+        await requests.remind_due(world.core)
+
+    moved = {r.id for r in made if (await world.request(r.id)).version != r.version}
+    assert moved == {reminded[0]}
 
 
 async def test_freeze_now_acts_at_once_for_the_requester_and_a_second_person_confirms_once(

@@ -149,6 +149,7 @@ _FLOORS = (
         "bot.services",
         "bot.view_models",
         "bot.engine",
+        "bot.details",
         "storage",
         "bot.intents",
         "bot.operations",

@@ -86,10 +86,10 @@ async def examine() -> AsyncIterator[Finding]:
 
 def _wrong(error: Exception) -> list[Finding]:
     """What a person can fix, in its own words; anything else is a bug and is raised."""
-    told = explain(error)
-    if told is None:
+    known = explain(error)
+    if known is None:
         raise error
-    return [Finding(Level.WRONG, sentence) for sentence in told[0]]
+    return [Finding(Level.WRONG, sentence) for sentence in known[0]]
 
 
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:

@@ -48,7 +48,7 @@ async def a_month_of_requests(driver: SlackDriver) -> None:
 
 async def status(driver: SlackDriver) -> str:
     await driver.command(CAROL, "/countersign status")
-    return str(await driver.told(CAROL))
+    return str(await driver.shown_to(CAROL))
 
 
 async def test_status_shows_how_long_requests_wait_how_many_expire_and_who_approves_for_whom(

@@ -91,7 +91,7 @@ def a_card(**changes: object) -> p.CardView:
 def _statement() -> CardStatement:
     def bought(merchant: str, usd: str, days: int, **more: object) -> PurchaseLine:
         at = NOW - timedelta(days=days)
-        made = PurchaseLine(at, "settled", merchant, Decimal(usd), Decimal("0.50"), heard=True)
+        made = PurchaseLine(at, "settled", merchant, Decimal(usd), Decimal("0.50"), has_events=True)
         return replace(made, **more)  # type: ignore[arg-type]
 
     lines = (
@@ -239,7 +239,7 @@ def _spend() -> SpendReport:
         fee_usd=Decimal("12.40"),
         back_usd=Decimal("50.00"),
         unknown=0,
-        heard_at=NOW,
+        last_event_at=NOW,
         live=False,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Sequence
 
+from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.requests import Checked, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
@@ -108,7 +109,7 @@ def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
         own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
             request.requester
         }
-        return Checked("Approvals", own, "Freeze now, by the requester alone")
+        return Checked("Approvals", own, f"{operations.run_now_label(request.kind)}, by the requester alone")
     approvers = approved_by(tx.vault, request, made)
     holds = len(approvers) >= request.approvals_needed
     return Checked(
@@ -140,16 +141,16 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     """
     what = "Audit entries"
     seqs: list[int] = []
-    submitted, told = False, ""
+    submitted, recorded = False, ""
     async for entry in audit.about(tx, f"request:{request.id}"):
-        before, told = told, _digest_in(entry) or told
-        if before not in ("", told) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
+        before, recorded = recorded, _digest_in(entry) or recorded
+        if before not in ("", recorded) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
             return Checked(what, holds=False, found=f"entry {entry.seq} has another fingerprint")
         submitted = submitted or entry.action == "request.submitted"
         seqs.append(entry.seq)
     if not submitted:
         return Checked(what, holds=False, found="there is none for its submission")
-    if told != request.digest:
+    if recorded != request.digest:
         return Checked(what, holds=False, found=f"the last of them, {seqs[-1]}, has another fingerprint")
     span = f"{seqs[0]:,}" if len(seqs) == 1 else f"{seqs[0]:,} to {seqs[-1]:,}"
     return Checked(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -150,7 +151,7 @@ def pause_form(program: str) -> b.Block:
     blocks = [
         b.section(
             f"Stop sending to *{b.esc(program)}* immediately? Requests and approvals continue; what is approved waits"
-            " 15 minutes at most. Two people are needed to resume."
+            f" {APPROVAL_VALID_IN_WORDS} at most. Two people are needed to resume."
         ),
         b.field("reason", "Reason", element, optional=True),
     ]

@@ -85,8 +85,8 @@ class SubmitFunding(Operation):
         ]
 
     def lines_after(self, facts: Facts) -> list[Line]:
-        """What a credit will change: the float of before may no longer be true."""
-        return [line for line in self.lines(facts) if line[0] == "Effect"]
+        """None: its message follows the submission, with what reached the float."""
+        return []
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the network is not listed or, for a new hash, five are still unverified."""

@@ -281,4 +281,4 @@ async def test_a_hand_over_is_read_in_the_channel_and_counted_among_no_alerts(dr
     assert any("Shift of Bob Tanaka" in m["text"] for m in await driver.messages(CAROL, "C0ALERTS"))
     assert "✓ No alert is open." in str(await driver.home(ALICE))
     await driver.command(CAROL, "/countersign status")
-    assert "0 open alerts" in (await driver.told(CAROL))["text"]
+    assert "0 open alerts" in (await driver.shown_to(CAROL))["text"]

@@ -99,7 +99,7 @@ async def test_each_wrong_thing_is_named_with_its_fix(patient: Patient) -> None:
         "SLACK_APP_TOKEN",
         "lacks cards:write, users:write",
         "lacks cards:pan, so `/card reveal` is refused",
-        "may do more than is used (deposits:write)",
+        "has more scopes than it needs (deposits:write)",
     ):
         assert said in output, output
 

@@ -49,11 +49,19 @@ def newest() -> str:
     return _revisions(_FOLDER)[0]
 
 
+async def migrate_if_empty(url: str) -> None:
+    """As `migrate` for a database in which nothing of Countersign is; any other is left as it is."""
+    if await asyncio.to_thread(_current, Database.parse(url)) is None:
+        await migrate(url)
+
+
 async def require_current(url: str) -> None:
     """Raise `SchemaBehind` or `SchemaTooNew` unless the database is at this program's revision."""
     database = Database.parse(url)
     found = await asyncio.to_thread(_current, database)
     if not _is_current(found, database):
+        if found is None:
+            raise SchemaBehind(f"The database {database.shown} is empty. Run `countersign migrate` first.")
         raise SchemaBehind(
             f"The database {database.shown} has an older form. Run `countersign migrate` first."
         )

@@ -21,7 +21,6 @@ app = typer.Typer(
     help="Card operations in Slack, with a second signature on everything that moves money.",
     epilog="New here? `countersign demo` runs the whole product on this machine, with no account anywhere.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -60,7 +59,7 @@ def demo(
         int, typer.Option(min=1024, max=65532, help="Slack page; the next two ports are used too.")
     ] = 8400,
 ) -> None:
-    """The whole product on this machine: sandbox and bot, with no account anywhere.
+    """Run the whole product on this machine: sandbox and bot, with no account anywhere.
 
     The state is kept in var/demo and survives a restart. Ctrl-C ends it.
     """
@@ -77,7 +76,7 @@ def run_bot(
         bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
     ] = False,
 ) -> None:
-    """The bot in production. Settings come from the environment, decisions from countersign.toml.
+    """Run the bot in production. Settings come from the environment, decisions from countersign.toml.
 
     SIGTERM or Ctrl-C ends it when what runs is done, within ten seconds. A second one ends it at once.
     """
@@ -93,7 +92,7 @@ def sandbox(
     slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
     partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
 ) -> None:
-    """The sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
+    """Run the sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
 
     Prints the addresses, the tokens and the key to use.
     """
@@ -117,6 +116,13 @@ def doctor() -> None:
 
 @app.command()
 @in_sentences
+def manifest() -> None:
+    """Print the manifest of the Slack app: paste it where Slack asks for one."""
+    typer.echo(Path(__file__).with_name("manifest.yml").read_text(encoding="utf-8"), nl=False)
+
+
+@app.command()
+@in_sentences
 def migrate() -> None:
     """Upgrade the database to this version, making it first if there is none.
 
@@ -135,7 +141,7 @@ def migrate() -> None:
 @in_sentences
 def backfill(
     since: Annotated[
-        str, typer.Option(help="The first moment that counts, as ISO time; UTC unless it says otherwise.")
+        str, typer.Option(help="Events from this time on, as ISO time; UTC unless it says otherwise.")
     ],
 ) -> None:
     """Pull the event log of every program into the inbox. Works beside a running bot.
@@ -163,7 +169,7 @@ def parse(
         bool, typer.Option("--jsonl", help='One JSON object {"text": ...} a line instead of one text.')
     ] = False,
 ) -> None:
-    """What the conversational layer makes of a text. Asks for nothing and sends nothing.
+    """Print what the conversational layer makes of a text. Requests nothing and sends nothing.
 
     Prints one JSON object a line: intent, slots, opened, ask. Works beside a running bot.
     """

@@ -277,10 +277,24 @@ class Settings(BaseSettings):
         return next((MasterKeySource(name, value) for name, value in sources if value is not None), None)
 
 
+# Kubernetes describes every Service to every container of its namespace so, one named `countersign` included.
+_OF_A_SERVICE = re.compile(
+    r"COUNTERSIGN_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)"
+)
+_PORT = re.compile(r"COUNTERSIGN_(\w+_)?PORT")
+
+
+def _is_from_kubernetes(name: str, value: str) -> bool:
+    # A person may write COUNTERSIGN_PORT by mistake, but not with a value such as tcp://10.96.7.21:8402.
+    return bool(_OF_A_SERVICE.fullmatch(name)) or bool(_PORT.fullmatch(name) and "://" in value)
+
+
 def _unknown_names(given: Mapping[str, str]) -> Iterator[str]:
     known = fields_of(Settings)
     for name in sorted(given):
-        if name.startswith("COUNTERSIGN_") and name not in known:
+        if name in known or _is_from_kubernetes(name, given[name]):
+            continue
+        if name.startswith("COUNTERSIGN_"):
             yield f"{name} is not a setting.{unknown(name, known)}"
 
 

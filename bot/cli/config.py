@@ -68,6 +68,5 @@ def _show(config: Config) -> None:
     for kind in ("default", *policy.kinds):
         rule = policy.of(kind)
         steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
-        typer.echo(
-            f"{kind}: {rule.approvals} approval{'s' * (rule.approvals != 1)}{steps}; expires after {write_duration(rule.expires)}."
-        )
+        approvals = f"{rule.approvals} approval" if rule.approvals == 1 else f"{rule.approvals} approvals"
+        typer.echo(f"{kind}: {approvals}{steps}; expires after {write_duration(rule.expires)}.")

@@ -29,7 +29,8 @@ def set_key(
 ) -> None:
     """Seal a Partner API key into the database. The key is read from standard input.
 
-    An empty database is set up first. A bot that runs on the same SQLite file has to be stopped first; any bot takes the key at its start.
+    An empty database is set up first. A bot that runs on the same SQLite file has to be stopped first; any bot takes
+    the key at its start.
     """
     if not _PROGRAM.fullmatch(program):
         raise Mistake("A program's name is 1 to 40 small letters, digits, - and _, for example main.")

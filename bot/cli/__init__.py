@@ -104,14 +104,19 @@ def sandbox(
 
 @app.command()
 @in_sentences
-def doctor() -> None:
-    """Test every token, scope, key, address, clock and schema, and say what to fix. Changes nothing.
+def doctor(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: wrong, to_check, findings.")
+    ] = False,
+) -> None:
+    """Test every token, permission, key, channel, person, address and folder, and say what to fix. Changes nothing.
 
-    Works beside a running bot. Exits 0 when nothing is wrong, 1 otherwise.
+    ✗ is wrong and would stop or mislead the bot; ! is only to check. Exits 1 when anything is wrong, else 0. Works
+    beside a running bot.
     """
     from bot.cli.doctor import doctor_command
 
-    doctor_command()
+    doctor_command(as_json=as_json)
 
 
 @app.command()

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock, RollingBack, set_pragmas
+from storage.database import BUSY_MS, Database, FileLock, RollingBack, set_pragmas
 from storage.errors import DatabaseMissing
 from storage.migrate import require_current
 from storage.transaction import Tx
@@ -30,6 +30,8 @@ Engines = Callable[[Database], tuple[AsyncEngine, AsyncEngine]]
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
+# A checkpoint that finds a reader in its way is tried again after these, with writers between.
+_FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 
 
 class Store:
@@ -52,6 +54,8 @@ class Store:
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        # What a process before this one has purged may still be in the log.
+        self.owes_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (
             nullcontext() if database.path is None else asyncio.Lock()
         )
@@ -115,23 +119,20 @@ class Store:
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
 
-        False when a reader was in the way: try again later. True on PostgreSQL, which needs none.
+        False when a reader was in the way for too long: `owes_checkpoint` then, so try again later. Writers do not
+        wait for that reader. True on PostgreSQL, which needs none.
         """
         if self.database.path is None:
             return True
-
-        def truncate(connection: Connection) -> bool:
-            cursor = connection.connection.cursor()
-            try:
-                cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                busy: int = cursor.fetchall()[0][0]
-            finally:
-                cursor.close()
-            return not busy
-
-        # Not inside a transaction, where SQLite would refuse it.
-        async with self.write_turn, self._writer.connect() as connection:
-            return await connection.run_sync(truncate)
+        self.owes_checkpoint = True
+        for pause_s in (*_FOLD_PAUSES_S, 0):
+            # Not inside a transaction, where SQLite would refuse it.
+            async with self.write_turn, self._writer.connect() as connection:
+                self.owes_checkpoint = not await connection.run_sync(_fold)
+            if not self.owes_checkpoint:
+                return True
+            await asyncio.sleep(pause_s)
+        return False
 
     async def ping(self) -> None:
         """Raise if the database does not answer."""
@@ -151,6 +152,19 @@ class Store:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+def _fold(connection: Connection) -> bool:
+    """Fold the log now or not at all: SQLite would wait for readers with the write lock held."""
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute("PRAGMA busy_timeout=0")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        is_busy: int = cursor.fetchall()[0][0]
+    finally:
+        cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        cursor.close()
+    return not is_busy
 
 
 def _engines(database: Database) -> tuple[AsyncEngine, AsyncEngine]:

@@ -148,3 +148,32 @@ def test_what_is_done_in_one_place_is_done_nowhere_else(
     }
 
     assert not found
+
+
+def filters_after_a_bounded_search(tree: ast.AST) -> Iterator[ast.AST]:
+    """`requests.find` without a program in a function that then compares the program of what was found.
+
+    The search ends at a limit, so requests of another program would hide those of this one.
+    """
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.AsyncFunctionDef):
+            continue
+        found = [
+            call
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call)
+            and ast.unparse(call.func) == "requests.find"
+            and not any(keyword.arg == "program" for keyword in call.keywords)
+        ]
+        if found and any(
+            isinstance(node, ast.Compare) and ".program" in ast.unparse(node) for node in ast.walk(function)
+        ):
+            yield from found
+
+
+def test_a_search_for_one_program_names_it_in_the_search() -> None:
+    assert {
+        str(path.relative_to(SERVICES))
+        for path in SERVICES.rglob("*.py")
+        if any(filters_after_a_bounded_search(ast.parse(path.read_text())))
+    } == set()

@@ -3,7 +3,8 @@
 The service counts requests per key over a rolling minute, 120 unless `GET /me` says otherwise, and a
 call over it waits a full minute [Limits; Errors]. So one `RateLimiter` belongs to one key. Background
 reads may use 60 % of the minute; the rest is there when a person asks or money has to move. A tenth is
-kept for what is urgent alone, so that a freeze goes out in a minute that everything else has used up.
+kept for what is urgent alone, so that a freeze goes out in a minute that everything else has used up; where
+even that is gone, it waits a moment and goes all the same.
 Other processes with the same key are seen through the X-RateLimit headers of the answers.
 """
 
@@ -20,6 +21,9 @@ from bot.partner.clock import Clock
 DEFAULT_PER_MINUTE = 120
 KEPT_SHARE_PERCENT = 40
 URGENT_SHARE_PERCENT = 10
+# So long what is urgent waits for a place. Then it goes all the same: what other systems have sent with the key may
+# be over at the service sooner than the headers tell, and a refusal does nothing.
+URGENT_WAITS_SECONDS = 2.0
 
 # Requests a minute apart when they leave can be closer together when they arrive.
 WINDOW_SECONDS = 61.0
@@ -69,7 +73,7 @@ class RollingBudget:
     def wait(self, lane: Lane, at: float, ahead: int = 0) -> float:
         """Seconds until a request of this lane may go, 0 for now, with `ahead` others going before it."""
         self._forget(at)
-        blocked = max(0.0, self._blocked_until[lane] - at)
+        blocked = self.blocked(lane, at)
         too_many = len(self._sent) + ahead + 1 - self._share(lane)
         if too_many <= 0:
             return blocked
@@ -77,6 +81,10 @@ class RollingBudget:
             # Those ahead use up all that becomes free: it is their minute that has to pass.
             return max(blocked, WINDOW_SECONDS)
         return max(blocked, self._sent[too_many - 1] + WINDOW_SECONDS - at)
+
+    def blocked(self, lane: Lane, at: float) -> float:
+        """Seconds until this lane's block is over, 0 where it is not blocked."""
+        return max(0.0, self._blocked_until[lane] - at)
 
     def take(self, at: float) -> None:
         """A request goes out now."""
@@ -161,11 +169,14 @@ class RateLimiter:
 
     async def place(self, lane: Lane) -> Place:
         """Wait as `acquire` does; the request itself may follow a moment later, or never."""
+        came_at = self._clock.monotonic()
         self._waiting[lane] += 1
         try:
             async with self._turns[lane]:
-                while (seconds := self._wait(lane)) > 0:
+                left = self._patience(lane, came_at)
+                while (seconds := min(self._wait(lane), left)) > 0:
                     await self._clock.sleep(seconds)
+                    left -= seconds
                 return Place(self._clock, self._budget)
         finally:
             self._waiting[lane] -= 1
@@ -192,6 +203,13 @@ class RateLimiter:
             self._budget.set_limit(limit)
         if remaining is not None:
             self._budget.observe(remaining, self._clock.monotonic())
+
+    def _patience(self, lane: Lane, came_at: float) -> float:
+        """How much longer a request of this lane waits, in seconds; without end unless it is urgent."""
+        if lane is not Lane.URGENT:
+            return float("inf")
+        now = self._clock.monotonic()
+        return max(self._budget.blocked(lane, now), came_at + URGENT_WAITS_SECONDS - now)
 
     def _wait(self, lane: Lane) -> float:
         ahead = sum(waiting for other, waiting in self._waiting.items() if other < lane)

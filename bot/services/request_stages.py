@@ -23,11 +23,13 @@ async def follow(
     tx: Tx, core: Core, *, program: str, kinds: Collection[str], subject: str, facts: Mapping[str, Any]
 ) -> None:
     """Move the requests of these kinds that succeeded on `subject` to where `facts` say that their effect is."""
-    done = await requests.find(tx, states=(State.SUCCEEDED,), kinds=kinds, subject=subject, limit=_MOST)
+    done = await requests.find(
+        tx, program=program, states=(State.SUCCEEDED,), kinds=kinds, subject=subject, limit=_MOST
+    )
     for found in done:
         progress = core.kinds[found.kind].of_stored(found.terms, found.subject_label).progress(facts)
         is_behind = progress and (progress.stage, progress.text) != (found.stage, found.outcome_text)
-        if progress and is_behind and found.program == program:
+        if progress and is_behind:
             await _move(tx, core, found.id, progress)
 
 

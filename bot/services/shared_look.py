@@ -23,12 +23,17 @@ GOOD_FOR_S = 10.0
 @dataclass(frozen=True, slots=True)
 class _Seen:
     at: float
+    ended_at: float
     value: Any
     error: CountersignError | None
 
 
 class SharedLooks:
-    """What was seen last, by what it is about. A look that failed is shared like any other."""
+    """What was seen last, by what it is about.
+
+    A look that failed is shared like any other, however long it took: those who waited for it fail with it, and do
+    not wait for one failure after the other.
+    """
 
     def __init__(self) -> None:
         self._seen: dict[Hashable, _Seen] = {}
@@ -38,9 +43,11 @@ class SharedLooks:
         self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float = GOOD_FOR_S
     ) -> T:
         """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised."""
+        came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
-            if seen is None or clock.monotonic() - seen.at >= within_s:
+            failed_meanwhile = seen is not None and seen.error is not None and seen.ended_at > came_at
+            if seen is None or not (failed_meanwhile or clock.monotonic() - seen.at < within_s):
                 seen = self._seen[about] = await self._ask(ask, clock)
         if seen.error is not None:
             raise seen.error
@@ -55,6 +62,7 @@ class SharedLooks:
     async def _ask(self, ask: Callable[[], Awaitable[Any]], clock: Clock) -> _Seen:
         at = clock.monotonic()
         try:
-            return _Seen(at, await ask(), None)
+            found = await ask()
         except CountersignError as error:
-            return _Seen(at, None, error)
+            return _Seen(at, clock.monotonic(), None, error)
+        return _Seen(at, clock.monotonic(), found, None)

@@ -18,8 +18,16 @@ from storage.upsert import upsert
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
 
 
-async def put_many(tx: Tx, program: str, cards: Iterable[CardEntry]) -> None:
-    """Add or refresh cards as just read. A card without a balance keeps the one read before."""
+async def put_many(
+    tx: Tx, program: str, cards: Iterable[CardEntry], *, read_at: datetime | None = None
+) -> set[str]:
+    """Add or refresh cards, by a reading that began at `read_at`, None = just now. A card without a balance keeps
+    the one read before.
+
+    Returns the ids of those that a later reading has shown already: they are left as they are.
+    """
+    cards = list(cards)
+    shown_since = set() if read_at is None else await _seen_after(tx, [card.id for card in cards], read_at)
     rows = [
         {
             "id": entry.id,
@@ -32,12 +40,21 @@ async def put_many(tx: Tx, program: str, cards: Iterable[CardEntry]) -> None:
             "created_at": entry.created_at,
             "balance_usd": entry.balance_usd,
             "balance_at": entry.balance_at,
-            "seen_at": tx.now,
+            "seen_at": read_at or tx.now,
             "gone_at": None,
         }
         for entry in cards
+        if entry.id not in shown_since
     ]
     await upsert(tx, t.card, rows, key=("id",), keep=("balance_usd", "balance_at", "created_at"))
+    return shown_since
+
+
+async def _seen_after(tx: Tx, ids: Collection[str], moment: datetime) -> set[str]:
+    """Those of a time that is still to come are of a clock that has stepped back since: they do not count."""
+    c = t.card.c
+    asked = select(c.id).where(c.seen_at > moment, c.seen_at <= tx.now)
+    return {row.id for row in await tx.run_among(asked, c.id, ids)}
 
 
 async def get(tx: Tx, card_id: str) -> CardEntry | None:

@@ -29,6 +29,7 @@ class Wanted:
     kinds: Collection[str] | None = None
     requester: str | None = None
     subject: str | None = None
+    program: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     each_row: bool = False
@@ -52,6 +53,7 @@ _ASKS_FOR = {
     "kinds": _R.kind.in_(bindparam("kinds", expanding=True)),
     "requester": _R.requester == bindparam("requester"),
     "subject": _R.subject == bindparam("subject"),
+    "program": _R.program == bindparam("program"),
     "since": _R.created_at >= bindparam("since"),
     "until": _R.created_at < bindparam("until"),
 }

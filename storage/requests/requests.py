@@ -54,6 +54,7 @@ _GUARDED = frozenset(
 )
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
+EXPIRED_AT_ONCE = 200
 # What is asked all the time is built once.
 _R = t.request.c
 _INSERT = insert_row(t.request)
@@ -61,7 +62,12 @@ _BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
 # A batch that waits takes its rows with it.
 _WAITED = (_R.state == State.PENDING) & (_R.expires_at <= bindparam("now")) & _R.parent_id.is_(None)
 _UNSENT = (_R.state == State.APPROVED) & (_R.valid_until <= bindparam("now"))
-_EXPIRING = select(*COLUMNS).where(or_(_WAITED, _UNSENT)).order_by(_R.created_at, _R.id).limit(200)
+_EXPIRING = (
+    select(*COLUMNS).where(or_(_WAITED, _UNSENT)).order_by(_R.created_at, _R.id).limit(bindparam("most"))
+)
+_EXPIRING_AFTER = _EXPIRING.where(
+    (_R.created_at > bindparam("at")) | ((_R.created_at == bindparam("at")) & (_R.id > bindparam("id")))
+)
 _REMINDING = (
     select(*COLUMNS)
     .where(_R.state == State.PENDING, _R.remind_at <= bindparam("now"))
@@ -295,6 +301,7 @@ async def find(
     states: Collection[State] | None = None,
     requester: str | None = None,
     subject: str | None = None,
+    program: str | None = None,
     kinds: Collection[str] | None = None,
     since: datetime | None = None,
     limit: int = 50,
@@ -305,13 +312,19 @@ async def find(
 
     Of batches and their rows as `Wanted` says.
     """
-    wanted = Wanted(states, kinds, requester, subject, since, each_row=each_row)
+    wanted = Wanted(states, kinds, requester, subject, program, since, each_row=each_row)
     return await request_search.page(tx, wanted, limit=limit, oldest_first=oldest_first)
 
 
-async def expiring(tx: Tx) -> list[Request]:
-    """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`."""
-    return await request_search.rows(tx, _EXPIRING, {"now": tx.now})
+async def expiring(tx: Tx, last: Request | None = None) -> list[Request]:
+    """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`: some, the oldest first.
+
+    Those after `last` of the page before: what does not lapse all the same is in nobody's way.
+    """
+    values = {"now": tx.now, "most": EXPIRED_AT_ONCE}
+    if last is None:
+        return await request_search.rows(tx, _EXPIRING, values)
+    return await request_search.rows(tx, _EXPIRING_AFTER, {**values, "at": last.created_at, "id": last.id})
 
 
 async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:

@@ -84,6 +84,7 @@ class Figures:
             f" {self.requests} requests ({states}), {self.debits} debits;"
             f" {self.doubts} calls cut off without a recorded answer,"
             f" {self.half_sent} messages sent and not marked; {len(self.broken)} promises broken"
+            + "".join(f"\n  {promise}" for promise in self.broken)
         )
 
     def count_kill(self, world: Outside) -> None:

@@ -71,6 +71,24 @@ async def test_a_minute_that_everything_else_used_up_has_a_tenth_for_what_is_urg
     await callers.stop()
 
 
+async def test_what_is_urgent_waits_two_seconds_at_most_for_a_minute_that_others_used_up(
+    clock: AlarmClock,
+) -> None:
+    """Others may have sent what they did a minute ago: only the service knows when there is room again."""
+    limiter = RateLimiter(clock)
+    limiter.observe(limit=120, remaining=0)
+    callers = Callers(limiter, clock)
+    callers.start(Lane.URGENT, 30)
+    callers.start(Lane.MONEY, 5)
+    await clock.run(1.9)
+    assert callers.turns == []
+
+    await clock.run(0.2)
+
+    assert callers.lanes() == [Lane.URGENT] * 30
+    await callers.stop()
+
+
 async def test_a_place_counts_from_when_it_is_used_and_is_free_when_given_back(clock: AlarmClock) -> None:
     limiter = RateLimiter(clock, per_minute=2)
     used, given_back = await limiter.place(Lane.MONEY), await limiter.place(Lane.MONEY)

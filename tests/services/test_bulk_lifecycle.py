@@ -13,7 +13,7 @@ from bot.domain.errors import NotAllowed, OverLimit, OwnRequest, Stale
 from bot.domain.people import KindPolicy, Limits
 from bot.domain.people.policy import Tier
 from bot.domain.requests import State
-from bot.services import execution, requests
+from bot.services import execution, message_kinds, requests
 from bot.services.execution import maintenance
 from bot.services.requests import approvals, batch_submission
 from storage.requests import decisions
@@ -26,10 +26,25 @@ from tests.services.bulk_requests import (
     run_to_the_end,
     states_of,
 )
-from tests.services.outcome_steps import Fault, alert_kinds, keys_sent, net_of, processor, top_ups
+from tests.services.outcome_steps import (
+    Fault,
+    alert_kinds,
+    execute,
+    keys_sent,
+    net_of,
+    processor,
+    status,
+    top_ups,
+)
+from tests.support.situations import FREEZE, REFUSING, card_status, changes, to_send
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"
+# By kind, an answer that did nothing and after which the call is made again, and the call that gets it.
+REFUSED_FOR_NOW = {
+    "card_topup": (status(429, "RATE_LIMITED"), TOPUP),
+    "card_freeze": (REFUSING, FREEZE),
+}
 
 
 async def test_a_batch_is_one_request_whose_rows_are_sent_once_each(world: World) -> None:
@@ -166,6 +181,37 @@ async def test_cancelling_while_it_runs_stops_what_is_not_sent(world: World) -> 
     assert await hold_rows_to_the_ledger(world, batch) == Decimal(10)
     await world.run(60)
     assert len(keys_sent(world)) == 1
+
+
+@pytest.mark.parametrize("kind", ["card_topup", "card_freeze"])
+async def test_cancelling_also_stops_rows_that_the_api_refused_and_that_wait_for_their_next_try(
+    world: World, kind: str
+) -> None:
+    """Nothing of them was carried out, so they are withdrawn as a request of its own would be."""
+    refusing, path = REFUSED_FOR_NOW[kind]
+    await refusing.set(world, path)
+    text = (
+        a_list(world, "10", "20")
+        if kind == "card_topup"
+        else "\n".join(["card", *(card["id"] for card in world.cards[:2])])
+    )
+    batch = await ask_bulk(world, text, kind=kind)
+    await world.approve(batch)
+    first, _ = await rows_of(world, batch)
+    assert (await execute(world, first)).state is State.EXECUTING
+    calls = changes(world)
+
+    stopped = await requests.cancel(world.core, batch.id, ALICE)
+
+    assert stopped.state is State.FAILED, stopped.outcome_text
+    assert await states_of(world, batch) == {State.FAILED: 1, State.CANCELLED: 1}
+    assert "not sent again" in (await rows_of(world, batch))[0].outcome_text
+    await world.run(120)
+    assert changes(world) == calls, "something was sent after the cancel"
+    assert await card_status(world) == "ACTIVE"
+    assert await alert_kinds(world) == set()
+    lines = await to_send(world, kind=message_kinds.REQUEST_LINE)
+    assert any("1 row was not sent" in line and "1 row that" in line for line in lines), lines
 
 
 async def test_rows_not_sent_in_time_end_with_nothing_sent(world: World) -> None:

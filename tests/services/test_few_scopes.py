@@ -17,16 +17,19 @@ from bot.services import requests
 from bot.services.events import Poller
 from bot.services.execution import try_now
 from bot.services.operators import programs
-from bot.services.requests import request_lookups
+from bot.services.requests import drafts, request_lookups
 from handlers.views.requests import request_card
+from storage.operators import held_endpoints
 from tests.services.outcome_steps import alert_kinds, due_in, execute, jump, open_alerts, status
-from tests.support.kinds import CALLING, PATH, asked
+from tests.support.kinds import CALLING, NORA, PATH, asked
 from tests.support.situations import FREEZE, a_freeze, card_of, card_status, everything_said, resume, scopes
-from tests.support.world import BOB, World
+from tests.support.world import ALICE, BOB, World
 
 pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
 MARKUP = "PUT /fees"
+# So many requests a search finds where nothing else is said.
+MOST_FOUND = 50
 
 
 # By kind, its call as the simulator's journal has it.
@@ -240,3 +243,31 @@ async def test_a_refusal_that_names_no_scope_waits_for_that_of_its_own_endpoint_
 
     assert (await execute(world, request)).state is State.SUCCEEDED
     assert await alert_kinds(world) == set()
+
+
+async def test_a_hold_is_not_over_because_another_program_has_many_requests_of_the_kind(world: World) -> None:
+    world.rebuild(partners={**world.core.partners, "other": world.core.partners["main"]})
+    request = await asked(world, "card_order")
+    await world.approve(request)
+    await status(403, "FORBIDDEN").set(world, PATH["card_order"], times=1)
+    assert (await execute(world, request)).state is State.EXECUTING
+    scopes(world, "users:read", "cards:read")
+    for number in range(MOST_FOUND + 1):
+        await world.advance(10)
+        draft = await drafts.begin(
+            world.core,
+            owner=ALICE,
+            kind="card_order",
+            texts={**NORA, "partner_ref": f"TEAM-{number}"},
+            reason="New colleague",
+            program="other",
+        )
+        await drafts.preview(world.core, draft.id)
+        other = await requests.submit(world.core, draft.id, ALICE)
+        await world.approve(other)
+
+    await programs.probe_paused(world.core)
+
+    assert "scope" in await alert_kinds(world)
+    async with world.store.read() as tx:
+        assert [held.endpoint for held in await held_endpoints.of(tx, "main")] == [PATH["card_order"]]

@@ -13,12 +13,13 @@ from bot.partner.errors import PartnerError
 from bot.services.alerts import ledger_rules
 from bot.services.execution import maintenance
 from bot.services.operators import programs
+from bot.services.requests import lifecycle
 from storage.errors import Purged
 from storage.requests import requests as rows
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, jump_to_the_end, processor, status
 from tests.support.kinds import NORA
 from tests.support.situations import no_faults
-from tests.support.world import BOB, World
+from tests.support.world import ALICE, BOB, World
 
 FREEZE, ORDER, TOPUP = "POST /cards/{cardId}/freeze", "POST /cards", "POST /cards/{cardId}/topup"
 
@@ -151,3 +152,16 @@ async def test_what_the_ledger_shows_of_a_failed_request_is_looked_at_once(world
 
     assert len(await world.sent("GET /ledger")) <= reads + 1
     assert (await world.request(request.id)).state is State.FAILED
+
+
+async def test_bytes_that_a_reader_kept_in_the_log_are_gone_after_the_next_purge(world: World) -> None:
+    await lifecycle.cancel(world.core, (await world.top_up("50", approved=False)).id, ALICE)
+    async with world.store.read() as tx:
+        await rows.find(tx)
+        await world.top_up("40", approved=False)
+        await maintenance.purge(world.core)
+        assert world.store.owes_checkpoint
+
+    await maintenance.purge(world.core)
+
+    assert not world.store.owes_checkpoint

@@ -6,6 +6,8 @@ its first try and its card's new status.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from datetime import timedelta
 
 import pytest
@@ -15,7 +17,7 @@ from bot.domain.errors import LookupFailed, NotAllowed, Stale
 from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
-from bot.services import message_kinds
+from bot.services import execution, message_kinds
 from bot.services.execution import maintenance, try_now
 from bot.services.messages import reminders
 from bot.services.requests import approvals, drafts
@@ -32,6 +34,7 @@ from tests.support.situations import (
     no_faults,
     to_send,
 )
+from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
 
 
@@ -163,6 +166,53 @@ async def test_a_reading_that_hangs_does_not_hold_a_freeze_up(world: World) -> N
 
     assert ("Card status", "ACTIVE → FROZEN") in shown.lines
     assert world.core.clock.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("others", [0, 3], ids=["alone", "behind top-ups"])
+async def test_a_slack_that_hangs_does_not_hold_an_approved_freeze_up(
+    world: World, others: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real wait, as Slack's is: its client gives up after half a minute."""
+    top_ups = [await world.top_up("5", card=1 + i % 2) for i in range(others)]
+    request = await a_freeze(world, now=False)
+
+    async def hangs(*_: object) -> object:
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits for so long")
+
+    for asks in ("actor", "each"):
+        monkeypatch.setattr(world.people, asks, hangs)
+    before = [asyncio.create_task(execution.execute(world.core, top_up.id)) for top_up in top_ups]
+    await asyncio.sleep(0.1)
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(8):
+            done = await execute(world, request)
+    finally:
+        for task in before:
+            task.cancel()
+        await asyncio.gather(*before, return_exceptions=True)
+
+    assert done.state is State.SUCCEEDED
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
+async def test_a_minute_that_others_with_the_key_have_used_up_does_not_hold_a_freeze_up(
+    world: World, now: bool
+) -> None:
+    """What others sent may be over at the service sooner than we can know; a refusal does nothing, and is reported."""
+    request = await a_freeze(world, now=now)
+    world.limiter.observe(limit=120, remaining=0)
+    executing = asyncio.create_task(execute(world, request))
+
+    async def is_done() -> bool:
+        return (await world.request(request.id)).state is State.SUCCEEDED
+
+    await eventually("the card is frozen", is_done, within_s=8)
+    assert await alert_kinds(world) == set()
+    await world.advance(62)  # then what follows has its place, too
+    await executing
 
 
 async def test_a_top_up_cannot_be_asked_for_while_reads_fail(world: World) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -12,16 +14,20 @@ from sqlalchemy import select
 from bot.domain.errors import AlreadyDecided
 from bot.domain.people import Standing
 from bot.domain.requests import DecisionKind, Request, State, two_agree
+from bot.partner.client import PartnerClient
+from bot.services import message_kinds
 from bot.services.requests import approvals, verification
 from storage import audit
 from storage import tables as t
 from storage.requests import decisions
 from storage.transaction import Tx
-from tests.services.outcome_steps import execute, processor
+from tests.services.outcome_steps import Fault, execute, jump, open_alerts, processor
 from tests.services.test_tampering import tamper
+from tests.support.situations import to_send
 from tests.support.world import ALICE, BOB, CAROL, World
 
 TOPUP = "POST /cards/{cardId}/topup"
+UNLOAD = "POST /cards/{cardId}/unload"
 Word = tuple[str, str]
 
 
@@ -151,3 +157,52 @@ async def test_it_ends_as_soon_as_the_newest_words_of_two_people_agree_and_not_b
 async def _lost(world: World, nth: int) -> Request:
     await processor("5xx").set(world, TOPUP)
     return await world.top_up("5", card=nth % len(world.cards))
+
+
+async def an_unload_that_the_service_credits_late(world: World) -> Request:
+    """Unresolved, and due for a repeat of its key, which will be answered with success."""
+    await world.run(1)
+    await Fault("drop_midway").set(world, UNLOAD)
+    texts = {"card": world.cards[0]["id"], "amount_usd": "5"}
+    request = await execute(world, (await world.approve(await world.ask("card_unload", texts)))[0])
+    while request.state is State.EXECUTING:
+        request = await jump(world, request)
+    assert request.state is State.UNRESOLVED
+    await world.tell(f"unloads/{request.key}/resolve", {"as": "credited"})
+    assert request.due_at is not None
+    await world.advance((request.due_at - world.clock.now()).total_seconds())
+    return request
+
+
+@pytest.mark.parametrize("verdict", ["failed", "succeeded"])
+async def test_an_answer_that_comes_after_two_people_agreed_and_says_otherwise_is_reported(
+    world: World, monkeypatch: pytest.MonkeyPatch, verdict: str
+) -> None:
+    """Nothing else would ever tell: no reading proves what became of an unload."""
+    request = await an_unload_that_the_service_credits_late(world)
+    answered, go_on, unload = asyncio.Event(), asyncio.Event(), PartnerClient.unload
+
+    async def slow(*args: Any, **named: Any) -> Any:
+        done = await unload(*args, **named)
+        answered.set()
+        await go_on.wait()
+        return done
+
+    monkeypatch.setattr(PartnerClient, "unload", slow)
+    executing = asyncio.create_task(execute(world, request))
+    await answered.wait()
+    await say(world, request, ALICE, verdict)
+    await say(world, request, BOB, verdict)
+    go_on.set()
+    settled = await executing
+
+    assert settled.state == verdict, "what people said stands"
+    assert "Alice and Bob" in settled.outcome_text
+    alerted = [alert for alert in await open_alerts(world) if alert.subject == request.id]
+    if verdict == "succeeded":
+        assert alerted == []
+        return
+    (alert,) = alerted
+    assert "5.00 USD moved" in alert.text
+    lines = await to_send(world, kind=message_kinds.REQUEST_LINE)
+    assert any("5.00 USD moved" in line for line in lines), lines

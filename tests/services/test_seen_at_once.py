@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from bot.domain.requests import State
+from bot.partner.client import PartnerClient
 from bot.services import snapshots
 from bot.services.cards import card_lookups, card_sync
 from bot.services.events import Poller
@@ -15,6 +19,8 @@ from bot.services.messages import view_model_loader
 from bot.view_models import RequestView
 from storage.cards import cards
 from storage.messages import outbox
+from tests.services.outcome_steps import execute
+from tests.support.situations import a_freeze
 from tests.support.world import World
 
 ORDER = {
@@ -138,3 +144,55 @@ async def test_an_empty_or_failed_first_list_of_cards_is_read_again_soon(
 
     assert len(read) == 3, "until there are cards, and then no more"
     assert read[-1] - read[0] <= 30
+
+
+@pytest.mark.parametrize("what", ["the list of all cards", "the card alone"])
+async def test_a_reading_that_began_before_our_own_freeze_does_not_overwrite_it(
+    world: World, poller: Poller, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Of a large fleet the sweep takes a minute or more: what its first page showed is old by its end."""
+    card_id = world.cards[0]["id"]
+    read, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow_list(partner: PartnerClient, **named: Any) -> AsyncIterator[Any]:
+        async for card in listing(partner, **named):
+            yield card
+        read.set()
+        await go_on.wait()
+
+    async def slow_card(partner: PartnerClient, *args: Any, **named: Any) -> Any:
+        found = await one(partner, *args, **named)
+        read.set()
+        await go_on.wait()
+        return found
+
+    reading: asyncio.Task[Any]
+    listing, one = PartnerClient.cards, PartnerClient.card
+    if what == "the card alone":
+        monkeypatch.setattr(PartnerClient, "card", slow_card)
+        reading = asyncio.create_task(card_sync.refresh_card(world.core, "main", card_id))
+    else:
+        monkeypatch.setattr(PartnerClient, "cards", slow_list)
+        reading = asyncio.create_task(card_sync.sync_cards(world.core, "main"))
+    await read.wait()
+    monkeypatch.undo()
+    await world.advance(1)
+    freeze = await a_freeze(world)
+    await world.advance(1)
+    assert (await execute(world, freeze)).state is State.SUCCEEDED
+    assert (await listed(world, card_id)).status == "FROZEN"
+
+    go_on.set()
+    await reading
+
+    assert (await listed(world, card_id)).status == "FROZEN"
+
+
+async def test_a_clock_that_steps_back_keeps_no_card_as_it_was(world: World, poller: Poller) -> None:
+    card_id = world.cards[0]["id"]
+    world.clock.advance(-3600)
+    await world.tell(f"cards/{card_id}", {"status": "FROZEN"})
+
+    await poller.cards()
+
+    assert (await listed(world, card_id)).status == "FROZEN"

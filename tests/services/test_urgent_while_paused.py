@@ -22,6 +22,7 @@ from handlers.modals import submissions
 from handlers.views import alerts as alert_view
 from handlers.views import ids, replies
 from handlers.views.requests import approval_modals, forms
+from storage.requests import requests as request_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
 from tests.services.test_newest_wins import an_unfreeze_on_its_way, lands
 from tests.support.situations import (
@@ -220,3 +221,20 @@ async def test_the_alert_of_what_is_frozen_for_now_offers_no_try(world: World) -
     told = await alert_message(world)
     assert "Frozen for now" in told
     assert ids.ALERT_TRY_NOW not in told
+
+
+async def test_many_freezes_that_wait_for_a_pause_keep_nothing_else_from_expiring(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They never lapse, so they stand in front of all that does, however few are looked at together."""
+    monkeypatch.setattr(request_rows, "EXPIRED_AT_ONCE", 3)
+    await pause(world)
+    freezes = [await a_freeze(world, card=card % 2) for card in range(4)]
+    await world.advance(1)
+    top_up = await world.top_up("5", approved=False)
+    await world.advance(timedelta(hours=9).total_seconds())
+
+    assert await requests.expire_due(world.core) == 1
+
+    assert (await world.request(top_up.id)).state is State.EXPIRED
+    assert {(await world.request(freeze.id)).state for freeze in freezes} == {State.APPROVED}

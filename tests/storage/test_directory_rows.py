@@ -357,3 +357,22 @@ async def test_a_draft_nobody_submits_is_dropped(store: Store, clock: FrozenCloc
         assert await drafts.drop_old(tx, older_than=timedelta(hours=1)) == 1
         assert await drafts.get(tx, "01J") is None
         assert await drafts.get(tx, "02") is not None
+
+
+async def test_an_older_reading_leaves_a_card_as_a_later_one_showed_it(
+    store: Store, clock: FrozenClock
+) -> None:
+    async with store.begin() as tx:
+        await cards.put_many(tx, "main", TEAM)
+    began = clock.now()
+    clock.advance(5)
+    async with store.begin() as tx:
+        assert (
+            await cards.put_many(tx, "main", [replace(ALICE, status="FROZEN")], read_at=clock.now()) == set()
+        )
+        assert await cards.put_many(tx, "main", TEAM, read_at=began) == {ALICE.id}
+        found = await cards.get(tx, ALICE.id)
+        gone = await cards.mark_gone(tx, "main", seen_before=began)
+
+    assert found is not None
+    assert (found.status, gone) == ("FROZEN", [])

@@ -462,3 +462,16 @@ async def test_two_approvals_at_once_cannot_both_pass_a_limit(store: Store) -> N
     assert passed.count(True) == 1
     async with store.read() as tx:
         assert await requests.spent_usd(tx, since=since) == Decimal(50)
+
+
+async def test_what_expires_is_walked_page_by_page(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "EXPIRED_AT_ONCE", 2)
+    async with store.begin() as tx:
+        await insert(tx, *(request(f"R-{n}", expires_at=NOW) for n in range(5)))
+    pages, last = [], None
+    async with store.read() as tx:
+        while page := await requests.expiring(tx, last):
+            pages.append([r.id for r in page])
+            last = page[-1]
+
+    assert pages == [["R-0", "R-1"], ["R-2", "R-3"], ["R-4"]]

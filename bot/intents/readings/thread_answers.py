@@ -57,7 +57,7 @@ def _value(slot: str, text: str, context: Context) -> dict[str, Any] | Ask | Non
         original = context.found.original(strip_lead(text))
         return {"name": original} if _NAME.fullmatch(original) and len(original.split()) < 5 else None
     if slot == "card" and len(context.cards.called(whole := context.found.original(text))) == 1:
-        return {"card": whole}  # a reference may be any word, one that is a wish elsewhere too
+        return {"card": whole}  # a reference may be any word, even a verb
     entities = context.found.inside(text)
     if not entities or any(entity.kind not in _KINDS.get(slot, ()) for entity in entities):
         return None

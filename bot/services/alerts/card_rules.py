@@ -58,10 +58,16 @@ async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
     freezing = operations.leaving(core.kinds, "FROZEN")
     since = tx.now - timing.LATE_LANDING_FOR
     done = await requests.find(
-        tx, states=(State.SUCCEEDED,), kinds=freezing, since=since, limit=_MOST, each_row=True
+        tx,
+        program=program,
+        states=(State.SUCCEEDED,),
+        kinds=freezing,
+        since=since,
+        limit=_MOST,
+        each_row=True,
     )
     told = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
-    mine = {request.subject for request in done if request.program == program}
+    mine = {request.subject for request in done}
     return sorted(
         mine | {a.subject for a in told if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
     )

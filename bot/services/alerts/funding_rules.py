@@ -80,12 +80,13 @@ async def _submitted_here(tx: Tx, core: Core, program: str) -> list[str]:
     """Ids of submissions that requests of ours made, should the list not show them."""
     made = await requests.find(
         tx,
+        program=program,
         kinds=operations.asking(core.kinds, account_calls.SUBMIT_FUNDING),
         states=(State.SUCCEEDED,),
         since=tx.now - CREDITED_WATCHED_FOR,
         limit=100,
     )
-    ids = [str((r.outcome or {}).get("funding_id") or "") for r in made if r.program == program]
+    ids = [str((r.outcome or {}).get("funding_id") or "") for r in made]
     return [funding_id for funding_id in ids if funding_id]
 
 
@@ -340,8 +341,9 @@ async def requests_of(tx: Tx, core: Core, funding_id: str) -> list[Request]:
     for program in core.partners:
         kept = await snapshots.FUNDING.get(tx, program, funding_id)
         if kept is not None and kept.value.tx_hash:
-            done = await requests.find(tx, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value.tx_hash)
-            found += [request for request in done if request.program == program]
+            found += await requests.find(
+                tx, program=program, states=(State.SUCCEEDED,), kinds=kinds, subject=kept.value.tx_hash
+            )
     return found
 
 

@@ -68,11 +68,7 @@ async def _ordered(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
     """The cards that our newest orders made, and whether one of these orders is still under way."""
     kinds = operations.asking(core.kinds, card_calls.ORDER_CARD)
     states = _UNDER_WAY | {State.SUCCEEDED}
-    orders = [
-        order
-        for order in await requests.find(tx, kinds=kinds, states=states, each_row=True, limit=200)
-        if order.program == program
-    ]
+    orders = await requests.find(tx, program=program, kinds=kinds, states=states, each_row=True, limit=200)
     made = {str((order.outcome or {}).get("card_id") or "") for order in orders}
     claimed = {
         entry.description or "" for entry in fresh if any(entry.names_key(order.key) for order in orders)

@@ -67,9 +67,7 @@ async def all_stops_changed(tx: Tx, core: Core, program: str) -> None:
     """The same for everything of a program that cannot wait and has not happened."""
     kinds = [kind for kind, cls in core.kinds.items() if cls.handling.is_urgent]
     states = (State.APPROVED, State.EXECUTING, State.UNRESOLVED)
-    for request in await requests.find(tx, states=states, kinds=kinds, limit=_MOST):
-        if request.program != program:
-            continue
+    for request in await requests.find(tx, program=program, states=states, kinds=kinds, limit=_MOST):
         for row in (await waiting_of(tx, request))[:1]:
             await stops_changed(tx, core, row)
 

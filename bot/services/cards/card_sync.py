@@ -34,25 +34,26 @@ async def sync_cards(core: Core, program: str) -> int:
     async for card in partner.cards(lane=Lane.BACKGROUND):
         batch.append(_entry(program, card))
         if len(batch) == SWEEP_BATCH:
-            count += await _keep_cards(core, program, batch)
+            count += await _keep_cards(core, program, batch, begun_at)
             batch = []
-    count += await _keep_cards(core, program, batch)
+    count += await _keep_cards(core, program, batch, begun_at)
     async with core.store.begin() as tx:
         gone = await cards.mark_gone(tx, program, seen_before=begun_at)
         await cards.mark_synced(tx, program, count)
     for card_id in gone:
+        read_at = core.clock.now()
         found = await partner.card(card_id, lane=Lane.BACKGROUND)
         async with core.store.begin() as tx:
             if found.card.status == DELETED:
                 await cards.set_status(tx, card_id, DELETED)
             else:  # a page that shifted had hidden it
-                await cards.put_many(tx, program, [_entry(program, found.card)])
+                await cards.put_many(tx, program, [_entry(program, found.card)], read_at=read_at)
     return count
 
 
-async def _keep_cards(core: Core, program: str, batch: list[CardEntry]) -> int:
+async def _keep_cards(core: Core, program: str, batch: list[CardEntry], read_at: datetime) -> int:
     async with core.store.begin() as tx:
-        await cards.put_many(tx, program, batch)
+        await cards.put_many(tx, program, batch, read_at=read_at)
     return len(batch)
 
 
@@ -109,6 +110,7 @@ async def refresh_card(
 
     A card that has just been ordered may have no number yet: then its reading stays to be made.
     """
+    read_at = core.clock.now()
     found = await core.partners[program].card(card_id, lane=lane)
     async with core.store.begin() as tx:
         entry = replace(
@@ -116,8 +118,8 @@ async def refresh_card(
             balance_usd=found.balance_usd,
             balance_at=None if found.balance_usd is None else tx.now,
         )
-        await cards.put_many(tx, program, [entry])
-        if entry.last4 and entry.status and entry.balance_usd is not None:
+        shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
+        if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
             owed = await api_snapshots.take(tx, program, f"{OWED}{card_id}")
             if owed is not None and owed.value["request"]:
                 await _redraw(tx, core, owed.value["request"])

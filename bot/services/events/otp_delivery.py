@@ -6,6 +6,7 @@ where it went, or why nobody got it and what to do.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -85,15 +86,33 @@ async def _nobody_gets_it(tx: Tx, core: Core, challenge: _Challenge, said: Said)
 
 
 class Sender:
-    """Sends codes, one at a time, as long as they are good. One in a process."""
+    """Sends codes as long as they are good, side by side: trouble with one person is no other's. One in a process."""
 
     def __init__(self, core: Core, publisher: Publisher) -> None:
         self._core = core
         self._publisher = publisher
 
     async def run(self) -> None:
-        while True:
-            await self.send(await self._core.codes.outgoing.get())
+        """Until cancelled; what is under way then ends with it."""
+        sending: set[asyncio.Task[None]] = set()
+        try:
+            while True:
+                going = await self._core.codes.outgoing.get()
+                task = asyncio.create_task(self._one(going), name=f"code {going.event_id}")
+                sending.add(task)
+                task.add_done_callback(sending.discard)
+        finally:
+            left = list(sending)
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left)
+
+    async def _one(self, going: Outgoing) -> None:
+        try:
+            await self.send(going)
+        except Exception:  # such as a database that is away; `settle` says that nobody knows whether it came
+            log.exception("code.failed", extra={"event": going.event_id})
 
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
@@ -79,7 +80,7 @@ class Poller:
 
     async def first_cards(self) -> None:
         """Where no card was read since the start, soon again: an empty list may have been read too early."""
-        now = self._core.clock.monotonic()
+        now, due = self._core.clock.monotonic(), list[str]()
         for program in self._core.partners:
             if program in self._with_cards or now < self._first_cards_at.get(program, float("-inf")):
                 continue
@@ -87,15 +88,18 @@ class Poller:
             self._first_cards_at[program] = now + min(
                 _LONGEST_REST_S, _FIRST_CARDS_AGAIN_S * 2 ** (tries - 1)
             )
-            await self._one("cards", program, self._sweep_cards)
+            due.append(program)
+        await asyncio.gather(*(self._one("cards", program, self._sweep_cards) for program in due))
 
     async def moved(self) -> None:
         """What our own requests changed: the cards, and the account once for all of them."""
-        for program in self._core.partners:
-            try:
-                await self._read_moved(program)
-            except PartnerError as error:  # what is to be read stays so
-                log.info("poll.moved_not_read", extra={"program": program, "error": str(error)})
+        await asyncio.gather(*(self._moved_of(program) for program in self._core.partners))
+
+    async def _moved_of(self, program: str) -> None:
+        try:
+            await self._read_moved(program)
+        except PartnerError as error:  # what is to be read stays so
+            log.info("poll.moved_not_read", extra={"program": program, "error": str(error)})
 
     async def ledger(self) -> None:
         """The ledger adds up to the float."""
@@ -103,11 +107,14 @@ class Poller:
 
     async def first_ledger(self) -> None:
         """Read once right after the start where it never was: what comes in after that is reported."""
+        due = []
         for program in self._core.partners.keys() - self._with_ledger:
-            if not await ledger_rules.is_begun(self._core, program):
-                await self._one("ledger", program, lambda name: ledger_rules.compare(self._core, name))
-            else:
+            if await ledger_rules.is_begun(self._core, program):
                 self._with_ledger.add(program)
+            else:
+                due.append(program)
+        compare = partial(ledger_rules.compare, self._core)
+        await asyncio.gather(*(self._one("ledger", program, compare) for program in due))
 
     async def webhook(self) -> None:
         """Deliveries arrive."""

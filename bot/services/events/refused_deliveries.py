@@ -99,8 +99,8 @@ class _Excused:
 async def _excused(tx: Tx, core: Core, program: str) -> _Excused:
     """While a registration or rotation of ours is under way, and until the first good delivery after it."""
     changing = operations.asking(core.kinds, event_calls.SET_WEBHOOK)
-    asked = await requests.find(tx, kinds=changing, states=_OF_OURS, limit=20)
-    sent = [(r.first_sent_at, r) for r in asked if r.program == program and r.first_sent_at is not None]
+    asked = await requests.find(tx, program=program, kinds=changing, states=_OF_OURS, limit=20)
+    sent = [(r.first_sent_at, r) for r in asked if r.first_sent_at is not None]
     if not sent:
         return _Excused()
     began, newest = max(sent, key=lambda pair: pair[0])

@@ -43,7 +43,7 @@ async def purge(core: Core) -> None:
             await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
         dropped += len(secrets)
         dropped += await relay.drop_old(tx)
-    if ids or dropped:
+    if ids or dropped or core.store.owes_checkpoint:
         await core.store.checkpoint()
 
 
@@ -104,7 +104,7 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
     """
     facts = dict(look.facts)
     if await resolved_as(tx, request) is not None:
-        if (request.outcome or {}).get("contradicted_by") == look.evidence.value:
+        if (request.outcome or {}).get("contradicted_by") in (look.evidence.value, Evidence.DONE.value):
             if request.due_at is not None:
                 await requests.touch(tx, request, due_at=None)
             return

@@ -107,8 +107,10 @@ async def _on_its_setting(tx: Tx, core: Core, request: Request, states: tuple[St
     kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
         return []
-    found = await requests.find(tx, states=states, subject=request.subject, kinds=kinds)
-    return [other for other in found if other.program == request.program and other.id != request.id]
+    found = await requests.find(
+        tx, program=request.program, states=states, subject=request.subject, kinds=kinds
+    )
+    return [other for other in found if other.id != request.id]
 
 
 def _is_newer(other: Request, request: Request) -> bool:

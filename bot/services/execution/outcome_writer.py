@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bot.domain.requests import Attempt, Event, Request
+from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
 from bot.services.cards import card_sync
@@ -18,6 +18,7 @@ from bot.services.core import Core
 from bot.services.execution import effect_writer, newest_wins
 from bot.services.execution.api_call import Answered
 from bot.services.execution.claims import Claim
+from bot.services.requests import resolved_as
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -67,6 +68,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             # The API gives it once, and whoever took over cannot ask for it again.
             secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
             await effect_writer.write(tx, core, claim.request, secrets)
+            await _tell_of_contradiction(tx, core, claim, outcome)
             return
         await attempts.answer(
             tx,
@@ -85,6 +87,22 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
         if answered.changed_card is not None:
             await card_sync.owe_reading(tx, answered.changed_card, request)
         core.crash_point("execution.finishing")
+
+
+async def _tell_of_contradiction(tx: Tx, core: Core, claim: Claim, outcome: Outcome) -> None:
+    """A success that was answered after two people had said that it failed: nothing else may ever tell of it."""
+    current = await requests.get(tx, claim.request.id)
+    if outcome.finding is not Finding.SUCCEEDED or current is None or current.state is not State.FAILED:
+        return
+    if await resolved_as(tx, current) != "failed":
+        return
+    facts = {**(current.outcome or {}), **outcome.facts, "contradicted_by": Evidence.DONE.value}
+    touched = await requests.touch(tx, current, outcome=facts)
+    text = (
+        f"Two people said that {current.id} failed, and that stands. A call of it that was under way was answered after"
+        f" that: {outcome.text}"
+    )
+    await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
 
 
 def _change(tx: Tx, claim: Claim, made: Sequence[Attempt], finding: str, outcome: Outcome) -> planning.Change:

@@ -113,11 +113,13 @@ async def may_go(core: Core, request: Request, partner: PartnerClient) -> Look:
         approved = await _by_our_records(tx, core, request)
     if not isinstance(approved, Approved):
         return approved
+    is_urgent = core.kinds[request.kind].handling.is_urgent
     try:
-        stop = await _approvers_stand(core, request, approved, shared_look.GOOD_FOR_S)
-    except LookupFailed as error:
-        # What is urgent only makes things safer: while Slack cannot say more, the signed approval is enough.
-        if not core.kinds[request.kind].handling.is_urgent:
+        async with asyncio.timeout(local_facts.READ_WITHIN_S if is_urgent else None):
+            stop = await _approvers_stand(core, request, approved, shared_look.GOOD_FOR_S)
+    except (LookupFailed, TimeoutError) as error:
+        # What is urgent only makes things safer: while Slack does not say more, the signed approval is enough.
+        if not is_urgent:
             return Later(str(error))
         stop = None
     return stop or await recheck(core, request, partner) or Cleared(approved, began_s)

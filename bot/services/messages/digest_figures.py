@@ -90,9 +90,15 @@ async def _top_ups(tx: Tx, core: Core, program: str, period: Period) -> list[Req
     since = period.since - 7 * _DAY
     kinds = operations.asking(core.kinds, card_calls.TOP_UP)
     found = await requests.find(
-        tx, states=(State.SUCCEEDED,), kinds=kinds, since=since, each_row=True, limit=_MOST
+        tx,
+        program=program,
+        states=(State.SUCCEEDED,),
+        kinds=kinds,
+        since=since,
+        each_row=True,
+        limit=_MOST,
     )
-    return [r for r in found if r.program == program and not r.is_batch and _ended(r) in period]
+    return [r for r in found if not r.is_batch and _ended(r) in period]
 
 
 def _ended(request: Request) -> datetime:

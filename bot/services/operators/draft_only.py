@@ -74,8 +74,8 @@ async def _ended(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
 
 async def _changed(tx: Tx, core: Core, program: str, by: str, action: str) -> None:
     await audit.record(tx, core, by, action, f"program:{program}")
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=_REDRAWN)
-    for request in (r for r in waiting if r.program == program):
+    states = (State.PENDING, State.APPROVED)
+    for request in await requests.find(tx, program=program, states=states, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
     tx.after_commit(lambda: core.carrier.wake(""))
 

@@ -139,8 +139,8 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
 
 async def _redraw(tx: Tx, core: Core, program: str) -> None:
     """The cards of what waits say so, and stop saying so; what is approved goes out at once."""
-    waiting = await requests.find(tx, states=(State.PENDING, State.APPROVED), limit=_REDRAWN)
-    for request in (r for r in waiting if r.program == program):
+    states = (State.PENDING, State.APPROVED)
+    for request in await requests.find(tx, program=program, states=states, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
     await urgent_rules.all_stops_changed(tx, core, program)
     tx.after_commit(lambda: core.carrier.wake(""))

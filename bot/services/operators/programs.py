@@ -7,6 +7,7 @@ does. That somebody stopped sending (`bot.services.operators.pausing`) is anothe
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -120,22 +121,29 @@ async def probe_paused(core: Core) -> None:
     async with core.store.read() as tx:
         paused = {p.name for p in await programs.all(tx) if p.is_paused}
         held = {name: await held_endpoints.of(tx, name) for name in core.partners}
-    for program, partner in core.partners.items():
-        if program not in paused and not held[program]:
-            continue
-        try:
-            me = await partner.me()
-            await require_same_account(core, program, me.partner.id)
-            scopes = me.key.scopes
-        except (PartnerError, OtherAccount):
-            scopes = None
-        if program in paused and scopes is not None:
-            await resume(core, program)
-        async with core.store.begin() as tx:
-            for one in held[program]:
-                is_over = await _nothing_waits_for(tx, core, one)
-                if is_over or (scopes is not None and _may_call(scopes, one, tx.now)):
-                    await release(tx, core, program, one.endpoint)
+    due = [program for program in core.partners if program in paused or held[program]]
+    # Side by side: one that does not answer keeps no other from going on.
+    await asyncio.gather(
+        *(_probe(core, program, held[program], is_paused=program in paused) for program in due)
+    )
+
+
+async def _probe(
+    core: Core, program: str, held: Collection[held_endpoints.HeldEndpoint], *, is_paused: bool
+) -> None:
+    try:
+        me = await core.partners[program].me()
+        await require_same_account(core, program, me.partner.id)
+        scopes = me.key.scopes
+    except (PartnerError, OtherAccount):
+        scopes = None
+    if is_paused and scopes is not None:
+        await resume(core, program)
+    async with core.store.begin() as tx:
+        for one in held:
+            is_over = await _nothing_waits_for(tx, core, one)
+            if is_over or (scopes is not None and _may_call(scopes, one, tx.now)):
+                await release(tx, core, program, one.endpoint)
 
 
 def _may_call(scopes: Collection[str], held: held_endpoints.HeldEndpoint, now: datetime) -> bool:
@@ -169,8 +177,10 @@ async def _nothing_waits_for(tx: Tx, core: Core, held: held_endpoints.HeldEndpoi
     if not kinds:
         return False
     states = (State.APPROVED, State.EXECUTING)
-    waiting = await requests.find(tx, states=states, kinds=kinds, each_row=True)
-    return not any(request.program == held.program for request in waiting)
+    waiting = await requests.find(
+        tx, program=held.program, states=states, kinds=kinds, each_row=True, limit=1
+    )
+    return not waiting
 
 
 async def resume(core: Core, program: str) -> None:

@@ -38,9 +38,13 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
             trouble[program] = error.message or "the API does not answer"
     states = tuple([await program_state(core, program) for program in shown])
     async with core.store.read() as tx:
-        waiting = await requests.find(tx, states=OPEN, limit=_MOST)
+        waiting = [
+            request
+            for program in shown
+            for request in await requests.find(tx, program=program, states=OPEN, limit=_MOST)
+        ]
         pending = [r.created_at for r in waiting if r.state is State.PENDING]
-        counted = Counter(str(r.state) for r in waiting if r.program in shown)
+        counted = Counter(str(r.state) for r in waiting)
         firing = await open_alerts(tx, core)
         return StatusView(tx.now, states, counted, min(pending, default=None), firing, trouble)
 

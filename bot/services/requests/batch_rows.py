@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from bot.domain.money import exact_sum
-from bot.domain.requests import TERMINAL, Event, Request, State, batch_event, ending_text
+from bot.domain.requests import TERMINAL, Event, Request, State, batch_event, counted, ending_text
 from bot.operations import urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
@@ -109,14 +109,19 @@ async def close_row(
     return moved
 
 
-async def stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
-    """The requester stops a batch that is under way: what was sent goes on, the rest is not sent."""
+async def stop(tx: Tx, core: Core, batch: Request, slack_id: str, *, withdrawn: int) -> Request:
+    """The requester stops a batch that is under way: what was carried out goes on, the rest is not sent.
+
+    `withdrawn`: how many rows were withdrawn before this, of which every call was refused.
+    """
     closed = await close_rows(tx, core, batch, Event.CANCEL, STOPPED, actor=slack_id)
     states = _rows_by_state(Counter(row.state for row in closed))
-    await audit.of_request(tx, core, batch, slack_id, "request.stopped", states)
-    await outbox_messages.line(
-        tx, core, batch, "stopped", actor=slack_id, text=f"{len(closed)} rows were not sent."
-    )
+    await audit.of_request(tx, core, batch, slack_id, "request.stopped", {**states, "withdrawn": withdrawn})
+    text = f"{counted(len(closed))} {'was' if len(closed) == 1 else 'were'} not sent."
+    if withdrawn:
+        are = "is" if withdrawn == 1 else "are"
+        text += f" {counted(withdrawn)} that your card provider had not carried out {are} not sent again."
+    await outbox_messages.line(tx, core, batch, "stopped", actor=slack_id, text=text)
     await _follow(tx, core, batch)
     found = await requests.get(tx, batch.id)
     return found or batch

@@ -139,7 +139,7 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
                 "row_of_a_batch",
             )
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
-            return await batch_rows.stop(tx, core, request, slack_id)
+            return await _stop(tx, core, request, slack_id)
         if not await local_facts.can_be_cancelled(tx, core, request):
             raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         if request.state is State.EXECUTING:  # no longer `cancelled`: that is said of what was never sent
@@ -147,6 +147,18 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         return await close(
             tx, core, request, Event.CANCEL, slack_id, "Cancelled by the requester. Nothing was sent."
         )
+
+
+async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
+    """A batch that is under way: what was not sent is not, and what was refused each time is not sent again."""
+    await requests.lock_rows(tx, batch.id)
+    withdrawn = 0
+    for row in await batch_rows.included(tx, batch):
+        if row.state is State.EXECUTING and await local_facts.can_be_cancelled(tx, core, row):
+            await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
+            withdrawn += 1
+    current = await existing(tx, batch.id)  # as those rows have left it
+    return await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn)
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
@@ -171,9 +183,14 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
 
 async def expire_due(core: Core) -> int:
     """Pending requests past their time, and approvals not sent in time: both end as expired."""
-    async with core.store.read() as tx:
-        found = await requests.expiring(tx)
-    return sum([await _expire(core, request) for request in found])
+    count, last = 0, None
+    while True:
+        async with core.store.read() as tx:
+            found = await requests.expiring(tx, last)
+        if not found:
+            return count
+        count += sum([await _expire(core, request) for request in found])
+        last = found[-1]
 
 
 async def _expire(core: Core, request: Request) -> bool:

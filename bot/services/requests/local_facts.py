@@ -82,13 +82,13 @@ async def waits_for(tx: Tx, cls: type[Operation], subject: str, program: str) ->
     handling = cls.handling
     if not subject or not (handling.alone or handling.doubts):
         return []
-    found = await requests.find(
+    return await requests.find(
         tx,
         states=(State.EXECUTING, State.UNRESOLVED),
         subject=subject,
+        program=program,
         kinds=None if handling.alone else handling.doubts,
     )
-    return [other for other in found if other.program == program]
 
 
 async def goes_first(tx: Tx, core: Core, request: Request) -> tuple[str, ...]:

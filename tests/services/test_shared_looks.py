@@ -1,0 +1,53 @@
+"""One look at Slack serves all who wait for it, also where it fails: nobody stands in line for the same failure."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.domain.errors import LookupFailed, SlackAway
+from bot.services.shared_look import SharedLooks
+from tests.support.clock import FrozenClock
+
+TIMEOUT_S = 30.0
+
+
+class Asked:
+    """Slack, which takes its time to answer or to fail."""
+
+    def __init__(self, clock: FrozenClock, *, fails: bool) -> None:
+        self.clock, self.fails, self.times = clock, fails, 0
+
+    async def __call__(self) -> str:
+        self.times += 1
+        await asyncio.sleep(0)
+        self.clock.advance(TIMEOUT_S)
+        if self.fails:
+            raise SlackAway("Slack does not answer.", "no answer")
+        return "seen"
+
+
+async def test_who_waited_for_a_look_that_failed_is_given_that_failure() -> None:
+    clock = FrozenClock()
+    looks, slack = SharedLooks(), Asked(clock, fails=True)
+    waiting = [asyncio.create_task(looks.at("roles", slack, clock)) for _ in range(8)]
+
+    found = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert all(isinstance(error, LookupFailed) for error in found)
+    assert slack.times == 1
+    with pytest.raises(LookupFailed):
+        await looks.at("roles", slack, clock)
+    assert slack.times == 2, "who asks after it failed asks again"
+
+
+async def test_what_was_seen_too_long_ago_by_its_end_is_seen_again_by_who_waited() -> None:
+    """What is sent rests on it, so a slow answer is no fresher for having been waited for."""
+    clock = FrozenClock()
+    looks, slack = SharedLooks(), Asked(clock, fails=False)
+
+    found = await asyncio.gather(*(looks.at("roles", slack, clock) for _ in range(3)))
+
+    assert found == ["seen"] * 3
+    assert slack.times == 3

@@ -69,6 +69,37 @@ def demo(
     run(run_demo(port, fresh=fresh))
 
 
+@app.command()
+@in_sentences
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")] = Path("."),
+    approvers: Annotated[
+        str | None,
+        typer.Option(help="A user group of Slack, or member ids with commas.", show_default="is asked"),
+    ] = None,
+    approvals_channel: Annotated[
+        str | None, typer.Option(help="Channel for requests.", show_default="is asked")
+    ] = None,
+    alerts_channel: Annotated[
+        str | None, typer.Option(help="Channel for alerts.", show_default="is asked")
+    ] = None,
+    draft_only: Annotated[
+        bool | None,
+        typer.Option("--draft-only/--live", help="Send nothing, for practice.", show_default="is asked"),
+    ] = None,
+    database_url: Annotated[
+        str | None, typer.Option(help="sqlite:///… or postgresql://…", show_default="is asked")
+    ] = None,
+) -> None:
+    """Write what a first start needs: countersign.toml, a master key and .env, from five answers.
+
+    Overwrites nothing. What an option says is not asked.
+    """
+    from bot.cli.initial_files import Answers, write
+
+    write(folder, Answers(approvers, approvals_channel, alerts_channel, draft_only, database_url))
+
+
 @app.command("run")
 @in_sentences
 def run_bot(

@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 from bot.cli.doctor.findings import Finding, to_check, well, wrong
 
 if TYPE_CHECKING:
-    from bot.config import Config, Model, Settings
-    from bot.config.environment import Bind
+    from bot.config import Bind, Config, Model, Settings
     from bot.domain.events import Destination
 
 # Slack refuses signatures, and we refuse deliveries, that are 300 s off.

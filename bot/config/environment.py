@@ -211,7 +211,8 @@ class Settings(BaseSettings):
     http_bind: Annotated[Bind, _read(_bind(_HTTP))] = Field(
         _HTTP,
         alias="COUNTERSIGN_HTTP_BIND",
-        description="The bot's web server: `/healthz`, `/readyz`, and `/slack/events` in HTTP mode",
+        description="The bot's web server: `/healthz`, `/readyz`, `/webhooks/PROGRAM`, `/details`, and in HTTP mode"
+        " `/slack/events`",
     )
     metrics_bind: Annotated[Bind, _read(_bind(_METRICS))] = Field(
         _METRICS,

@@ -60,6 +60,27 @@ EXPLAINED_ELSEWHERE = ROOT / "tests" / "simulation"
 GENERATED_FROM_TESTS = {"rules.md"}
 
 
+#: The same in the names that the code gives to things.
+IDENTIFIERS = frozenset(
+    {
+        *("told", "heard", "hear", "hears", "mend", "mends", "mended", "house", "houses", "anew", "landed"),
+        *("owe", "owes", "owed", "owing", "picture", "pictures", "wish", "wishes", "wished"),
+    }
+)
+#: What the API and Slack call so; and a picture of pixels is one.
+NOT_OURS = frozenset(
+    {
+        *("owed_usd", "image_original_picture"),
+        *("Picture", "picture_of", "chart_picture", "send_picture", "_send_picture"),
+    }
+)
+#: Where a picture is one of pixels, and the column that is called so until a migration is worth it.
+EXEMPT = (
+    *("handlers/views/charts.py", "tests/handlers/test_charts.py", "tests/handlers/test_drawing.py"),
+    "storage/tables.py",
+)
+
+
 def names() -> Iterator[str]:
     """Every module and class of the product, with where it stands."""
     for package in PACKAGES:
@@ -91,6 +112,63 @@ def test_no_file_and_no_class_has_a_private_name() -> None:
 )
 def test_a_private_name_is_found(name: str) -> None:
     assert private_words(name)
+
+
+def bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of whatever is given a name: functions, classes, parameters, variables, attributes, imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        if isinstance(node, ast.alias) and node.asname:
+            yield node.lineno, node.asname
+
+
+def private_identifiers(source: str) -> list[str]:
+    """Line and name of each; `test_…` is held by what explains, as a sentence."""
+    return [
+        f"{line}: {name}"
+        for line, name in bound(ast.parse(source))
+        if not name.startswith("test_")
+        and name not in NOT_OURS
+        and IDENTIFIERS & {word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)}
+    ]
+
+
+def test_nothing_in_the_code_and_in_its_tests_is_given_a_private_name() -> None:
+    paths = [
+        path for folder in (*PACKAGES, "tests", "docs") for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    found = {
+        name: private_identifiers(path.read_text(encoding="utf-8"))
+        for path in paths
+        if not path.is_relative_to(EXPLAINED_ELSEWHERE)
+        and (name := path.relative_to(ROOT).as_posix()) not in EXEMPT
+    }
+
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "told = 1",
+        "def hear() -> None: ...",
+        "def f(heard_at: int) -> None: ...",
+        "self.request_picture = 1",
+        "import status as house",
+        "class Wish: ...",
+        "MOST_TOLD: int = 3",
+        "for _owed in (): ...",
+    ],
+)
+def test_a_private_name_of_anything_is_found(source: str) -> None:
+    assert private_identifiers(source)
 
 
 def explanations(source: str) -> Iterator[tuple[int, str]]:

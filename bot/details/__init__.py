@@ -66,8 +66,8 @@ def add_to(
         except _Malformed as wrong:
             return web.json_response({"error": str(wrong)}, status=400, headers=headers)
         except NotShown as refusal:
-            told = {"error": str(refusal), "reason": refusal.reason}
-            return web.json_response(told, status=refusal.status, headers=headers)
+            answer = {"error": str(refusal), "reason": refusal.reason}
+            return web.json_response(answer, status=refusal.status, headers=headers)
         return web.json_response(_answer(shown), headers=headers)
 
     app.router.add_get(_PATH, show)

@@ -191,6 +191,8 @@ class Operation(ABC):
     has_card: ClassVar[bool] = False  # does the form name a card?
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
+    # The field with the address for events: filled with ours, and then the command may name a program instead.
+    webhook_url: ClassVar[str] = ""
     handling: ClassVar[Handling] = Handling()
 
     # What may have happened while nobody knows, as a clause that is true of this kind.
@@ -283,6 +285,12 @@ class Operation(ABC):
     def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """What was typed wrongly beside the card it names: field name to sentence, empty when all fits."""
         return {}
+
+    @classmethod
+    def remedy_texts(cls, known: Mapping[str, str]) -> dict[str, str]:
+        """What its form holds as the remedy of an alert, by field name; `known` is what the alert is about."""
+        card_id = known.get("card_id", "")
+        return {field.name: card_id for field in cls.fields if field.card and card_id}
 
     @property
     def subject(self) -> str:
@@ -461,7 +469,7 @@ class Operation(ABC):
         parts = [cause, money]
         if finding is Finding.REFUSED:
             usual = MESSAGES.get(error.code or "")
-            parts.append(next_step or (usual.after_refusal if usual else _MEND_IT))
+            parts.append(next_step or (usual.after_refusal if usual else _FIX_IT))
         return " ".join(parts)
 
 
@@ -487,7 +495,7 @@ _HELD_IN_DOUBT = (
     " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
-_MEND_IT = "Fix the cause, then make a new request."
+_FIX_IT = "Fix the cause, then make a new request."
 
 # The same where the call is not made again.
 _LOOKED_UP = (

@@ -36,6 +36,7 @@ class WebhookOperation(Operation):
     """
 
     endpoint = event_calls.SET_WEBHOOK
+    webhook_url = "url"
     handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property

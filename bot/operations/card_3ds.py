@@ -7,13 +7,14 @@ have been verified here lately, and somebody must be named to get the codes. No 
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from bot.operations._base import Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._fields import Field
-from bot.operations._handling import Handling
+from bot.operations._handling import DELIVERED_WITHIN, Handling
 from bot.operations.value_types import TICKED
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
@@ -46,7 +47,7 @@ class CodesByWebhook(Operation):
         element="check",
         hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
         missing="Tick this once the service has said that the program has webhook mode.",
-        anew=True,
+        safeguard=True,
     )
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
@@ -86,13 +87,14 @@ class CodesByWebhook(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
-        """Stops without an address, a verified delivery in the last 15 minutes, or a person who gets the codes."""
+        """Stops without an address, a delivery verified lately, or a person who gets the codes."""
         found = closed(facts)
         if facts["webhook_url"] is None:
             found.append(Concern("No address is registered for events: register one first.", stops=True))
         elif not facts.get("is_verified"):
+            lately = f"{DELIVERED_WITHIN // timedelta(minutes=1)} minutes"
             text = (
-                "No delivery was verified here in the last 15 minutes, so it is not known that codes would reach"
+                f"No delivery was verified here in the last {lately}, so it is not known that codes would reach"
                 " this bot. Have an event delivered again: /countersign webhook redeliver EVENT."
             )
             found.append(Concern(text, stops=True))

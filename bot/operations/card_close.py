@@ -55,7 +55,7 @@ class Close(Operation):
     phrases = ("close {card}", "close {card} for good")
     endpoint = card_calls.CLOSE
     card = CARD
-    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", anew=True)
+    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", safeguard=True)
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),

@@ -45,6 +45,7 @@ _URGENCY = Urgency(
     meanwhile="Purchases still go through.",
     perhaps="Purchases may still go through.",
     for_now="Frozen for now",
+    unchanged="the card stays as it is",
     advice="If it is urgent, call your card provider: they can stop the card, too.",
 )
 # Purchases fail with a card of these, frozen or not [Card status].
@@ -71,7 +72,7 @@ class Freeze(CardSwitch):
     frozen = True
     done = "frozen"
     # A thief does not wait for a balance to become readable.
-    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False, urgency=_URGENCY)
+    handling = replace(CardSwitch.handling, run_now="Freeze now", must_recheck=False, urgency=_URGENCY)
     place = 4
     intent = "freeze_card"
     leaves_card = "FROZEN"

@@ -59,7 +59,7 @@ class QuoteDeposit(Operation):
     help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
     phrases = ("quote a deposit of {amount_usd} for {card}",)
     endpoint = deposit_calls.QUOTE_DEPOSIT
-    amount_usd = Field("Amount (USD)", USD, placeholder="50.00", hint="What the user pays.")
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00", hint="What the user pays.", one_word=True)
     card = CARD
     asset = Field("Token", WORD, placeholder="USDC")
     chain = Field("Network", WORD, placeholder="POLYGON")

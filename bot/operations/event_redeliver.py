@@ -18,12 +18,11 @@ from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
-from bot.partner.models import Event
+from bot.partner.models import CHALLENGE, Event
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 # There is no call for one event; older ones are redelivered unseen.
 _NEWEST = 300
-CHALLENGE = "card.3ds_challenge"
 
 
 def event_id(text: str) -> str:

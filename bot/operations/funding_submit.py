@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.domain.alerts import Remedy
@@ -31,11 +31,16 @@ class SubmitFunding(Operation):
     phrases = ("submit funding {tx_hash} on {network}",)
     endpoint = account_calls.SUBMIT_FUNDING
     remedy = Remedy.SUBMIT_FUNDING
-    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…")
+    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…", one_word=True)
     network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)
+
+    @classmethod
+    def remedy_texts(cls, known: Mapping[str, str]) -> dict[str, str]:
+        """The same transfer may be submitted again where it was not found."""
+        return {"tx_hash": known["tx_hash"]} if known.get("reason") == "not_found" else {}
 
     @property
     def subject(self) -> str:

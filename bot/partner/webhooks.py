@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import Field
 
 from bot.partner import codec
-from bot.partner.models import Answer, Event, Unreadable, Utc
+from bot.partner.models import CHALLENGE, Answer, Event, Unreadable, Utc
 from bot.partner.models import events as typed
 from bot.partner.redaction import REMOVED, redact
 from bot.partner.secret import Secret
@@ -39,7 +39,6 @@ _NAME = "^[!-~]{1,200}$"
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,11}")
 
-CHALLENGE = "card.3ds_challenge"
 CODE_PATH = ("code",)
 """Where the code of a challenge is assumed to be; a guess until a real challenge was seen."""
 

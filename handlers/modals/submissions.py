@@ -109,7 +109,7 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        waits_for = (await request_lookups.request_view(turn.core, request.id)).waits_for
         unread = approval_modals.was_unread(meta)
         said = replies.approved(request, verdict.approvals, paused, waits_for, unread=unread)
         return _said("Approve", said)

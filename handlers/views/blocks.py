@@ -236,16 +236,16 @@ def fit(blocks: Sequence[Block], most: int, room: int = ALL_TEXT) -> list[Block]
     blocks = list(blocks)
     if len(blocks) <= most and sum(map(weight, blocks)) <= room:
         return blocks
-    told = context("Shortened: there is more than Slack shows in one message.")
+    shortened = context("Shortened: there is more than Slack shows in one message.")
     last = blocks[-1]
-    room -= weight(last) + weight(told)
+    room -= weight(last) + weight(shortened)
     kept: list[Block] = []
     for block in blocks[:-1]:
         room -= weight(block)
         if room < 0 or len(kept) + 2 >= most:
             break
         kept.append(block)
-    return [*kept, told, last]
+    return [*kept, shortened, last]
 
 
 def weight(value: Any) -> int:

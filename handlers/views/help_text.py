@@ -26,10 +26,10 @@ def policy(found: PolicyView) -> b.Block:
         blocks.append(b.section("*Most in any 24 hours*"))
         blocks += b.pairs(found.limits)
     blocks += [b.context(_delegation(d)) for d in found.delegations[:10]]
-    if any(r.run_now for r in found.rows):
-        blocks.append(
-            b.context("*Freeze now* is sent without an approval; a second person confirms or undoes it.")
-        )
+    blocks += [
+        b.context(f"*{label}* is sent without an approval; a second person confirms or undoes it.")
+        for label in dict.fromkeys(row.run_now for row in found.rows if row.run_now)
+    ]
     blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
     return b.message("Who decides what", blocks)
 

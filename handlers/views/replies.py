@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import Request, State
 from bot.operations import Operation, urgency
 from bot.view_models import RequestView
@@ -143,7 +144,7 @@ def approved(
         return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
     if waits_for:
         why = request_card.goes_first(waits_for)
-        return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
+        return f"{text} {why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
     if unread:
         end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
         return (

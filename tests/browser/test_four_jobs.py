@@ -68,12 +68,12 @@ class Pages:
         await expect(form).to_contain_text("SANDBOX")
         await form.get_by_role("button", name="Submit").click()
         await expect(self.slack.get_by_role("dialog")).to_have_count(0)
-        told = self.slack.get_by_role("article").filter(has_text="Only visible to you")
-        told = told.filter(has_text="#card-approvals")
+        answer = self.slack.get_by_role("article").filter(has_text="Only visible to you")
+        answer = answer.filter(has_text="#card-approvals")
         for request_id in self.asked:  # what was said of earlier requests stands above
-            told = told.filter(has_not_text=request_id)
-        await expect(told).to_have_count(1)
-        found = re.search(r"R-[A-Z0-9]{4,}", await told.inner_text())
+            answer = answer.filter(has_not_text=request_id)
+        await expect(answer).to_have_count(1)
+        found = re.search(r"R-[A-Z0-9]{4,}", await answer.inner_text())
         assert found
         self.asked.append(found[0])
         return found[0]
@@ -209,8 +209,8 @@ async def test_freeze_now_acts_at_once_and_a_second_person_confirms_it(pages: Pa
     await pages.reads(request_id, "succeeded", "Freeze now", f"{SOFIA} ••5601 is frozen")
     await expect(pages.row("Cards", SOFIA)).to_contain_text("FROZEN")
     await pages.card(request_id).get_by_role("button", name="Confirm").click()
-    told = pages.slack.get_by_role("main").get_by_role("article").filter(has_text="Only visible to you")
-    await expect(told.last).to_contain_text("You asked for this")
+    answer = pages.slack.get_by_role("main").get_by_role("article").filter(has_text="Only visible to you")
+    await expect(answer.last).to_contain_text("You asked for this")
     await expect(pages.card(request_id).get_by_role("button", name="Confirm")).to_be_visible()
     await pages.play(BOB)
     await pages.card(request_id).get_by_role("button", name="Confirm").click()

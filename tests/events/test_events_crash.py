@@ -83,9 +83,11 @@ class Street:
         await eventually(f"none of {sql}", lambda: not self.world.rows(sql), within_s=30)
 
     def __str__(self) -> str:
-        heard = f"{self.kills} kills, {len(self.deliverer.accepted)} events, {dict(self.deliverer.answers)}"
+        received = (
+            f"{self.kills} kills, {len(self.deliverer.accepted)} events, {dict(self.deliverer.answers)}"
+        )
         copies = sum(len(one.got) for one in self.systems.receivers.values())
-        return f"{heard}, {copies} copies, {self.systems.repeats} of them repeats"
+        return f"{received}, {copies} copies, {self.systems.repeats} of them repeats"
 
 
 @asynccontextmanager

@@ -49,7 +49,7 @@ def _line(text: str, status: str = "pending", **more: Any) -> PurchaseLine:
         charge_usd=Decimal("1234567.89"),
         fee_usd=Decimal("0.0123456789"),
         original=f"9 {text}",
-        heard=True,
+        has_events=True,
         **more,
     )
 
@@ -124,7 +124,7 @@ def _spend(text: str) -> dict[str, Any]:
         fee_usd=Decimal("12.40"),
         back_usd=Decimal("50.00"),
         unknown=1,
-        heard_at=given.NOW,
+        last_event_at=given.NOW,
         live=False,
         draft_only=True,
     )

@@ -151,7 +151,7 @@ class SlackDriver:
                 return list(found["messages"])
         raise AssertionError(f"{user} does not see {channel}")
 
-    async def told(self, user: str, channel: str = OPS) -> Json:
+    async def shown_to(self, user: str, channel: str = OPS) -> Json:
         """The newest message only this person sees there."""
         hidden = [m for m in await self.messages(user, channel) if m["ephemeral"]]
         assert hidden, f"{user} was told nothing in {channel}"

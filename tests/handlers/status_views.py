@@ -144,7 +144,7 @@ MESSAGES: Mapping[str, Draw] = {
 
 def _confirmation(text: str) -> View:
     found = given.a_confirmation(text)
-    return approval_modals.confirmation(replace(found, picture=replace(found.picture, paused=text)))
+    return approval_modals.confirmation(replace(found, view=replace(found.view, paused=text)))
 
 
 VIEWS: Mapping[str, Draw] = {

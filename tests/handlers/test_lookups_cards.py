@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
     await driver.command(user, text)
-    return await driver.told(user)
+    return await driver.shown_to(user)
 
 
 async def buy(driver: SlackDriver, amount: str, merchant: str = "Bakery", **more: Any) -> Json:
@@ -29,7 +29,7 @@ async def buy(driver: SlackDriver, amount: str, merchant: str = "Bakery", **more
     return found
 
 
-async def hear(driver: SlackDriver) -> None:
+async def receive(driver: SlackDriver) -> None:
     """Every purchase event there is, as the inbox keeps them."""
     events = [event async for event in driver.core.partners["main"].events()]
     async with driver.world.store.begin() as tx:
@@ -134,26 +134,26 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
     driver: SlackDriver,
 ) -> None:
     bought = await buy(driver, "20", "Hotel")
-    await hear(driver)
+    await receive(driver)
     await driver.world.tell(f"purchases/{bought['transaction_id']}/settle", {"amount_usd": "12"})
-    await hear(driver)
+    await receive(driver)
     async with driver.world.store.read() as tx:
-        heard = await purchases.get(tx, "main", bought["transaction_id"])
-    assert heard is not None
-    assert heard.charge_usd is not None
-    assert heard.open, "settled at another amount"
+        received = await purchases.get(tx, "main", bought["transaction_id"])
+    assert received is not None
+    assert received.charge_usd is not None
+    assert received.open, "settled at another amount"
 
     shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
-    assert hotel[3] == format_usd(heard.charge_usd)
+    assert hotel[3] == format_usd(received.charge_usd)
     assert "open: settled at another amount" in hotel[6]
     assert "▲ 1 open" in str(shown)
 
 
 async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(driver: SlackDriver) -> None:
     await buy(driver, "7", "Ghost")
-    await hear(driver)
+    await receive(driver)
     await driver.world.tell(f"cards/{driver.world.cards[0]['id']}", {"unreadable_rows": 1})
 
     shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
@@ -170,7 +170,7 @@ async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(driver
 
     await driver.press(ALICE, first, "answer:page:on", channel=OPS)
 
-    second = await driver.told(ALICE)
+    second = await driver.shown_to(ALICE)
     assert second["ts"] == first["ts"], "the same message"
     assert "page 2 of 2" in str(second)
     totals = [b["text"]["text"] for b in first["blocks"] if "Charged" in str(b.get("text"))]
@@ -189,7 +189,7 @@ async def test_a_shared_answer_turns_its_pages_for_the_one_who_presses_alone(dri
 
     await driver.press(BOB, shared, "answer:page:on", channel=OPS)
 
-    assert "page 2 of" in str(await driver.told(BOB))
+    assert "page 2 of" in str(await driver.shown_to(BOB))
     assert [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)] == [shared]
 
 
@@ -197,7 +197,7 @@ async def test_declines_are_grouped_by_cause_with_the_next_step(driver: SlackDri
     for _ in range(2):
         await buy(driver, "900", "Airline", decline_code="insufficient_card_balance")
     await buy(driver, "5", "Casino", decline_code="fraud_risk_declined")
-    await hear(driver)
+    await receive(driver)
 
     shown = await answer(driver, "/card declines")
 
@@ -224,7 +224,7 @@ def usd(text: str) -> Decimal:
 async def test_the_spend_of_a_month_adds_up_by_card_by_merchant_and_by_cause_of_a_decline(
     driver: SlackDriver,
 ) -> None:
-    await hear(driver)
+    await receive(driver)
     before = await answer(driver, "/card spend")
     spent_before = usd(before["text"].split("Spent ")[1].split(" in ")[0])
     for amount, merchant in (
@@ -238,7 +238,7 @@ async def test_the_spend_of_a_month_adds_up_by_card_by_merchant_and_by_cause_of_
         "purchases", {"card_id": second["id"], "amount_usd": "33", "merchant": "Deutsche Bahn"}
     )
     await buy(driver, "900", "Corner Coffee", decline_code="insufficient_card_balance")
-    await hear(driver)
+    await receive(driver)
 
     shown = await answer(driver, "/card spend")
 

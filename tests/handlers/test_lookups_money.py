@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
     await driver.command(user, text)
-    return await driver.told(user)
+    return await driver.shown_to(user)
 
 
 def rows(message: Json) -> list[list[str]]:
@@ -188,5 +188,5 @@ async def test_the_request_behind_a_funding_is_a_link_to_its_message(driver: Sla
     await driver.command(ALICE, f"/funding show {submitted.id}", channel=OPS)
 
     assert re.search(
-        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await driver.told(ALICE))
+        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await driver.shown_to(ALICE))
     )

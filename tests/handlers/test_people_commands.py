@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, user: str, text: str) -> str:
     await driver.command(user, text)
-    return words(await driver.told(user))
+    return words(await driver.shown_to(user))
 
 
 def words(message: Json) -> str:
@@ -54,9 +54,9 @@ async def test_a_request_and_its_note_say_that_sending_is_paused(driver: SlackDr
 
     request = await driver.ask_top_up()
 
-    told = words(await driver.told(ALICE))
-    assert f"*{request.id}* is pending" in told
-    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
+    shown = words(await driver.shown_to(ALICE))
+    assert f"*{request.id}* is pending" in shown
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in shown
 
 
 async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackDriver) -> None:
@@ -65,7 +65,7 @@ async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackD
         said = {"subject": "main", "severity": "warning", "text": "Look at it."}
         await alerts.raise_(tx, dedupe="x", kind="decline", title="Declines at a bakery", **said)
 
-    told = await answer(driver, ALICE, "/countersign status")
+    shown = await answer(driver, ALICE, "/countersign status")
 
     for part in (
         "Float",
@@ -75,9 +75,9 @@ async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackD
         "no delivery yet",
         "requests are sent",
     ):
-        assert part in told, part
-    assert "Read last: float" in told
-    assert "events *never*" in told
+        assert part in shown, part
+    assert "Read last: float" in shown
+    assert "events *never*" in shown
     assert request.state is State.PENDING
 
     await driver.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
@@ -102,7 +102,7 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(driver
     await driver.command(ALICE, f"/card freeze {driver.world.cards[0]['id']}")
     await driver.submit(ALICE, {"reason": "Stolen", "run_now": ["yes"]})
     await driver.submit(ALICE)
-    assert "is not sent" in words(await driver.told(ALICE))
+    assert "is not sent" in words(await driver.shown_to(ALICE))
 
     alert = await posted(driver, "Sending to main is paused by")
     assert await buttons(alert) == ["Resume", "Assign to me"]
@@ -151,10 +151,10 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
     )
 
     message = await posted(driver, "⇄ Hand-over")
-    told = words(message)
+    shown = words(message)
     for part in ("Mind the", request.id, "Snoozes that end", "Declines at a bakery until", "Frozen cards"):
-        assert part in told, part
-    assert "<!channel>" not in told
+        assert part in shown, part
+    assert "<!channel>" not in shown
     assert await buttons(message) == ["Accept"]
     await driver.press(BOB, message, "alert:take_over", channel=ALERTS)
     async with driver.core.store.read() as tx:

@@ -45,7 +45,7 @@ async def test_outsiders_get_nothing_but_a_refusal_with_its_reason(
 
     for text in COMMANDS:
         await driver.command(outsider, text)
-        assert sentence in (await driver.told(outsider))["text"], text
+        assert sentence in (await driver.shown_to(outsider))["text"], text
     assert sentence in str(await driver.home(outsider))
     assert (await driver.see(outsider))["views"] == []
     assert await driver.requests() == []

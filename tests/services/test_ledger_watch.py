@@ -70,10 +70,10 @@ async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_repor
             await ledger_rules.compare(world.core, "main")
 
         assert ledger.pages <= 2
-        told = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
-        assert len(told) == times
-        assert all(alert.count == 1 for alert in told)
-        assert "fell by 3.00 USD" in told[-1].title
+        shown = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
+        assert len(shown) == times
+        assert all(alert.count == 1 for alert in shown)
+        assert "fell by 3.00 USD" in shown[-1].title
 
 
 async def test_a_long_ledger_is_summed_though_rows_come_in_while_it_is_read(

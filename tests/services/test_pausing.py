@@ -59,8 +59,8 @@ async def test_the_thread_of_what_was_asked_of_a_second_person_says_how_it_was_a
     await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
 
     async with world.store.read() as tx:
-        owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]
-    said = [str(row.body["text"]) for row in owed]
+        queued = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]
+    said = [str(row.body["text"]) for row in queued]
     assert any(text.startswith("Confirmed. ") for text in said), said
     assert not [text for text in said if "Resolved" in text and "asks to resume" in text]
 

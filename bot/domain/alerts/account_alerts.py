@@ -9,7 +9,7 @@ from bot.domain.error_messages import MESSAGES
 
 ALLOWANCE = AlertKind(
     name="allowance",
-    told_when="a fifth, a tenth, a twentieth of the card allowance is left",
+    raised_when="a fifth, a tenth, a twentieth of the card allowance is left",
     found_by="poller",
     ends="more than a fifth is left",
     wordings={
@@ -31,7 +31,7 @@ ALLOWANCE = AlertKind(
 
 POLLER_SILENT = AlertKind(
     name="poller_silent",
-    told_when="the account cannot be read",
+    raised_when="the account cannot be read",
     found_by="poller",
     ends="it is read again, or sending is paused for its key",
     wordings=one(
@@ -56,7 +56,7 @@ POLLER_SILENT = AlertKind(
 
 SCOPE = AlertKind(
     name="scope",
-    told_when="the key may not make one of the calls that this bot makes; everything else goes on",
+    raised_when="the key may not make one of the calls that this bot makes; everything else goes on",
     found_by="execution, poller, card details",
     ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
@@ -75,7 +75,7 @@ SCOPE = AlertKind(
 
 KEY_TROUBLE = AlertKind(
     name="key_trouble",
-    told_when="the API does not take the program's key; nothing is sent meanwhile",
+    raised_when="the API does not take the program's key; nothing is sent meanwhile",
     found_by="execution, poller",
     ends="a key works",
     wordings=one(
@@ -104,7 +104,7 @@ KEY_TROUBLE = AlertKind(
 
 ACCOUNT_CHANGED = AlertKind(
     name="account_changed",
-    told_when="the program's key belongs to another account than before; nothing is sent meanwhile",
+    raised_when="the program's key belongs to another account than before; nothing is sent meanwhile",
     found_by="poller",
     ends="the key is of the known account again",
     wordings=one(

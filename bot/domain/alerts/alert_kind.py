@@ -56,7 +56,7 @@ STANDARD_BUTTONS: Final = (Button.ACK, Button.SNOOZE, Button.REMEDY, Button.MORE
 # They change who looks at an alert and when, and bring it no further.
 _NO_STEP: Final = frozenset({Button.ACK, Button.SNOOZE, Button.MORE})
 
-HEARD_LATE: Final = "Received late: it happened at {at:%Y-%m-%d %H:%M} UTC."
+RECEIVED_LATE: Final = "Received late: it happened at {at:%Y-%m-%d %H:%M} UTC."
 """Ends the text of what is reported more than `LATE_AFTER` after it happened. `at`: an aware time in UTC."""
 
 
@@ -118,7 +118,7 @@ class AlertKind:
 
     name: str
     """As stored in the database and typed by people who mute it. Never changed once released."""
-    told_when: str
+    raised_when: str
     found_by: str
     """The part of the bot that raises it: poller, events, webhook, inbox, relay, execution, upkeep, people, start."""
     ends: str

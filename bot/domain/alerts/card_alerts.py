@@ -8,7 +8,7 @@ from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording, one, over
 
 CARD_BLOCKED = AlertKind(
     name="card_blocked",
-    told_when="the service blocked a card",
+    raised_when="the service blocked a card",
     found_by="events, poller",
     ends="the card reads otherwise",
     wordings=one(
@@ -27,7 +27,7 @@ READS_BLOCKED: Final = "The card reads BLOCKED."
 
 CARD_STATUS = AlertKind(
     name="card_status",
-    told_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
+    raised_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
     found_by="poller, events, execution",
     ends="the card reads otherwise; a close is reported once",
     wordings={

@@ -11,7 +11,7 @@ from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Remedy, Said
 
 WEBHOOK_FAILING = AlertKind(
     name="webhook_failing",
-    told_when="the service cannot deliver",
+    raised_when="the service cannot deliver",
     found_by="poller",
     ends="it delivers again, or nothing is registered",
     wordings=one(
@@ -37,7 +37,7 @@ WEBHOOK_FAILING = AlertKind(
 
 WEBHOOK_SILENT = AlertKind(
     name="webhook_silent",
-    told_when="the service delivers somewhere else",
+    raised_when="the service delivers somewhere else",
     found_by="poller",
     ends="a delivery comes here, or nothing is registered",
     wordings=one(
@@ -62,7 +62,7 @@ WEBHOOK_SILENT = AlertKind(
 
 DELIVERIES_REFUSED = AlertKind(
     name="deliveries_refused",
-    told_when="deliveries arrive that are not genuine",
+    raised_when="deliveries arrive that are not genuine",
     found_by="webhook",
     ends="none was refused for five minutes, or a genuine one came after a new secret was stored",
     wordings=one(
@@ -82,7 +82,7 @@ DELIVERIES_REFUSED = AlertKind(
 
 WEBHOOK_SECRET = AlertKind(
     name="webhook_secret",
-    told_when="nobody has the secret that deliveries are signed with",
+    raised_when="nobody has the secret that deliveries are signed with",
     found_by="execution",
     ends="a new secret is stored",
     wordings=one(
@@ -101,7 +101,7 @@ WEBHOOK_SECRET = AlertKind(
 
 EVENT_STUCK = AlertKind(
     name="event_stuck",
-    told_when="an event cannot be handled",
+    raised_when="an event cannot be handled",
     found_by="inbox",
     ends="it is handled",
     wordings=one(
@@ -117,7 +117,7 @@ EVENT_STUCK = AlertKind(
 
 RELAY_DEAD = AlertKind(
     name="relay_dead",
-    told_when="another system does not take its copies of events for a day",
+    raised_when="another system does not take its copies of events for a day",
     found_by="relay",
     ends="they are sent again by a person, or dropped",
     wordings=one(
@@ -146,7 +146,7 @@ RELAY_DEAD = AlertKind(
 
 RELAY_DESTINATIONS = AlertKind(
     name="relay_destinations",
-    told_when="the list of systems that get copies of events changed",
+    raised_when="the list of systems that get copies of events changed",
     found_by="start",
     ends="reported once",
     wordings=one(Severity.WARNING, "The destinations of the relay have changed", "{changes}"),
@@ -154,7 +154,7 @@ RELAY_DESTINATIONS = AlertKind(
 
 RELAY_UNREADABLE = AlertKind(
     name="relay_unreadable",
-    told_when="a copy of an event for another system cannot be opened in the database",
+    raised_when="a copy of an event for another system cannot be opened in the database",
     found_by="relay",
     ends="a person has it sent again, or it was dropped",
     wordings=one(
@@ -179,7 +179,7 @@ RELAY_UNREADABLE = AlertKind(
 
 MESSAGE_FAILED = AlertKind(
     name="message_failed",
-    told_when="a message cannot be shown as it should: Slack refuses its content, or it cannot be drawn",
+    raised_when="a message cannot be shown as it should: Slack refuses its content, or it cannot be drawn",
     found_by="outbox",
     ends="the next message about the same thing is shown as it should be",
     wordings={
@@ -206,7 +206,7 @@ MESSAGE_FAILED = AlertKind(
 
 MESSAGES_WAIT = AlertKind(
     name="messages_wait",
-    told_when="Slack has not taken messages for two minutes: an outage, a token, a channel or a scope",
+    raised_when="Slack has not taken messages for two minutes: an outage, a token, a channel or a scope",
     found_by="outbox",
     ends="all of them were sent",
     wordings=one(
@@ -221,7 +221,7 @@ MESSAGES_WAIT = AlertKind(
 
 SLACK_ACCESS = AlertKind(
     name="slack_access",
-    told_when="Slack refuses something that Countersign needs: its token, a permission, a channel",
+    raised_when="Slack refuses something that Countersign needs: its token, a permission, a channel",
     found_by="upkeep",
     ends="Slack gives it again",
     wordings=one(
@@ -261,5 +261,5 @@ def destinations_changed(
 
 def deliveries_refused(program: str, causes: Mapping[str, int], now: datetime) -> Said:
     """`causes`: how many deliveries each had refused in the last five minutes, the most frequent first."""
-    told = ", ".join(f"{count} {cause}" for cause, count in causes.items())
-    return DELIVERIES_REFUSED.says(program=program, causes=told, now=now)
+    listed = ", ".join(f"{count} {cause}" for cause, count in causes.items())
+    return DELIVERIES_REFUSED.says(program=program, causes=listed, now=now)

@@ -12,7 +12,7 @@ from bot.domain.money import format_usd
 
 FLOAT_LOW = AlertKind(
     name="float_low",
-    told_when="less than `alerts.float.floor_usd` can be spent",
+    raised_when="less than `alerts.float.floor_usd` can be spent",
     found_by="poller",
     ends="two readings at `clear_usd` or above",
     wordings={
@@ -46,7 +46,7 @@ FLOAT_LOW = AlertKind(
 
 RUNWAY = AlertKind(
     name="runway",
-    told_when="at the pace of the last seven days the float is at its floor within `runway_hours`",
+    raised_when="at the pace of the last seven days the float is at its floor within `runway_hours`",
     found_by="poller",
     ends="it lasts a quarter longer than that, or is low already",
     wordings={
@@ -79,7 +79,7 @@ RUNWAY = AlertKind(
 
 LEDGER_DIFFERS = AlertKind(
     name="ledger_differs",
-    told_when="the ledger does not add up to the float, seen twice",
+    raised_when="the ledger does not add up to the float, seen twice",
     found_by="poller",
     ends="they agree",
     wordings=one(
@@ -94,7 +94,7 @@ LEDGER_DIFFERS = AlertKind(
 
 UNEXPLAINED = AlertKind(
     name="unexplained_movement",
-    told_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
+    raised_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
     " the return of one that succeeded",
     found_by="poller",
     ends="never: acknowledge it when you are done",

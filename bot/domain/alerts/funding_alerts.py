@@ -21,7 +21,7 @@ def _remedy_of_reason(facts: Facts) -> Remedy | None:
 
 FUNDING = AlertKind(
     name="funding",
-    told_when="a submission is in review, rejected, overdue for its network, credited, or taken back",
+    raised_when="a submission is in review, rejected, overdue for its network, credited, or taken back",
     found_by="poller, events",
     ends="it is credited, or pending within its usual time",
     wordings={
@@ -65,7 +65,7 @@ FUNDING = AlertKind(
 
 FUNDING_UNVERIFIED = AlertKind(
     name="funding_unverified",
-    told_when=f"{UNVERIFIED_LIMIT - 1} of {UNVERIFIED_LIMIT} unverified submissions are used, or all",
+    raised_when=f"{UNVERIFIED_LIMIT - 1} of {UNVERIFIED_LIMIT} unverified submissions are used, or all",
     found_by="poller",
     ends="fewer are",
     wordings=one(

@@ -8,7 +8,7 @@ _WAITS = "{purchase} waits for a 3-D Secure code."
 
 THREE_DS = AlertKind(
     name="3ds",
-    told_when="a purchase waits for a one-time code",
+    raised_when="a purchase waits for a one-time code",
     found_by="events",
     ends="the code was sent, or cannot come any more",
     wordings={
@@ -55,7 +55,7 @@ THREE_DS = AlertKind(
 
 CODE_PERSON = AlertKind(
     name="code_person",
-    told_when="somebody changed who gets one-time codes",
+    raised_when="somebody changed who gets one-time codes",
     found_by="people",
     ends="reported once",
     wordings=one(

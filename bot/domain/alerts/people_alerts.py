@@ -10,7 +10,7 @@ _SECOND_PERSON = (
 
 PAUSED = AlertKind(
     name="paused",
-    told_when="somebody stopped sending",
+    raised_when="somebody stopped sending",
     found_by="people",
     ends="two people resume it",
     wordings=one(
@@ -29,7 +29,7 @@ PAUSED = AlertKind(
 
 CONSENT = AlertKind(
     name="consent",
-    told_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
+    raised_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
     " name who gets codes",
     found_by="people",
     ends="it is confirmed, declined, or an hour is over, a day for codes",
@@ -62,7 +62,7 @@ CONSENT = AlertKind(
 
 HANDOVER = AlertKind(
     name="handover",
-    told_when="a shift is handed over",
+    raised_when="a shift is handed over",
     found_by="people",
     ends="somebody else accepts it, or the next shift is handed over",
     wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
@@ -78,7 +78,7 @@ HANDOVER = AlertKind(
 
 DELEGATION = AlertKind(
     name="delegation",
-    told_when="somebody decides in another's place from now on, or no longer",
+    raised_when="somebody decides in another's place from now on, or no longer",
     found_by="upkeep",
     ends="reported once",
     wordings={
@@ -98,7 +98,7 @@ DELEGATION = AlertKind(
 
 POLICY = AlertKind(
     name="policy",
-    told_when="the policy cannot be met by the people it names",
+    raised_when="the policy cannot be met by the people it names",
     found_by="upkeep",
     ends="it can",
     wordings=one(Severity.WARNING, "The policy cannot be met", "{problems}"),

@@ -66,10 +66,10 @@ async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
         limit=_MOST,
         each_row=True,
     )
-    told = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
+    are_open = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
     mine = {request.subject for request in done}
     return sorted(
-        mine | {a.subject for a in told if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
+        mine | {a.subject for a in are_open if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
     )
 
 

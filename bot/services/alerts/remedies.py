@@ -69,10 +69,7 @@ async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> t
     if card is not None and card.status == "FROZEN":
         remedy = Remedy.UNFREEZE_CARD
     kind = next((name for name, cls in core.kinds.items() if remedy and cls.remedy is remedy), "")
-    texts = {"card": card_id} if card_id else {}
-    if known.get("reason") == "not_found":  # the same transfer may be submitted again
-        texts["tx_hash"] = known["tx_hash"]
-    return kind, texts
+    return kind, core.kinds[kind].remedy_texts(known) if kind else {}
 
 
 def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:

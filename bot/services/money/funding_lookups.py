@@ -33,10 +33,10 @@ async def funding_list(core: Core, *, program: str | None = None) -> list[Fundin
     """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError."""
     program = program or core.default_program
     found = await core.partners[program].funding_list()
-    pictures = await _pictures(core, program, found)
-    moving = [p for p in pictures if p.age is not None]
+    views = await _views(core, program, found)
+    moving = [p for p in views if p.age is not None]
     moving.sort(key=lambda p: (not p.overdue, _FIRST.index(p.status), p.created_at))
-    over = sorted((p for p in pictures if p.age is None), key=lambda p: p.created_at, reverse=True)
+    over = sorted((p for p in views if p.age is None), key=lambda p: p.created_at, reverse=True)
     return moving + over
 
 
@@ -48,7 +48,7 @@ async def funding_show(core: Core, text: str, *, program: str | None = None) -> 
     wanted = text.strip().lower()
     program = program or core.default_program
     found = await _submission(core.partners[program], wanted)
-    return (await _pictures(core, program, [found]))[0]
+    return (await _views(core, program, [found]))[0]
 
 
 async def _submission(partner: PartnerClient, wanted: str) -> Funding:
@@ -81,13 +81,13 @@ async def _submission(partner: PartnerClient, wanted: str) -> Funding:
     raise NotFound(f"{shown} fits {len(found)} submissions: {several}. Write more of the hash, or the id.")
 
 
-async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingView]:
+async def _views(core: Core, program: str, found: list[Funding]) -> list[FundingView]:
     async with core.store.read() as tx:
         took = await funding_rules.took(tx, program)
-        return [await _picture(tx, core, funding, took.get(funding.network, [])) for funding in found]
+        return [await _view(tx, core, funding, took.get(funding.network, [])) for funding in found]
 
 
-async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingView:
+async def _view(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingView:
     submitting = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
     ours = await requests.find(tx, subject=funding.tx_hash, kinds=submitting, limit=1)
     usual = alert_rules.usual_time(funding.network, took)

@@ -89,14 +89,14 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
         )
 
 
-def fingerprint(picture: HomeTabView, trouble: Sequence[str] = ()) -> str:
+def fingerprint(tab: HomeTabView, trouble: Sequence[str] = ()) -> str:
     """Of everything that is worth a redraw."""
-    inbox = [(r.id, r.version) for part in (picture.inbox.waiting, picture.inbox.mine) for r in part]
-    roles = (picture.may_ask, picture.may_decide, picture.is_admin)
-    alerts = [(a.id, a.state, a.severity, a.title, a.acknowledged_by) for a in picture.alerts]
-    states = [_state(state) for state in picture.programs]
-    told = repr((inbox, roles, alerts, states, list(trouble)))
-    return hashlib.sha256(told.encode()).hexdigest()
+    inbox = [(r.id, r.version) for part in (tab.inbox.waiting, tab.inbox.mine) for r in part]
+    roles = (tab.may_ask, tab.may_decide, tab.is_admin)
+    alerts = [(a.id, a.state, a.severity, a.title, a.acknowledged_by) for a in tab.alerts]
+    states = [_state(state) for state in tab.programs]
+    visible = repr((inbox, roles, alerts, states, list(trouble)))
+    return hashlib.sha256(visible.encode()).hexdigest()
 
 
 def _state(state: ProgramState) -> tuple[object, ...]:

@@ -191,14 +191,14 @@ async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> 
 
 def _without_card_numbers(problems: Sequence[Problem]) -> list[Problem]:
     """No sentence repeats what looks like a card number, whatever column it stood in."""
-    told = []
+    safe = []
     for problem in problems:
         try:
             refuse_card_number(problem.text)
-            told.append(problem)
+            safe.append(problem)
         except ValueError as guarded:
-            told.append(Problem(problem.line, str(guarded)))
-    return told
+            safe.append(Problem(problem.line, str(guarded)))
+    return safe
 
 
 def _packed(rows: Sequence[DraftRow]) -> str:

@@ -233,14 +233,20 @@ async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
 
 async def remind_due(core: Core) -> int:
     """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
-    count = 0
-    async with core.store.begin() as tx:
-        for request in await requests.reminding(tx):
+    async with core.store.read() as tx:
+        found = await requests.reminding(tx)
+    return sum([await _remind(core, request) for request in found])
+
+
+async def _remind(core: Core, request: Request) -> bool:
+    """In a transaction of its own; False where it changed since it was found."""
+    with suppress(Stale):
+        async with core.store.begin() as tx:
             waited = tx.now - request.created_at
             await requests.touch(tx, request, remind_at=request.created_at + waited * 2)
             await outbox_messages.line(tx, core, request, "reminder", tag=str(int(waited.total_seconds())))
-            count += 1
-    return count
+            return True
+    return False
 
 
 async def existing(tx: Tx, request_id: str) -> Request:

@@ -16,7 +16,7 @@ from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results, local_facts
-from bot.services.requests.drafts import house_concerns
+from bot.services.requests.drafts import recorded_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
 from storage.operators import stops
@@ -88,5 +88,5 @@ def shown_facts(
     if found.is_batch:
         return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
-    concerns = [*operation.concerns(facts), *house_concerns(operation, facts)]
+    concerns = [*operation.concerns(facts), *recorded_concerns(operation, facts)]
     return tuple(operation.lines(facts)), tuple(concerns)

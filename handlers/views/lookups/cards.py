@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from bot import operations
 from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
 from bot.domain.events import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
@@ -62,7 +63,7 @@ def _why(found: CardView) -> str:
             " unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
-    how = ", *Freeze now*" if by.break_glass else ""
+    how = f", *{operations.run_now_label(by.kind)}*" if by.break_glass else ""
     return (
         f"*Frozen* by {b.esc(by.requester_name)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
     )
@@ -198,10 +199,10 @@ def _note(line: PurchaseLine) -> str:
 
 
 def _source(found: CardStatement) -> str:
-    heard = sum(1 for line in found.lines if line.heard)
+    with_events = sum(1 for line in found.lines if line.has_events)
     return (
-        f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
-        " events were received here, of the history for the rest · times in"
+        f"history {age(found.read_at)} · figures of the authorization for the {with_events:,} of"
+        f" {len(found.lines):,} whose events were received here, of the history for the rest · times in"
         f" {b.esc(found.period.zone)}"
     )
 
@@ -235,8 +236,8 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
     if found.counted < found.total:
         blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
     last = (
-        f"last event of a purchase {b.when(found.heard_at)}"
-        if found.heard_at
+        f"last event of a purchase {b.when(found.last_event_at)}"
+        if found.last_event_at
         else "no event was received yet"
     )
     blocks.append(

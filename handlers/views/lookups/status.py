@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -145,8 +146,8 @@ def pause_form(program: str) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": 1000}
     blocks = [
         b.section(
-            f"Stop sending to *{b.esc(program)}* at once? Requests and approvals go on; what is approved waits 15"
-            " minutes at most. Two people are needed to resume."
+            f"Stop sending to *{b.esc(program)}* at once? Requests and approvals go on; what is approved waits"
+            f" {APPROVAL_VALID_IN_WORDS} at most. Two people are needed to resume."
         ),
         b.field("reason", "Reason", element, optional=True),
     ]

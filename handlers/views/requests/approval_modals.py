@@ -20,12 +20,12 @@ def opening(request_id: str) -> b.Block:
 
 def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
     """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
-    asked = found.picture.request
-    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request_card.title_line(found.picture))]
+    asked = found.view.request
+    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request_card.title_line(found.view))]
     if len(asked.summary) > 100:
         blocks.append(b.plain_section(asked.summary))
-    if found.picture.paused:
-        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.picture.paused))}"))
+    if found.view.paused:
+        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.view.paused))}"))
     if not found.facts_read:
         read = (
             f"What is shown is of the submission ({found.last_read})."
@@ -38,22 +38,22 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
-    given = len(request_card.approvals(found.picture.decisions))
+    given = len(request_card.approvals(found.view.decisions))
     left = asked.approvals_needed - given - 1
     if left > 0:
         after = f"It needs {b.counted(left, 'more approval')} after it"
-    elif found.picture.draft_only:
+    elif found.view.draft_only:
         after = "Nothing is sent with it: it is a draft"
-    elif found.picture.paused:
+    elif found.view.paused:
         after = "With it, it goes out once sending goes on"
     else:
         after = "With it, it is approved, and waits" if found.waits else "With it, it is sent at once"
     blocks.append(
         b.context(
-            f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"
+            f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.view.code}"
         )
     )
-    blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
+    blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))
     unread = {} if found.facts_read else {"read": 0}
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, **unread)
     return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)

@@ -71,7 +71,7 @@ def form(
         blocks.append(b.field(PROGRAM, "Program", _select(choices, filled.program or programs[0])))
     blocks += [_input(f, filled) for f in cls.fields]
     if run_now and cls.handling.can_run_now:
-        blocks.append(_now(filled.run_now))
+        blocks.append(_now(cls.handling.run_now, filled.run_now))
     blocks.append(reason_field(filled.reason))
     meta = ids.pack(kind=cls.kind, **({"channel": channel} if channel else {}))
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
@@ -145,9 +145,9 @@ def _check(label: str, ticked: bool, description: str = "") -> b.Block:
     return {**element, "initial_options": options} if ticked else element
 
 
-def _now(ticked: bool) -> b.Block:
+def _now(label: str, ticked: bool) -> b.Block:
     element = _check(
-        "Freeze now",
+        label,
         ticked,
         "Sent at once, without approval. A second person confirms it afterwards.",
     )
@@ -234,12 +234,15 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
 def _who(shown: Shown) -> str:
     needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
-    if shown.run_now:
+    handling = shown.operation.handling
+    if shown.run_now and handling.urgency:
         if draft_only.is_said_in(shown.paused):
-            return "*Freeze now:* this is a draft. It is *not* sent, and the card stays as it is."
+            return (
+                f"*{handling.run_now}:* this is a draft. It is *not* sent, and {handling.urgency.unchanged}."
+            )
         when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
         return (
-            f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
+            f"*{handling.run_now}:* it {when}, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can right now'}."
         )
     if len(shown.approvers) < shown.approvals_needed:

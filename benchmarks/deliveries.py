@@ -26,7 +26,7 @@ BODY_BYTES = 820
 
 
 def signed(name: str, number: int, stamp: str) -> bytes:
-    """One delivery, head and body, as the service sends it."""
+    """One delivery, head and body, as the card provider sends it."""
     body = json.dumps(
         {
             "id": f"{name}-{number}",

@@ -68,7 +68,7 @@ async def _publish(
     model = await home.of(core, await home.shared(core), slack_id)
     found = home.fingerprint(model, sorted(trouble.values()))
     if found != before:
-        await _send(core, client, slack_id, views.home(model, core.kinds, trouble))
+        await _send(core, client, slack_id, views.home(model, core.offered_kinds, trouble))
         await home.drawn(core, slack_id, found)
     return found
 
@@ -136,7 +136,7 @@ class Homes:
         if found == viewer.fingerprint and not home.is_old(viewer, model.at):
             return False
         try:
-            await _send(core, self._client, slack_id, views.home(model, core.kinds))
+            await _send(core, self._client, slack_id, views.home(model, core.offered_kinds))
         except SlackApiError as error:
             if retry_after_s(error) is not None or status_of(error) >= 500:
                 raise

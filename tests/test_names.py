@@ -79,6 +79,26 @@ EXEMPT = (
     *("handlers/views/charts.py", "tests/handlers/test_charts.py", "tests/handlers/test_drawing.py"),
     "storage/tables.py",
 )
+#: What no sentence of the product says either, where it reaches people: one word for one thing (docs/glossary.md).
+SPOKEN = {
+    r"the service": "your card provider",
+    r"going on|goes on": "continues, is still active, resumes",
+    r"asked for|asks? for it": "requested",
+    r"reconciled?": "checked with the card provider",
+    r"lapses?|lapsed": "expired",
+    r"this moment|a moment": "now, this date and time, shortly",
+    r"looks? after": "is on it",
+    r"as things are": "right now",
+    r"at the word of|the word of|own word": "confirmed by",
+    r"is no (?!longer\b|known\b)": "isn't a; but `There is no …`",
+    r"buy again": "the cardholder must retry the purchase",
+    r"were you to": "if you",
+    r"committed": "held",
+}
+#: Sentences that stay: what they say is signed with requests that wait, or not ours.
+SPOKEN_OTHERWISE = {"bot/operations/webhook_register.py": "the service"}
+#: Words of people, not ours: what plain English is recognised by.
+WORDS_OF_PEOPLE = ("bot/intents", "storage/migrations")
 
 
 def names() -> Iterator[str]:
@@ -209,6 +229,47 @@ def test_no_docstring_no_comment_and_no_tests_name_holds_a_private_word() -> Non
     found = {str(path.relative_to(ROOT)): private_in(path.read_text(encoding="utf-8")) for path in read}
 
     assert {path: words for path, words in found.items() if words} == {}
+
+
+_SPOKEN = re.compile(rf"(?<!There )\b({'|'.join([*PLAIN, *SPOKEN])})\b", re.IGNORECASE)
+
+
+def spoken(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of every sentence in the code: strings with a space in them that are no docstrings."""
+    tree = ast.parse(source)
+    explains = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explains
+    )
+    for node in constants:
+        if isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, _without_code(node.value)
+
+
+def private_in_sentences(source: str) -> list[str]:
+    return [f"{line}: {found[0]}" for line, text in spoken(source) for found in _SPOKEN.finditer(text)]
+
+
+def test_no_sentence_that_people_read_holds_a_private_word() -> None:
+    found = {}
+    for folder in ("bot", "handlers", "storage"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = str(path.relative_to(ROOT))
+            words = private_in_sentences(path.read_text(encoding="utf-8"))
+            if name in SPOKEN_OTHERWISE:
+                words = [word for word in words if not word.endswith(SPOKEN_OTHERWISE[name])]
+            if words and not name.startswith(WORDS_OF_PEOPLE):
+                found[name] = words
+
+    assert sorted(found.items()) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Contact the service.", "Sending goes on.", "It is reconciled", "This is no id.", "Bob is told"],
+)
+def test_a_private_word_in_a_sentence_is_found(sentence: str) -> None:
+    assert private_in_sentences(f"text = {sentence!r}")
 
 
 def test_no_page_of_the_documentation_holds_a_private_word() -> None:

@@ -177,7 +177,7 @@ class Alerts(Table):
 
 
 def _at_least_a_day(kept_for: timedelta) -> timedelta:
-    # The service gives an event up after two hours, the relay after a day [Delivery rules].
+    # The card provider gives an event up after two hours, the relay after a day [Delivery rules].
     if kept_for < timedelta(days=1):
         raise ValueError("must be at least a day: events are still delivered and relayed that long.")
     return kept_for

@@ -83,7 +83,7 @@ async def _read(request: web.Request) -> _LinkUse:
             raw = await request.read()
         body = json.loads(raw)
     except (TimeoutError, ValueError, RecursionError):
-        raise _Malformed("This is no JSON object.") from None
+        raise _Malformed("This isn't a JSON object.") from None
     if len(raw) > _MOST_BYTES:
         raise _Malformed("This takes a small JSON object.")
     if not isinstance(body, dict) or not set(body) <= {"token", "as"}:

@@ -97,11 +97,11 @@ class Sought:
 
     @property
     def ledger_since(self) -> datetime:
-        """From when on the ledger holds every row of it, by the service's clock."""
+        """From when on the ledger holds every row of it, by the card provider's clock."""
         return self.since - timing.CLOCKS_DIFFER
 
     def may_have_made(self, moment: datetime) -> bool:
-        """Was it made, by the service's clock, when a call of ours could have made it?"""
+        """Was it made, by the card provider's clock, when a call of ours could have made it?"""
         last = self.last_sent_at + timing.QUIESCENCE + timing.CLOCKS_AGREE
         return self.since - timing.CLOCKS_AGREE <= moment <= last
 
@@ -331,6 +331,11 @@ class Operation(ABC):
         """Every field that has a value, with it."""
         return [(f, self.values[f.name]) for f in self.declared if f.name in self.values]
 
+    @classmethod
+    def is_set_up(cls) -> bool:
+        """Is every setting there that this kind cannot do without? What is not set up is offered to nobody."""
+        return True
+
     @abstractmethod
     def summary(self) -> str:
         """One sentence that names every public field, without its reason."""
@@ -357,6 +362,10 @@ class Operation(ABC):
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
+
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """Those of `lines` that are still true once it has succeeded."""
+        return self.lines(facts)
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """What speaks against it now; those that stop are read again before the first send."""
@@ -435,7 +444,7 @@ class Operation(ABC):
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (
-                "The API knows a key that was made for this request alone. Was the database restored from a"
+                "Your card provider knows a key that was made for this request alone. Was the database restored from a"
                 " backup, or has the key leaked?"
             )
         happened, next_step = self.in_words.get((error.status or 0, error.code or ""), ("", ""))
@@ -463,7 +472,7 @@ class Operation(ABC):
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         elif finding is Finding.UNRESOLVED:
-            money = f"{self.may_have}; do not repeat this. It is being reconciled."
+            money = f"{self.may_have}; do not repeat this. Countersign checks it with your card provider."
         elif self._may_have_come_back(error, finding):
             money = _CAME_BACK
         parts = [cause, money]

@@ -35,7 +35,7 @@ class Many(Batch):
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """That the monthly fees continue."""
-        return [("Goes on", "the monthly fees")]
+        return [("Continues", "the monthly fees")]
 
 
 _URGENCY = Urgency(
@@ -64,8 +64,8 @@ class Freeze(CardSwitch):
     phrases = ("freeze {card}", "lock {card}")
     in_words: ClassVar[InWords] = {
         (403, "FORBIDDEN"): (
-            "The API says that this key may not freeze cards: it needs the scope cards:write. An admin asks the card"
-            " provider to add it, or sets another key with `countersign keys set`.",
+            "Your card provider says that this key may not freeze cards: it needs the scope cards:write. An admin"
+            " asks them to add it, or sets another key with `countersign keys set`.",
             "",
         )
     }
@@ -99,7 +99,7 @@ class Freeze(CardSwitch):
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
             ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
-            ("Goes on", "the monthly fee"),
+            ("Continues", "the monthly fee"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -5,7 +5,7 @@ was taken in.
 
 The signature is over the timestamp header, a full stop and the raw body, with the whole secret as key,
 `whsec_` included: it is neither stripped nor decoded [Signature]. Event and delivery headers are not
-signed, so type and id are taken from the body. The service sets no freshness window; ours is on both
+signed, so type and id are taken from the body. The card provider sets no freshness window; ours is on both
 sides of the clock, on the timestamp of this attempt, since the event itself may be old on a retry.
 
 Once taken in an event is never refused: what cannot be read comes back as an UnknownEvent, for a person

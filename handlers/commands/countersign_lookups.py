@@ -90,7 +90,7 @@ LOOK_UPS = (
         ("countersign", "who"),
         _who,
         "/countersign who OPERATION",
-        "who could approve it, were you to ask",
+        "who could approve a request like this from you",
     ),
     LookUp(("countersign", "policy"), _policy, "/countersign policy", "the policy in words", shared=True),
     LookUp(("countersign", "alerts"), _alerts, "/countersign alerts", "what is open"),

@@ -95,7 +95,7 @@ def commands_for(core: Core, uses: Uses) -> list[help_text.Use]:
         for row in LOOK_UPS.values()
         if row.usage and (row.role is None or row.role in uses.roles)
     ]
-    for cls in map(core.kinds.__getitem__, operations.listed(core.kinds)):
+    for cls in map(core.kinds.__getitem__, operations.listed(core.offered_kinds)):
         if Role.ADMIN in uses.roles if cls.handling.asked_by_admins else uses.may_ask:
             usage = f"{cls.command[1]} [bulk]" if cls.batch else cls.command[1]
             found.append(help_text.Use(cls.command, "request", usage, cls.example, cls.help))

@@ -60,7 +60,7 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
 
 async def _handover(asked: Asking) -> Block:
     await handover.give(asked.core, asked.slack_id, as_typed(asked.command.rest))
-    return replies.said("✓ Your hand-over is in the alerts channel. Whoever comes next presses Accept there.")
+    return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
 
 async def _what_if(asked: Asking) -> Block:
@@ -80,20 +80,20 @@ LOOK_UPS = (
         ("countersign", "status"),
         _status,
         "/countersign status",
-        "float, requests, alerts, sending: how it is",
+        "current float, requests and alerts, and whether sending is paused",
     ),
     _on_duty(
         ("countersign", "pause"),
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
-        "stop sending to the API at once",
+        "stop sending to your card provider immediately",
         role=people.Role.APPROVER_OR_ADMIN,
     ),
     _on_duty(
         ("countersign", "resume"),
         _resume,
         "/countersign resume [PROGRAM]",
-        "go on, with a second person's word",
+        "start sending again, with a second person's confirmation",
         role=people.Role.APPROVER_OR_ADMIN,
     ),
     _on_duty(

@@ -90,7 +90,7 @@ async def _inbox(asked: Asking) -> Block:
         period=period,
         page=asked.page,
     )
-    return request_lists.search(found, wanted.in_words(period), asked.again)
+    return request_lists.search(found, wanted.in_words(period), asked.again, asked.zone)
 
 
 async def _person(asked: Asking, named: str) -> str:
@@ -146,7 +146,7 @@ LOOK_UPS = (
         ("requests", "verify"),
         _verify,
         "/requests verify R-XXXX",
-        "prove that it is what was approved: digest, decisions, audit chain",
+        "prove that it is what was approved: fingerprint, decisions, audit chain",
         shared=True,
     ),
 )

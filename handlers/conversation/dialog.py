@@ -179,7 +179,7 @@ async def _stay(turn: Turn, value: str) -> None:
 
 async def _forget(turn: Turn, value: str) -> None:
     await pressed.forget(turn.core, value, turn.user)
-    await turn.tell(talk.words("Dropped. Nothing was asked for and nothing has changed."))
+    await turn.tell(talk.words("Dropped. Nothing was requested and nothing has changed."))
 
 
 _WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "forget": _forget}

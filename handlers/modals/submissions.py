@@ -148,7 +148,7 @@ async def resolve(turn: Turn) -> None:
         await turn.ack(response_action="errors", errors={"evidence": str(wrong)})
         return
     await turn.ack(
-        response_action="update", view=forms.loading("Resolve the outcome", "Recording your word…")
+        response_action="update", view=forms.loading("Resolve the outcome", "Recording your answer…")
     )
     work = _resolve(turn, meta["request"], verdict, evidence)
     turn.after_in_view(turn.view["id"], "Resolve the outcome", work)

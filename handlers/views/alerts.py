@@ -22,7 +22,7 @@ SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 
 _BUTTONS = {
     Button.ACK: ("Ack", ids.ALERT_ACK, ""),
     Button.SNOOZE: ("Snooze", ids.ALERT_SNOOZE, ""),
-    Button.REMEDY: ("Draft remedy", ids.ALERT_REMEDY, ""),
+    Button.REMEDY: ("Suggest a fix", ids.ALERT_REMEDY, ""),
     Button.REDELIVER: ("Redeliver", ids.ALERT_REDELIVER, ""),
     Button.TRY_NOW: ("Try now", ids.ALERT_TRY_NOW, "primary"),
     Button.SHOW_CARD: ("Show the card", ids.ALERT_SHOW_CARD, ""),
@@ -36,23 +36,23 @@ _SHOWN = 12
 _STILL_OPEN = 20
 
 
-def alert(view: AlertView) -> b.Block:
-    """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
-    over = view.state == "resolved"
-    kind = catalogue.of(view.kind)
-    head = kind.open_head or _SEVERITY[Severity(view.severity)]
-    if over and view.resolved_at != view.raised_at:
+def alert(model: AlertView) -> b.Block:
+    """What is wrong, since when, how often, who is on it; or that it is over, and how long it lasted."""
+    over = model.state == "resolved"
+    kind = catalogue.of(model.kind)
+    head = kind.open_head or _SEVERITY[Severity(model.severity)]
+    if over and model.resolved_at != model.raised_at:
         head = kind.over_head
-    blocks = [b.header(f"{head}: {view.title}"), b.section(b.esc(b.cut(view.text, 2500)))]
-    if view.history is not None:
-        blocks += charts.float_chart(view.history)
-    called = b.calls(view.mentions)
+    blocks = [b.header(f"{head}: {model.title}"), b.section(b.esc(b.cut(model.text, 2500)))]
+    if model.history is not None:
+        blocks += charts.float_chart(model.history)
+    called = b.calls(model.mentions)
     if called:
         blocks.append(b.section(f"{called}: please look at this."))
-    blocks.append(b.context(" · ".join(_facts(view))))
+    blocks.append(b.context(" · ".join(_facts(model))))
     if not over:
-        blocks.append(b.actions(_buttons(view), f"alert:{view.id}"))
-    first = f"{b.money(view.live, draft_only=view.draft_only)} · {head}: {b.esc(view.title)}"
+        blocks.append(b.actions(_buttons(model), f"alert:{model.id}"))
+    first = f"{b.money(model.live, draft_only=model.draft_only)} · {head}: {b.esc(model.title)}"
     return b.message(f"{first} {called}".rstrip(), blocks)
 
 
@@ -123,7 +123,9 @@ def chart(view: AlertChartView) -> b.Block:
 def code(view: CodeView) -> b.Block:
     """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
     head = f"A code for {b.esc(view.label)}"
-    until = f"Good until {b.when(view.good_until)}. If this purchase is not yours, freeze the card at once."
+    until = (
+        f"Good until {b.when(view.good_until)}. If this purchase is not yours, freeze the card immediately."
+    )
     blocks = [
         b.header(f"Code {view.code.reveal()}"),
         b.section(f"{head}: {b.esc(view.where)}."),
@@ -136,7 +138,7 @@ def digest(view: DigestView) -> b.Block:
     """The morning's digest. Its text works alone on a phone."""
     money = b.money(view.live, draft_only=view.draft_only)
     first = f"{b.esc(view.first)} · " if view.first else ""
-    blocks = [b.header(f"Digest of {view.day}"), *b.pairs(view.lines)]
+    blocks = [b.header(f"Daily summary of {view.day}"), *b.pairs(view.lines)]
     if view.waiting:
         rows = [
             f"• {b.esc(text)}, since {b.when(since)}, until {b.when(until)}"
@@ -146,8 +148,10 @@ def digest(view: DigestView) -> b.Block:
     if view.still_open:
         rows = [f"• {b.esc(title)}" for title in view.still_open[:_STILL_OPEN]]
         blocks.append(_listed("Still open", rows, len(view.still_open)))
-    blocks.append(b.context(f"{money} · since the digest before. `/countersign alerts` shows what is open."))
-    return b.message(f"{money} · {first}Digest of {b.esc(view.day)}", blocks)
+    blocks.append(
+        b.context(f"{money} · since the last daily summary. `/countersign alerts` shows what is open.")
+    )
+    return b.message(f"{money} · {first}Daily summary of {b.esc(view.day)}", blocks)
 
 
 def _listed(head: str, rows: list[str], in_all: int) -> b.Block:
@@ -191,7 +195,7 @@ def snooze(alert_id: str, title: str) -> b.Block:
     blocks = [
         b.plain_section(title),
         b.field("for", "Snooze", choice),
-        b.field("until", "Until this moment instead", {"type": "datetimepicker"}, optional=True),
+        b.field("until", "Or until this date and time", {"type": "datetimepicker"}, optional=True),
     ]
     return b.modal(
         ids.SNOOZE_FORM, "Snooze", blocks, submit="Snooze", close="Back", meta=ids.pack(alert=alert_id)
@@ -199,9 +203,12 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 
 def support(title: str, text: str) -> b.Block:
-    """A text to copy to the service: no form of ours fixes this."""
-    blocks = [b.context("No form here fixes this. Copy this to the service:"), b.plain_section(text)]
-    return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
+    """A text to copy to the card provider: no form of ours fixes this."""
+    blocks = [
+        b.context("There is no form for this. Send this text to your card provider:"),
+        b.plain_section(text),
+    ]
+    return b.modal(ids.NOTICE, "Suggest a fix", [b.plain_section(title), *blocks])
 
 
 def anchor(view: AnchorView) -> b.Block:

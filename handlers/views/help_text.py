@@ -57,10 +57,10 @@ def who(found: WhoView) -> b.Block:
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} of"
-        f" {names}, and never the requester's own."
+        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} from"
+        f" {names}, not from the requester."
     )
-    now = f"Right now these can give one: {able}." if able else "*▲ Right now nobody could approve it.*"
+    now = f"Can approve now: {able}." if able else "*▲ Right now nobody could approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",
         [b.section(text), b.section(now)],

@@ -3,7 +3,7 @@
 A commit per event could never pass one event per flush of the disk. Here whoever comes while a commit is
 in flight waits for the next one, and that one takes all of them. On SQLite the rows are written by a
 thread of their own through a bare connection, in turn with the transactions of `Store.begin`; on
-PostgreSQL by one statement. A batch that fails fails everybody in it, and the service delivers again.
+PostgreSQL by one statement. A batch that fails fails everybody in it, and the card provider delivers again.
 """
 
 from __future__ import annotations

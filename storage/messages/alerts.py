@@ -104,7 +104,7 @@ async def newest(tx: Tx, kind: str, subject: str) -> Alert | None:
 
 
 async def acknowledge(tx: Tx, alert_id: str, *, by: str, until: datetime | None = None) -> Alert | None:
-    """Somebody looks after it, `until` then unless they say so again; None when it is not open."""
+    """Somebody is on it, `until` then unless they say so again; None when it is not open."""
     return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=until)
 
 

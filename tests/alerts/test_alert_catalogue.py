@@ -28,7 +28,7 @@ SUBJECTS = sorted(ROOM.glob("*_alerts.py"))
 # Names of alerts that are ordinary words too, and what else they are where they stand alone in the code.
 OTHER_MEANINGS = {
     "3ds": "a command, and an endpoint",
-    "card_blocked": "a field and a code of the API's declines",
+    "card_blocked": "a field and a code of your card provider's declines",
     "card_status": "a fact that operations keep",
     "code_person": "a fact that operations keep, and what a second person confirms",
     "consent": "a table",

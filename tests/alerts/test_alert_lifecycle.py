@@ -109,7 +109,7 @@ async def test_the_remedy_of_a_used_up_limit_and_of_a_frozen_card_are_their_form
     await desk.poll("cards")
     await desk.tell(f"cards/{card}", {"status": "FROZEN"})
     await desk.poll("cards")
-    (message,) = [m for m in await desk.everything() if "reads FROZEN" in m["text"]]
+    (message,) = [m for m in await desk.everything() if "was frozen outside Countersign" in m["text"]]
     await desk.driver.press(ALICE, message, "alert:remedy", channel=ALERTS)
     modal = await desk.driver.modal(ALICE)
     assert "Unfreeze" in modal["title"]["text"]
@@ -125,7 +125,7 @@ async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk
     await desk.press(ALICE, "alert:remedy")
 
     modal = str(await desk.driver.modal(ALICE))
-    assert "Copy this to the service" in modal
+    assert "Send this text to your card provider" in modal
     assert card["id"] in modal
     assert desk.driver.world.simulator.key not in modal
 
@@ -184,13 +184,13 @@ async def test_the_digest_comes_in_the_morning_and_only_when_something_happened(
     for _ in range(3):
         await digest.post(core)
         await desk.posted()
-    shown = [words for words in await desk.seen() if "Digest" in words]
-    assert len(shown) == 1
-    assert "1 float low" in shown[0]
-    assert "1 pending" in shown[0]
-    assert "Still open" in shown[0]
-    assert request.id in shown[0]
-    assert "waits for @card-approvers" in shown[0]
+    answer = [words for words in await desk.seen() if "Daily summary" in words]
+    assert len(answer) == 1
+    assert "1 float low" in answer[0]
+    assert "1 pending" in answer[0]
+    assert "Still open" in answer[0]
+    assert request.id in answer[0]
+    assert "waits for @card-approvers" in answer[0]
 
 
 async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_months_figures(
@@ -211,11 +211,14 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     await desk.posted()
 
     (posted,) = [
-        m for m in await desk.driver.messages(BOB, ALERTS) if "Digest of" in m["text"] and not m["ephemeral"]
+        m
+        for m in await desk.driver.messages(BOB, ALERTS)
+        if "Daily summary of" in m["text"] and not m["ephemeral"]
     ]
     words = str(posted)
     assert re.match(
-        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open · Digest of",
+        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open"
+        r" · Daily summary of",
         posted["text"],
     )
     assert done.id

@@ -64,9 +64,9 @@ async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk)
     await desk.buy("ACME")
     await received(desk)
 
-    shown = await desk.only()
-    assert f"••{card['last4']} is blocked by the service" in shown
-    assert "A purchase of 45.00 USD at ACME was declined" in shown
+    answer = await desk.only()
+    assert f"••{card['last4']} is blocked by your card provider" in answer
+    assert "A purchase of 45.00 USD at ACME was declined" in answer
 
 
 async def test_a_credit_is_reported_once(desk: Desk) -> None:
@@ -138,7 +138,7 @@ async def test_without_a_person_a_code_is_shown_to_nobody_and_that_is_said(
 async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_is_sent(
     desk: Desk, challenged: str
 ) -> None:
-    """Died between storing and answering 200: what it had in memory is gone, and the service repeats itself."""
+    """Died between storing and answering 200: what it had in memory is gone, and the card provider repeats itself."""
     await desk.log()
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.driver.world.advance(1)
@@ -179,7 +179,7 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_reported_as_i
     await otp_delivery.settle(desk.driver.core)
     await desk.posted()
 
-    assert "it may not have come" in await desk.only()
+    assert "it may not have arrived" in await desk.only()
 
 
 async def test_a_code_that_waited_too_long_is_not_sent(desk: Desk, challenged: str) -> None:
@@ -241,7 +241,7 @@ async def test_after_three_hours_without_deliveries_everything_is_reported_once_
     await desk.tell("deliveries", {"mode": "normal"})
     await desk.log()
     await desk.handled()
-    for _ in range(6):  # the service repeats what it could not deliver
+    for _ in range(6):  # the card provider repeats what it could not deliver
         await desk.driver.world.advance(1800)
         await desk.handled()
 

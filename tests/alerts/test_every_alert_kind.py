@@ -47,7 +47,7 @@ Play = Callable[[Desk], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Kind:
-    """`play` makes it happen at the service, `jobs` of the poller find it, `words` are in its message."""
+    """`play` makes it happen at the card provider, `jobs` of the poller find it, `words` are in its message."""
 
     kind: str
     play: Play
@@ -57,7 +57,7 @@ class Kind:
     over: Play | None = None
 
 
-# What happens at the service
+# What happens at the card provider
 
 
 def declined(code: str, *, times: int = 1, merchant: str = "ACME") -> Play:
@@ -244,7 +244,7 @@ async def deliveries_normal(desk: Desk) -> None:
 
 
 async def delivered_somewhere_else(desk: Desk) -> None:
-    """The service says that it delivered, and what it delivered is known here from the log alone."""
+    """The card provider says that it delivered, and what it delivered is known here from the log alone."""
     for _ in range(3):
         await desk.tell("deliveries", {"mode": "pause"})
         await desk.tell("purchases", {"card_id": desk.driver.world.cards[0]["id"], "amount_usd": "1"})
@@ -290,7 +290,9 @@ BY_EVENT = {
     "a cluster of another cause": Kind(
         "decline", declined("daily_limit_exceeded", times=5), ("daily limit is used up", "Raise the limit")
     ),
-    "a blocked card": Kind("card_blocked", bought_with_a_blocked_card, ("is blocked by the service",), ("cards",)),
+    "a blocked card": Kind(
+        "card_blocked", bought_with_a_blocked_card, ("is blocked by your card provider",), ("cards",)
+    ),
     "a credit": Kind("funding", credited, ("is credited: 49",), ("funding",)),
     "a challenge": Kind("3ds", challenged, ("No one to send the code of", "WEB SHOP")),
 }  # fmt: skip
@@ -391,7 +393,7 @@ BY_READING = {
         over=allowance_raised,
     ),
     "a submission in review": Kind(
-        "funding", funding("hold"), ("is in review", "The service holds it."), ("funding",)
+        "funding", funding("hold"), ("is in review", "Your card provider holds it."), ("funding",)
     ),
     "a rejected submission": Kind(
         "funding", funding("hold", "reject"), ("is rejected", "reviewed and refused it"), ("funding",)
@@ -410,18 +412,18 @@ BY_READING = {
         "funding_unverified", submitted_four_that_nobody_sees, ("4 of 5 unverified submissions of main",),
         ("funding",),
     ),
-    "a card blocked by the service": Kind(
-        "card_blocked", status("BLOCKED"), ("is blocked by the service", "nobody here can"), ("cards",),
+    "a card blocked by your card provider": Kind(
+        "card_blocked", status("BLOCKED"), ("is blocked by your card provider", "nobody here can"), ("cards",),
         over=status("ACTIVE"),
     ),
-    "a card frozen by the service": Kind(
-        "card_status", status("FROZEN"), ("reads FROZEN", "No request here froze it"), ("cards",),
+    "a card frozen by your card provider": Kind(
+        "card_status", status("FROZEN"), ("was frozen outside Countersign", "Your card provider froze it"), ("cards",),
         over=status("ACTIVE"),
     ),
-    "an expired card": Kind("card_status", status("EXPIRED"), ("reads EXPIRED", "Purchases fail."), ("cards",)),
-    "an inactive card": Kind("card_status", status("INACTIVE"), ("reads INACTIVE", "not documented"), ("cards",)),
+    "an expired card": Kind("card_status", status("EXPIRED"), ("has expired", "Purchases fail."), ("cards",)),
+    "an inactive card": Kind("card_status", status("INACTIVE"), ("is inactive", "not documented"), ("cards",)),
     "a card closed past the bot": Kind(
-        "card_status", closed_past_the_bot, ("is closed, by no request here",), ("cards",)
+        "card_status", closed_past_the_bot, ("was closed outside Countersign",), ("cards",)
     ),
     "a ledger that differs": Kind(
         "ledger_differs", a_row_of_the_ledger_changed, ("✗ Critical: Ledger and float of main differ by",),
@@ -434,7 +436,7 @@ BY_READING = {
     ),
     "a debit with a key of this bot that it does not know": Kind(
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
-        ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
+        ("✗ Critical", "1 movement made with keys of this bot, for no request it knows", "topup:co-"), ("ledger",),
     ),
     "a debit under the key of a request that was cancelled": Kind(
         "unexplained_movement", topped_up_for_a_request_that_was_cancelled,
@@ -689,7 +691,7 @@ ELSEWHERE = {
     "tampered": ("tests/services/test_tampering.py", "tampered"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
 }
-"""Kinds that begin with people or with a changed database, not with the service: what shows each, and where."""
+"""Kinds that begin with people or with a changed database, not with the card provider: what shows each, and where."""
 HERE = {"unresolved", "policy", "delegation", "event_stuck", "relay_dead"}
 
 

@@ -22,10 +22,10 @@ async def test_a_float_below_its_floor_is_one_alert_however_it_swings(desk: Desk
         await balance_at(desk, balance)
         await desk.poll("account")
 
-    shown = await desk.only()
-    assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in shown
-    assert "this ends at 1,200.00 USD" in shown
-    assert "seen" not in shown
+    answer = await desk.only()
+    assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in answer
+    assert "the alert clears at 1,200.00 USD" in answer
+    assert "seen" not in answer
 
 
 async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Desk) -> None:
@@ -87,16 +87,16 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_reported(desk: Desk) -> N
     await desk.poll("cards")
     await desk.poll("cards")
 
-    shown = await desk.seen()
-    assert len(shown) == 2, shown
-    assert any(f"••{closed['last4']} is closed, by no request here" in words for words in shown)
-    assert any(f"••{frozen['last4']} reads FROZEN" in words for words in shown)
+    answer = await desk.seen()
+    assert len(answer) == 2, answer
+    assert any(f"••{closed['last4']} was closed outside Countersign" in words for words in answer)
+    assert any(f"••{frozen['last4']} was frozen outside Countersign" in words for words in answer)
     assert (await desk.driver.world.request(request.id)).state != "failed"
 
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
     await desk.poll("cards")
-    shown = await desk.seen()
-    assert any("✓ Resolved" in words and f"••{frozen['last4']} reads ACTIVE now" in words for words in shown)
+    answer = await desk.seen()
+    assert any("✓ Resolved" in words and f"••{frozen['last4']} is ACTIVE now" in words for words in answer)
 
 
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:

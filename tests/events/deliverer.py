@@ -1,4 +1,4 @@
-"""The service's side of deliveries to a bot that is killed: every event is sent until it was answered 200."""
+"""The card provider's side of deliveries to a bot that is killed: every event is sent until it was answered 200."""
 
 import asyncio
 import hashlib
@@ -63,7 +63,7 @@ class Deliverer:
             self.made[event_id] = json.dumps(self.event(event_id, name, kind)).encode()
 
     def event(self, event_id: str, name: str, kind: str) -> dict[str, Any]:
-        """An event of the purchase `name`, as the service would make it now."""
+        """An event of the purchase `name`, as the card provider would make it now."""
         stamp = self._now().isoformat()
         data = {
             "card_id": "card-1",

@@ -23,7 +23,7 @@ POSTING = ("outbox.sending", "outbox.sent")
 
 @dataclass
 class Street:
-    """All that is outside of a bot that learns of events: the service, Slack and the systems it copies for."""
+    """All that is outside of a bot that learns of events: the card provider, Slack and the systems it copies for."""
 
     world: Outside
     deliverer: Deliverer
@@ -32,7 +32,7 @@ class Street:
 
     @asynccontextmanager
     async def delivering(self) -> AsyncIterator[None]:
-        """The service delivers while this block runs; the bot may die meanwhile."""
+        """The card provider delivers while this block runs; the bot may die meanwhile."""
         working = asyncio.create_task(self.deliverer.work(self.world.bot.url))
         try:
             yield

@@ -209,7 +209,7 @@ def _fundings(text: str) -> dict[str, Any]:
 
 def _search(text: str) -> dict[str, Any]:
     page = RequestPage((given.a_request(text=text),) * _many(text, 25), 10_000, 3, 400)
-    return request_lists.search(page, f"{text}, {_PERIOD.in_words()}", f"requests {text}")
+    return request_lists.search(page, f"{text}, {_PERIOD.in_words()}", f"requests {text}", _ZONE)
 
 
 def _verification(text: str, *, holds: bool) -> dict[str, Any]:

@@ -139,8 +139,8 @@ async def test_an_amount_above_the_limit_is_stopped_on_its_field_in_the_form_and
 ) -> None:
     card = driver.world.cards[0]["id"]
     await driver.command(ALICE, f"/card topup {card} 5000.01")
-    displayed = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
-    assert "can never be approved. Ask for 5,000.00 USD at most." in displayed["amount_usd"]
+    reported = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
+    assert "can never be approved. Request 5,000.00 USD at most." in reported["amount_usd"]
 
     said = await driver.message(ALICE, f"top up {driver.world.cards[0]['last4']} by 5000.01", "D0ALICE")
     assert said is not None

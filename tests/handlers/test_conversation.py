@@ -186,11 +186,11 @@ async def test_a_new_request_in_between_asks_whether_to_drop_the_old_one(talk: T
 
     await talk.press("Keep Top up")
     assert "How much" in str(talk.last(await talk.messages()))
-    await talk.press("Go on with Freeze", choice)
+    await talk.press("Continue with Freeze", choice)
     assert "moved on" in str(await answer(talk))
 
     await talk.say(f"freeze {other['last4']}")
-    await talk.press("Go on with Freeze")
+    await talk.press("Continue with Freeze")
     await talk.press("Review and submit")
     assert (await talk.form())["card"] == card_option(other)
 

@@ -20,7 +20,7 @@ from bot.services.messages import Outbox
 from bot.services.money import float_lookups
 from bot.view_models import FloatHistory, FloatPoint
 from handlers.slack_api import SlackPublisher
-from handlers.views import chart_picture, charts
+from handlers.views import blocks, chart_picture, charts
 from storage.messages import alerts as rows
 from tests.handlers import sample_requests as given
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
@@ -286,3 +286,23 @@ def test_the_words_for_those_who_do_not_see_it_are_those_below_the_chart() -> No
     assert alt.startswith(f"Float of main since {since:%Y-%m-%d %H:%M} UTC: lowest 1,000.00 USD")
     assert since == given.NOW - timedelta(hours=12 * 13)
     assert charts.picture({"blocks": []}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Paused since 2026-03-02 09:00 UTC by Bob.",
+            "Paused since <!date^1772442000^{date_short_pretty} at {time}|2026-03-02 09:00 UTC> by Bob.",
+        ),
+        (
+            "tried at 2026-03-02 09:00:05 UTC",
+            "tried at <!date^1772442005^{date_short_pretty} {time_secs}|2026-03-02 09:00 UTC>",
+        ),
+        ("on 2026-13-45 09:00 UTC", "on 2026-13-45 09:00 UTC"),
+    ],
+)
+def test_a_time_in_a_sentence_is_shown_in_each_readers_own_zone(text: str, shown: str) -> None:
+    assert blocks.esc(text) == shown
+    (pair,) = blocks.pairs([("Since", text)])
+    assert pair["fields"][1]["text"] == shown

@@ -131,7 +131,7 @@ async def test_a_cards_purchases_are_exported_with_what_events_reported(driver: 
     merchants = {r["merchant"]: r["status"] for r in records}
     assert merchants["'=cmd"] == "pending"
     assert "declined" in merchants.values()
-    assert "service's history" in str(said)
+    assert "card provider's history" in str(said)
 
 
 async def test_the_message_is_edited_while_it_runs_and_a_figure_lost_on_the_way_stops_nothing(

@@ -93,7 +93,7 @@ async def test_a_card_is_unloaded(driver: SlackDriver) -> None:
     card = await plastic(driver)
     before = Decimal(card["balance_usd"])
     too_much, said = await asked(driver, ALICE, f"/card unload {card['id']} {before + 1}", {})
-    assert "would not be sent" in said
+    assert "would be blocked right now" in said
     assert "The card holds less" in said
     assert (await done(driver, too_much)).state is State.CANCELLED
 
@@ -155,7 +155,7 @@ async def test_a_phone_is_shown_to_the_approver_and_nowhere_else(driver: SlackDr
 async def test_codes_by_webhook_need_an_admins_word_a_delivery_and_somebody_to_get_them(
     driver: SlackDriver,
 ) -> None:
-    """H11: one way, and nothing at the service says that it is safe."""
+    """H11: one way, and nothing at the card provider says that it is safe."""
     card = await plastic(driver)
     await driver.command(ALICE, f"/card 3ds {card['id']}")
     assert "Only admins can" in (await driver.shown_to(ALICE))["text"]
@@ -245,7 +245,7 @@ async def test_a_quote_is_off_until_the_agreement_names_its_fields(driver: Slack
     kinds["deposit_quote"] = kinds["deposit_quote"].configured(names)  # type: ignore[attr-defined]  # of that kind
     driver.world.rebuild(kinds=kinds)
     request, said = await asked(driver, ALICE, f"/funding deposit 50 {card['id']}", values)
-    assert "Lands on the card" in said
+    assert "Credited to the card" in said
     ended = await done(driver, request)
 
     assert ended.state is State.SUCCEEDED, ended.outcome_text
@@ -273,8 +273,9 @@ def test_the_new_subcommands_are_read(command: str, text: str, subcommand: str, 
 async def test_help_names_them_and_more_shows_how_each_is_typed(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/countersign help", channel=OPS)
     shown = str(await driver.shown_to(ALICE))
-    for name in ("close", "limits", "markup", "deposit"):
+    for name in ("close", "limits", "markup"):
         assert f"`{name}`" in shown, name
+    assert "`deposit`" not in shown, "deposits are not set up here"
 
     await driver.command(ALICE, "/countersign help more", channel=OPS)
     examples = str(await driver.shown_to(ALICE))
@@ -282,6 +283,5 @@ async def test_help_names_them_and_more_shows_how_each_is_typed(driver: SlackDri
         "/card close [0-9]{4}`",
         "/card limits [0-9]{4}`",
         "/float markup 2.5`",
-        "/funding deposit 50 [0-9]{4}`",
     ):
         assert re.search(example, examples), example

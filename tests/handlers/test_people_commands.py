@@ -94,10 +94,10 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(driver
     card = words(await driver.card(request.id))
     assert "the key may be stolen" in card
     assert "is paused since" in await answer(driver, ALICE, "/countersign status")
-    assert "paused before" in await answer(driver, CAROL, "/countersign pause")
+    assert "was already paused" in await answer(driver, CAROL, "/countersign pause")
     await driver.press(BOB, await driver.card(request.id), "request:approve")
     assert "waits 15 minutes at most" in str(await driver.modal(BOB))
-    assert "it goes out once sending goes on" in str(await driver.modal(BOB))
+    assert "It is sent once sending resumes" in str(await driver.modal(BOB))
     await driver.submit(BOB)
     assert (await driver.see(BOB))["views"] == []
     await driver.command(ALICE, f"/card freeze {driver.world.cards[0]['id']}")
@@ -208,7 +208,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(d
     preview = words(await driver.modal(ALICE))
     assert "One-time codes go to" in preview
     assert "nobody yet" not in preview
-    assert "go to nobody now" in await answer(driver, CAROL, "/countersign people unmap team 7")
+    assert "are no longer sent to anybody" in await answer(driver, CAROL, "/countersign people unmap team 7")
     await confirmations.expire_due(driver.core)
     async with driver.core.store.read() as tx:
         assert await otp_recipients.all(tx) == []
@@ -224,7 +224,7 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     assert "first month's fee" in fits
     short = await answer(driver, ALICE, "/countersign what-if top up 9000 cards by 400")
     assert "✗ No." in short
-    assert "Funding of at least" in short
+    assert "Send at least" in short
     assert "Your limit in 24 hours is 5,000.00 USD. This needs 3,600,000.00 USD." in short
     assert "Short by" in short
     tier = await answer(driver, ALICE, "/countersign what-if top up 4 cards by 200")
@@ -255,7 +255,7 @@ async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver
     wrong = Delegation("@alice", "@bob", now, now + timedelta(days=1), "on leave")
     unknown = replace(wrong, away="@bob", delegate="@nobody-here")
     said = await delegations.problems(replace(core, policy=replace(policy, delegations=(wrong, unknown))))
-    assert "@alice is no approver" in said[0]
+    assert "@alice isn't an approver" in said[0]
     assert "knows no user group and no person named @nobody-here" in said[1]
 
 
@@ -269,7 +269,7 @@ async def test_a_delegate_decides_in_slack_but_not_on_their_delegators_request(t
 
         of_bob = await driver.ask_top_up(BOB, "40")
         await driver.press(ALICE, await driver.card(of_bob.id), "request:approve")
-        assert "count as one person" in str(await driver.modal(ALICE))
+        assert "linked by a delegation" in str(await driver.modal(ALICE))
         assert (await driver.newest()).state is State.PENDING
 
         of_carol = await driver.ask_top_up(CAROL, "45")

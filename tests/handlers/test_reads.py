@@ -15,7 +15,8 @@ async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: Slack
     shown = await answer(driver, "/float")
 
     assert "Available" in shown
-    assert "50.00 USD in 1" in shown
+    assert "Held by 1 pending request" in shown
+    assert "50.00 USD" in shown
     assert "<!date^" in shown
     assert "SANDBOX" in shown
 
@@ -67,7 +68,7 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
     who = await answer(driver, "/countersign who topup", BOB)
     assert "<@U0CAROL>" in who
-    assert "these can give one: <@U0CAROL>." in who, "never the requester"
+    assert "Can approve now: <@U0CAROL>." in who, "never the requester"
     assert "card topup" in await answer(driver, "/countersign who dances")
 
 
@@ -151,7 +152,8 @@ async def test_home_shows_what_waits_and_opens_forms(driver: SlackDriver) -> Non
     assert request.id in shown
     assert "Available" in shown
     buttons = [e for b in home["blocks"] if b["type"] == "actions" for e in b["elements"]]
-    assert {e["text"]["text"] for e in buttons} >= {"Top up", "Freeze", "Order", "Submit funding"}
+    main = {e["text"]["text"] for e in buttons if e["type"] == "button"}
+    assert main >= {"Top up a card", "Freeze a card", "Order a card"}
 
     await driver.tell("act/click", {"user": BOB, "view_id": home["id"], "action_id": "form:open:card_topup"})
     await driver.settle()

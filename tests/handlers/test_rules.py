@@ -74,7 +74,7 @@ async def test_the_requester_cannot_approve_their_own_request(driver: SlackDrive
 
     await driver.press(ALICE, await driver.card(request.id), "request:approve")
 
-    assert "You asked for this" in str(await driver.modal(ALICE))
+    assert "You requested this" in str(await driver.modal(ALICE))
     assert (await driver.newest()).state is State.PENDING
     assert (ALICE, "request.approve", "own_request") in await audited(driver)
 

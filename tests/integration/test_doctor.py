@@ -133,7 +133,7 @@ async def test_each_wrong_thing_is_named_with_its_fix(patient: Patient) -> None:
         "SLACK_APP_TOKEN",
         "lacks cards:write, users:write",
         "lacks cards:pan, so `/card reveal` is refused",
-        "may do more than is used (deposits:write)",
+        "has more scopes than it needs (deposits:write)",
     ):
         assert said in output, output
 
@@ -165,7 +165,7 @@ async def test_what_slack_refuses_is_said_with_its_fix_and_never_with_another_lo
     ):
         assert said in output, output
     assert "✗ Slack does not accept SLACK_BOT_TOKEN (token_revoked)." in revoked
-    assert "Do it again" not in revoked
+    assert "Try again" not in revoked
     for found in (output, revoked):
         assert "countersign doctor" not in found
 

@@ -129,7 +129,7 @@ async def test_cards_that_cannot_be_read_are_said_to_be_as_last_read(world: Worl
     shown = await shown_to_bob(world, batch)
 
     assert texts(shown) == [
-        "The API could not be read for the cards of 2 rows here: what is said of them is as last read."
+        "Your card provider could not be read for the cards of 2 rows here: what is said of them is as last read."
     ]
 
 

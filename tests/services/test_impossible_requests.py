@@ -40,7 +40,7 @@ async def test_an_amount_above_a_limit_is_stopped_on_its_field(world: World) -> 
     with pytest.raises(InvalidFields) as stopped:
         await begun(world, "100.01")
     assert list(stopped.value.errors) == ["amount_usd"]
-    assert "can never be approved. Ask for 100.00 USD at most." in stopped.value.errors["amount_usd"]
+    assert "can never be approved. Request 100.00 USD at most." in stopped.value.errors["amount_usd"]
     await begun(world, "100.00")
 
 

@@ -317,7 +317,7 @@ async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(worl
 
 
 def status_changed(world: World) -> ReceivedEvent:
-    """As the service sends it for a freeze and for an unfreeze, whoever made it."""
+    """As the card provider sends it for a freeze and for an unfreeze, whoever made it."""
     event = CardStatusChanged.model_validate(
         {
             "id": "evt_1",

@@ -80,7 +80,7 @@ ORDERS = [
         (400, "INVALID_EMAIL", "Correct the e-mail"),
         (400, "INVALID_PHONE", "Correct the phone"),
         (400, "PHONE_COUNTRY_NOT_ALLOWED", "phone of another country"),
-        (409, "QUOTA", "Contact the service"),
+        (409, "QUOTA", "Contact your card provider"),
     ),
     Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
     *(

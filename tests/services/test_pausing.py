@@ -189,7 +189,7 @@ async def test_nobody_resumes_alone_however_often_they_say_so(world: World) -> N
     assert "already" in said[1]
     assert await pausing.of(world.core, "main") is not None
     assert await pausing.resume(world.core, CAROL, ["main"]) == [
-        "Sending to main goes on: Bob asked, Carol confirmed."
+        "Sending to main has resumed: Bob asked, Carol confirmed."
     ]
     assert await pausing.of(world.core, "main") is None
 
@@ -201,7 +201,7 @@ async def test_a_delegate_does_not_resume_what_their_delegator_asked_to_resume(w
     await paused(world, by=ALICE)
     await pausing.resume(world.core, BOB, ["main"])
 
-    with pytest.raises(NotAllowed, match="count as one person") as refusal:
+    with pytest.raises(NotAllowed, match="linked by a delegation") as refusal:
         await confirmation_answers.give(world.core, (await asked(world)).id, ALICE)
     assert refusal.value.reason == "of_ones_delegate"
 

@@ -66,7 +66,7 @@ FIRST = (
     ),
     First("402", status(402, "INSUFFICIENT_FUNDS"), State.FAILED, "Fund the float"),
     First("404", status(404, "NOT_FOUND"), State.FAILED, "Nothing moved"),
-    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact the service"),
+    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact your card provider"),
     First(
         "409 ALREADY_PROCESSED to a fresh key",
         status(409, "ALREADY_PROCESSED"),
@@ -241,7 +241,7 @@ async def test_after_an_unknown_attempt_the_ledger_decides_and_no_refusal_does(
     ("number", "code", "alert", "said"),
     [
         (401, "UNAUTHORIZED", "key_trouble", "missing, unknown or revoked, or the account is suspended"),
-        (403, "FORBIDDEN", "scope", "Everything else goes on"),
+        (403, "FORBIDDEN", "scope", "Everything else continues"),
     ],
 )
 async def test_what_a_key_may_not_do_is_held_and_the_same_key_goes_out_when_it_may(

@@ -168,7 +168,7 @@ async def given_up(world: World) -> Request:
 
 
 async def arrives_late(world: World, request: Request) -> None:
-    """The call that was given up reaches the service, which debits and gets no answer of the processor."""
+    """The call that was given up reaches the card provider, which debits and gets no answer of the processor."""
     await Fault("drop_midway").set(world, TOPUP)
     with pytest.raises(errors.NoAnswer):
         await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)

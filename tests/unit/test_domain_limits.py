@@ -75,7 +75,7 @@ def test_what_is_more_than_a_limit_by_itself_can_never_fit_and_the_smallest_limi
     assert never_fits(limits, Decimal(3000)) == ""
     assert never_fits(limits, Decimal("3000.01")) == (
         "Your limit with one approver in 24 hours is 3,000.00 USD: 3,000.01 USD in one request can never be"
-        " approved. Ask for 3,000.00 USD at most."
+        " approved. Request 3,000.00 USD at most."
     )
     assert never_fits(Limits(), Decimal(10**9)) == ""
 

@@ -125,7 +125,7 @@ def _scopes(name: str, me: Me, *, shows_details: bool) -> list[Finding]:
         text = f"the key lacks {DETAILS_SCOPE}, so `/card reveal` is refused. Ask your card provider to grant it."
         found.append(to_check("key_scopes", f"Program {name}: {text}"))
     if unused:
-        text = f"the key may do more than is used ({', '.join(unused)})."
+        text = f"the key has more scopes than it needs ({', '.join(unused)})."
         found.append(to_check("key_scopes", f"Program {name}: {text}"))
     return found
 

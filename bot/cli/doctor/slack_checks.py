@@ -84,7 +84,9 @@ def _scopes(given: frozenset[str] | None) -> list[Finding]:
         found.append(well("slack_scopes", "The Slack app has every scope of manifest.yml."))
     if more := given - needed:
         found.append(
-            to_check("slack_scopes", f"The Slack app may do more than is used: {', '.join(sorted(more))}.")
+            to_check(
+                "slack_scopes", f"The Slack app has more scopes than it needs: {', '.join(sorted(more))}."
+            )
         )
     return found
 

@@ -82,7 +82,7 @@ STOPPED = AlertKind(
             "Together {total}, the last one {purchase}. {why} Nothing to do.",
         ),
     },
-    endings=over("Over: {title}", "No other purchase was tried for a day, or the freeze was taken back."),
+    endings=over("“{title}” is over", "No other purchase was tried for a day, or the freeze was taken back."),
     buttons=(Button.SHOW_CARD, Button.ACK, Button.MORE),
     digest_word="purchases on frozen cards",
 )

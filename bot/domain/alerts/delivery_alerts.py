@@ -11,16 +11,16 @@ from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Remedy, Said
 
 WEBHOOK_FAILING = AlertKind(
     name="webhook_failing",
-    raised_when="the service cannot deliver",
+    raised_when="your card provider cannot deliver",
     found_by="poller",
     ends="it delivers again, or nothing is registered",
     wordings=one(
         Severity.WARNING,
         "Deliveries to {program} fail",
-        "The service could not deliver {count} of the newest events, the first of {first:%Y-%m-%d %H:%M} UTC. They are"
-        " read from the event log instead, later than they would come. It gives an event up after two hours. 3-D"
-        " Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address reaches"
-        " this bot.",
+        "Your card provider could not deliver {count} of the newest events, the first of {first:%Y-%m-%d %H:%M} UTC."
+        " They are read from the event log instead, later than they would come. It gives an event up after two hours."
+        " 3-D Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address"
+        " reaches this bot.",
     ),
     endings={
         "": Ending(
@@ -37,15 +37,15 @@ WEBHOOK_FAILING = AlertKind(
 
 WEBHOOK_SILENT = AlertKind(
     name="webhook_silent",
-    raised_when="the service delivers somewhere else",
+    raised_when="your card provider delivers somewhere else",
     found_by="poller",
     ends="a delivery comes here, or nothing is registered",
     wordings=one(
         Severity.WARNING,
         "No delivery of {program} reaches this bot",
-        "The service says that it delivered its newest events, and none of them came here: the registered address is"
-        " another system's, or something in between answers for us. They are read from the event log instead. Look"
-        " at `/countersign webhook` and at the address.",
+        "Your card provider says that it delivered its newest events, and none of them came here: the registered"
+        " address belongs to another system, or something in between answers for Countersign. They are read from the"
+        " event log instead. Look at `/countersign webhook` and at the address.",
     ),
     endings={
         "": Ending(
@@ -69,7 +69,7 @@ DELIVERIES_REFUSED = AlertKind(
         Severity.WARNING,
         "Deliveries to {program} are refused",
         "In the last five minutes: {causes}. Nothing of them was stored. Our clock says {now:%Y-%m-%d %H:%M:%S} UTC."
-        " The service delivers what is genuine again for two hours, and the event log is read as well. After a"
+        " Your card provider delivers what is genuine again for two hours, and the event log is read as well. After a"
         " rotation wait a minute; else compare the clock, or rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
@@ -88,9 +88,9 @@ WEBHOOK_SECRET = AlertKind(
     wordings=one(
         Severity.WARNING,
         "Nobody has the webhook secret of {program}",
-        "After {request} the service signs with a secret that never reached this bot: the answer with its only copy"
-        " was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead, later"
-        " than they would come. Rotate the secret with `/countersign webhook`.",
+        "After {request} your card provider signs with a secret that never reached this bot: the answer with its only"
+        " copy was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead,"
+        " later than they would come. Rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
         "The webhook secret of {program} is known again",
@@ -161,8 +161,8 @@ RELAY_UNREADABLE = AlertKind(
         Severity.WARNING,
         "{count} events for {destination} cannot be opened",
         "What is stored of them does not open with this bot's keys: it was changed, or sealed with a key that is gone."
-        " They were set aside, and the other events for {destination} go on. {destination} can read these events from"
-        " the event log: {events}.",
+        " They were set aside, and the other events for {destination} continue. {destination} can read these events"
+        " from the event log: {events}.",
     ),
     endings={
         "": Ending(
@@ -192,8 +192,8 @@ MESSAGE_FAILED = AlertKind(
         "not drawn": Wording(
             (Severity.WARNING,),
             "The message about {subject} could not be drawn",
-            "It failed three times with {error}; the log has the cause. A short text stands in its place, and other"
-            " messages go on. {where} Report this as a fault of Countersign.",
+            "It failed three times with {error}; the log has the cause. A short text replaces it, and other messages"
+            " continue. {where} Report this as a fault of Countersign.",
         ),
         "given up": Wording(
             (Severity.WARNING,),
@@ -227,7 +227,7 @@ SLACK_ACCESS = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Slack refuses Countersign access",
-        "{faults}\nMessages and approvals that need it wait. They go on by themselves when Slack gives it again.",
+        "{faults}\nMessages and approvals that need it wait. They continue by themselves when Slack gives it again.",
     ),
     endings=over(
         "Slack gives Countersign access again", "It was missing for {lasted}. What waited is sent now."

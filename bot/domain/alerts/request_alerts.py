@@ -34,10 +34,10 @@ COMPLETED_LATE = AlertKind(
 
 KEY_REUSED = AlertKind(
     name="key_reused",
-    raised_when="the API gave an answer that should be impossible, such as a key it knows from elsewhere",
+    raised_when="your card provider gave an answer that should be impossible, such as a key it knows from elsewhere",
     found_by="execution",
     ends="never: acknowledge it when you are done",
-    wordings=one(Severity.CRITICAL, "{request}: an answer that should be impossible", "{alarm}"),
+    wordings=one(Severity.CRITICAL, "{request}: unexpected answer, possibly a reused key", "{alarm}"),
     is_mutable=False,
     condition_name="alarm",
 )

@@ -3,7 +3,7 @@
 Events come at least once and in any order [Delivery rules 3], so nothing here depends on which came
 first to us: legs are told apart by their ids and put in the order in which they happened. The figures of
 the authorization are the charge and are never overwritten; what they cannot settle is marked open for
-the service to reconcile, never guessed [Purchase rules 2 and 3]. Direction comes from the leg's `kind`;
+the card provider to reconcile, never guessed [Purchase rules 2 and 3]. Direction comes from the leg's `kind`;
 signs are as the processor reports them and tell nothing [Purchase rules 4].
 """
 
@@ -43,7 +43,7 @@ class State(StrEnum):
 
 
 class Open(StrEnum):
-    """Why the charge is not sure and has to be reconciled with the service by its transaction id."""
+    """Why the charge is not sure and has to be reconciled with the card provider by its transaction id."""
 
     SETTLED_DIFFERENTLY = "settled_differently"  # or in a way that cannot be compared
     SETTLED_TWICE = "settled_twice"
@@ -58,7 +58,7 @@ class _Value(BaseModel):
 
 
 class DeclineFacts(_Value):
-    """Why a purchase did not take place, as the service says. `message` is safe to show to a cardholder."""
+    """Why a purchase did not take place, as the card provider says. `message` is safe to show to a cardholder."""
 
     code: str
     message: str = ""

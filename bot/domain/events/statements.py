@@ -39,7 +39,7 @@ class PurchaseLine:
     """One purchase. `charge_usd` has its fee in it: the authorization's where we received it, else the row's.
 
     `open` says why it must not be booked as it is, empty when it may. `has_events` = its events are known here,
-    `listed` = the service's history has it.
+    `listed` = the card provider's history has it.
     """
 
     at: datetime

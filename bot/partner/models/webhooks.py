@@ -24,7 +24,7 @@ class Webhook(Answer):
 
 
 class WebhookAddress(Answer):
-    """The address as the service wrote it down; it decides by this form whether a later one differs."""
+    """The address as the card provider wrote it down; it decides by this form whether a later one differs."""
 
     url: str
 

@@ -1,6 +1,6 @@
 """What this client knows of the API beside its endpoints, which say themselves what goes out and comes back.
 
-`drift` holds both against the description that the service publishes.
+`drift` holds both against the description that the card provider publishes.
 """
 
 from bot.partner import models

@@ -1,4 +1,4 @@
-"""Cards whose status the service changed. No event tells of a block, an expiry or a freeze by others [Event
+"""Cards whose status the card provider changed. No event tells of a block, an expiry or a freeze by others [Event
 types], so what the sweep read is compared with what was known."""
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
     await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
 
 
-_BY_OTHERS = "No request here unfroze it: the service did, or another holder of the key."
+_BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
 
 
 async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:

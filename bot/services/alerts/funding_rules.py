@@ -15,6 +15,7 @@ from typing import Any
 
 from bot import operations
 from bot.domain.alerts import RECEIVED_LATE, alert_rules, funding_alerts
+from bot.domain.ids import short_hash
 from bot.domain.money import exact_sum, format_usd, funding_readings
 from bot.domain.requests import Request, State
 from bot.operations import funding_facts, reason_in_words
@@ -329,7 +330,7 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Fu
         program=program,
         count=len(waiting),
         limit=funding_alerts.UNVERIFIED_LIMIT,
-        hashes=", ".join(funding_alerts.short_hash(f.tx_hash) for f in waiting),
+        hashes=", ".join(short_hash(f.tx_hash) for f in waiting),
     )
     await alerts.keep(tx, core, said, condition=condition, subject=program)
 

@@ -1,4 +1,4 @@
-"""Do deliveries reach us? The event log says what the service tried, the inbox what came.
+"""Do deliveries reach us? The event log says what the card provider tried, the inbox what came.
 
 With no endpoint registered there is nothing to miss: the event log is read as well, and tells it all.
 """
@@ -22,7 +22,7 @@ from storage.transaction import Tx
 _DELIVERED_WITHIN = timedelta(minutes=5)
 _LOOKED_BACK = timedelta(hours=6)
 _MOST = 300
-# So many in a row that the service calls delivered and that did not come by a delivery.
+# So many in a row that the card provider calls delivered and that did not come by a delivery.
 _SILENT_AT = 3
 
 
@@ -62,7 +62,7 @@ async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event
 
 
 async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
-    """Delivered, says the service, yet we know them from the log alone: they go somewhere else."""
+    """Delivered, says the card provider, yet we know them from the log alone: they go somewhere else."""
     condition = delivery_alerts.WEBHOOK_SILENT.condition(program)
     newest = sorted(delivered, key=lambda event: event.created_at)[-_SILENT_AT:]
     if len(newest) < _SILENT_AT:

@@ -58,7 +58,7 @@ async def _keep_cards(core: Core, program: str, batch: list[CardEntry], read_at:
 
 
 async def sweep_balances(core: Core, program: str) -> int:
-    """The balances of the whole fleet as the service last read them, a thousand a call [POST /cards/balances].
+    """The balances of the whole fleet as the card provider last read them, a thousand a call [POST /cards/balances].
 
     A card without a reading keeps the figure it had, with its own time.
     """

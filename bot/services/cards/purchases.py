@@ -1,6 +1,6 @@
 """Looking at purchases: what was bought with a card, and what was declined and why.
 
-The service's history and the events we received meet in `transaction_id`. Where we received the authorization its
+The card provider's history and the events we received meet in `transaction_id`. Where we received the authorization its
 figures stand, exact to the last digit; how the purchase stands is shown by the history, which has later
 changes for which no event comes [Purchase rules, Transaction row].
 """

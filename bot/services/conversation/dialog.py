@@ -135,10 +135,10 @@ async def _little_words(turn: _Turn) -> Words | None:
     text = turn.message.text.strip()
     if turn.open and _DROPS.fullmatch(text):
         await memory.drop(turn.core, turn.open)
-        return Words("Dropped. Nothing was asked for and nothing has changed.")
+        return Words("Dropped. Nothing was requested and nothing has changed.")
     if _BARE.fullmatch(text):
         return Words(
-            "A yes in a message does nothing here: forms are submitted, and requests decided on, with their buttons."
+            "Typing “yes” does nothing. Use the buttons to submit forms and to decide on requests."
             " Say what you need, or press the button you mean."
         )
     return None
@@ -211,7 +211,7 @@ def _is_another(turn: _Turn, dialog: Dialog) -> bool:
 async def _require_may_ask(turn: _Turn, reading: Reading) -> None:
     cls = forms.kind_of(forms.aim(reading), turn.core.kinds)
     if cls is None:
-        raise NotFound("Countersign does not do that here. See /countersign help; nothing was asked for.")
+        raise NotFound("Countersign does not do that here. See /countersign help. Nothing was requested.")
     await people.require_may_ask(turn.core, turn.message.actor.id, cls, action="request.say")
 
 
@@ -253,7 +253,7 @@ async def _give_up(core: Core, dialog: Dialog, slots: Mapping[str, Any]) -> Word
     typed = forms.as_command(cls, slots) if cls else "/countersign help"
     wanted = _SPOKEN.get(dialog.asked_slot, dialog.asked_slot.replace("_", " "))
     return Words(
-        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was asked for and nothing"
+        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was requested and nothing"
         " has changed."
     )
 

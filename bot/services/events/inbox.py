@@ -43,7 +43,7 @@ log = logging.getLogger("countersign.inbox")
 AT_ONCE = 5
 # How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
 IDLE_S = 1.0
-# A code that a process took with it when it died comes again: the service delivers what was not answered
+# A code that a process took with it when it died comes again: the card provider delivers what was not answered
 # after a minute, and the event log is read as often.
 CODE_AWAITED_FOR = timedelta(seconds=90)
 _RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))

@@ -110,9 +110,7 @@ async def _completed_late(tx: Tx, core: Core, request: Request, look: Look) -> N
             return
         facts = {**(request.outcome or {}), **facts, "contradicted_by": look.evidence.value}
         touched = await requests.touch(tx, request, outcome=facts, due_at=None)
-        text = (
-            f"Two people said that {request.id} failed, and that stands. The API shows otherwise: {look.text}"
-        )
+        text = f"Two people said that {request.id} failed, and that counts. Your card provider disagrees: {look.text}"
         await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
         return
     if look.evidence is Evidence.DONE:

@@ -51,7 +51,7 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
     paused = await programs.why_paused(tx, whole.program)
     if paused:
         how = "drafts off" if draft_only.is_said_in(paused) else "resume"
-        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign {how}` goes on.")
+        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign {how}` starts sending again.")
     return waiting
 
 

@@ -6,8 +6,9 @@ import re
 from datetime import datetime, timedelta
 
 from bot import operations
-from bot.domain.alerts import alert_rules, funding_alerts
+from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
+from bot.domain.ids import short_hash
 from bot.operations import reason_in_words, refuse_card_number, stage_of
 from bot.partner import errors as partner_errors
 from bot.partner.calls import account as account_calls
@@ -72,12 +73,10 @@ async def _submission(partner: PartnerClient, wanted: str) -> Funding:
     found = [f for f in listed if f.tx_hash.startswith(begins) and f.tx_hash.endswith(ends)]
     if len(found) == 1:
         return found[0]
-    shown = funding_alerts.short_hash(wanted) if len(wanted) > _SHORT else wanted
+    shown = short_hash(wanted) if len(wanted) > _SHORT else wanted
     if not found:
         raise NotFound(f"No submission has the hash {shown}. {_WHERE}")
-    several = "; ".join(
-        f"{funding_alerts.short_hash(f.tx_hash)} ({f.network}, {f.id})" for f in found[:_NAMED]
-    )
+    several = "; ".join(f"{short_hash(f.tx_hash)} ({f.network}, {f.id})" for f in found[:_NAMED])
     raise NotFound(f"{shown} fits {len(found)} submissions: {several}. Write more of the hash, or the id.")
 
 

@@ -102,7 +102,7 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
     async with core.store.begin() as tx:
         if found.expires_at <= tx.now:
             raise Expired(
-                "The time to confirm this is over, and nothing was changed. It can be asked for again."
+                "The time to confirm this is over, and nothing was changed. You can request it again."
             )
         if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
@@ -134,7 +134,7 @@ async def existing(core: Core, consent_id: str) -> Consent:
     async with core.store.read() as tx:
         found = await confirmations.get(tx, consent_id)
     if found is None:
-        raise NotFound("This button is of nothing that is asked for. Nothing was changed.")
+        raise NotFound("This request is no longer open. Nothing was changed.")
     if found.state != "open":
         raise Stale(GONE)
     return found

@@ -67,7 +67,7 @@ async def problems(core: Core) -> list[str]:
         if len(away) != 1 or len(delegate) != 1:
             said.append(f"{named} both have to be one person each, not a group.")
         elif not away <= approvers:
-            said.append(f"{named} {found.away} is no approver.")
+            said.append(f"{named} {found.away} isn't an approver.")
         elif delegate <= approvers:
             said.append(f"{named} {found.delegate} is an approver already.")
     return said

@@ -163,7 +163,7 @@ _TRANSACTIONS = Kind(
         "occurred_at", "card_id", "card", "transaction_id", "status", "merchant", "charge_usd", "fee_usd", "original",
         "decline_code", "retryable", "open", "told_by",
     ),
-    "events received here; for one card, the service's history as well",
+    "events received here; for one card, your card provider's history as well",
     _transactions,
 )  # fmt: skip
 
@@ -192,7 +192,7 @@ async def _of_program(core: Core, spec: ExportSpec) -> AsyncIterator[tuple[str, 
 async def _of_card(
     core: Core, spec: ExportSpec, card: CardEntry
 ) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """The service's history of one card, then what only events reported."""
+    """The card provider's history of one card, then what only events reported."""
     period, seen = spec.period, set[str]()
     rows: list[Transaction] = []
 
@@ -255,7 +255,7 @@ async def _in_words(core: Core, entries: Sequence[LedgerEntry]) -> list[Record]:
 
 _LEDGER = Kind(
     ("created_at", "amount_usd", "kind", "what", "reference", "card_id", "description", "request"),
-    "the service's ledger, read now",
+    "your card provider's ledger, read now",
     _ledger,
 )
 

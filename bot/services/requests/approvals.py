@@ -133,7 +133,7 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
     """The sentence for a verdict that does not count."""
     match verdict.reason:
         case Reason.EXPIRED:
-            return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
+            return Expired(f"{request.id} has expired. Nothing was sent. You can request it again.")
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:
@@ -177,7 +177,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
 def require_rejectable(request: Request, slack_id: str) -> None:
     """What is known without asking Slack. Raises NotAllowed, Stale."""
     if slack_id == request.requester:
-        raise NotAllowed("You asked for this: cancel it instead of rejecting it.", "own_request")
+        raise NotAllowed("You requested this: cancel it instead of rejecting it.", "own_request")
     if request.state is not State.PENDING:
         raise Stale(f"{request.id} is {request.state} already.")
 

@@ -94,7 +94,7 @@ async def again(core: Core, request_id: str, *, owner: str) -> Read:
     async with core.store.begin() as tx:
         batch = await requests.get(tx, request_id)
         if batch is None or not batch.is_batch or batch.is_open:
-            raise NotFound(f"{request_id} is no batch that has ended.")
+            raise NotFound(f"{request_id} isn't a batch that has ended.")
         cls = core.kinds[batch.kind]
         if not can_be_asked_again(cls):
             raise NotFound(

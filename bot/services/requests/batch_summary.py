@@ -121,7 +121,7 @@ def row_concerns(facts: Facts, *, left_out: Collection[int] = ()) -> list[Concer
     sentences = [w for w in facts.get("warnings", ()) if isinstance(w, str)]
     sentences += [warning.sentence for warning in found[:MOST_LISTED]]
     if len(found) > MOST_LISTED:
-        sentences.append(f"{len(found) - MOST_LISTED} more warnings stand beside their rows.")
+        sentences.append(f"{len(found) - MOST_LISTED} more warnings are beside their rows.")
     return [Concern(text) for text in sentences]
 
 

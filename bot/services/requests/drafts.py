@@ -263,7 +263,7 @@ def recorded_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         )
         found.append(Concern(f"{ids} sets the same and has no known outcome yet.{waits}"))
     if facts.get("similar"):
-        found.append(Concern(f"The same was asked for within 24 hours: {', '.join(facts['similar'])}."))
+        found.append(Concern(f"The same was requested within 24 hours: {', '.join(facts['similar'])}."))
     return found
 
 

@@ -213,7 +213,7 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
     elif paused is not None:
         text = (
             f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
-            " out. Nothing was sent; ask again once it goes on."
+            " out. Nothing was sent; request it again once sending has resumed."
         )
     else:
         text = "Approved, but it could not be sent in time. Nothing was sent."

@@ -144,8 +144,8 @@ async def in_time(reading: Awaitable[Found]) -> Found:
             return await reading
     except TimeoutError:
         raise LookupFailed(
-            f"The API has not answered within {PREVIEW_WITHIN_S:g} seconds, and this cannot be shown without it."
-            " Nothing was recorded. Try again in a moment."
+            f"Your card provider has not answered within {PREVIEW_WITHIN_S:g} seconds, so this cannot be shown now."
+            " Nothing was recorded. Try again in a minute."
         ) from None
 
 

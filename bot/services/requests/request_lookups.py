@@ -120,7 +120,7 @@ async def _foreign_debit(tx: Tx, request: Request) -> list[Concern]:
         return []
     text = (
         "The ledger has a debit under the key of this request already, and nothing was sent for it from here:"
-        " see the alert. With your approval the same key is sent, and the API does not pay a second time."
+        " see the alert. With your approval the same key is sent, and your card provider does not pay a second time."
     )
     return [Concern(text)]
 
@@ -285,4 +285,8 @@ async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...
     if not broken:
         return ()
     cards_of = "the card of 1 row" if len(broken) == 1 else f"the cards of {len(broken)} rows"
-    return (Concern(f"The API could not be read for {cards_of} here: what is said of them is as last read."),)
+    return (
+        Concern(
+            f"Your card provider could not be read for {cards_of} here: what is said of them is as last read."
+        ),
+    )

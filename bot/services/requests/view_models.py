@@ -9,8 +9,8 @@ from datetime import datetime
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
-from bot.domain.requests import SENT, UNSENT, Request, State
-from bot.operations import Concern, Line, loaded_facts
+from bot.domain.requests import SENT, TERMINAL, UNSENT, Request, State
+from bot.operations import Concern, Facts, Line, Operation, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
@@ -89,4 +89,11 @@ def shown_facts(
         return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
     concerns = [*operation.concerns(facts), *recorded_concerns(operation, facts)]
-    return tuple(operation.lines(facts)), tuple(concerns)
+    return tuple(_true_now(operation, found, facts)), tuple(concerns)
+
+
+def _true_now(operation: Operation, found: Request, facts: Facts) -> list[Line]:
+    """Of what the preview showed, what is still true in the state it is in: no balances once it has ended."""
+    if found.state is State.SUCCEEDED:
+        return operation.lines_after(facts)
+    return [] if found.state in TERMINAL and operation.moves_money else operation.lines(facts)

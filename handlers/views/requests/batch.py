@@ -22,7 +22,7 @@ _PROBLEMS = 30
 
 def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) -> b.Block:
     """The answer to an uploaded list: what it was read as. Nothing is asked for before it is submitted."""
-    head = f"I read {b.counted(len(summaries), 'row')} for “{cls.title}”. Nothing has been asked for yet."
+    head = f"I read {b.counted(len(summaries), 'row')} for “{cls.title}”. Nothing has been requested yet."
     rows = [f"{number}. {summary}" for number, summary in enumerate(summaries[:ON_CARD], 1)]
     blocks = [b.section(b.esc(head)), *texts_of(rows)]
     if len(summaries) > ON_CARD:
@@ -92,7 +92,7 @@ def _who(found: BulkPreviewView) -> str:
             f"*▲ Needs {needed}* for the total, and only {b.counted(len(found.approvers), 'other approver')} could"
             " give one right now. Ask an admin to add approvers; the request would wait until it expires."
         )
-    return f"*Needs {needed}* for the total, of: {names}. Not yours."
+    return f"*Needs {needed}* for the total, from {names} (not you: you requested it)."
 
 
 def rows(view: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
@@ -121,8 +121,7 @@ def leave_out_form(view: RequestView) -> b.Block:
         "placeholder": b.plain("Choose rows", b.PLACEHOLDER),
     }
     explained = (
-        "What is asked for changes by it, so approvals given before no longer count. What is left out is not"
-        " sent."
+        "This changes the request, so approvals given before no longer count. What is left out is not sent."
     )
     blocks = [b.section(b.esc(explained)), b.field(ROWS, "Rows to leave out", element)]
     meta = ids.pack(request=request.id)

@@ -8,6 +8,7 @@ from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
+    HEADLINE,
     HOW_TO_RESOLVE,
     OPEN,
     SENT,
@@ -33,9 +34,9 @@ _PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an appro
 def card(view: RequestView) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
     request = view.request
-    blocks = [b.header(f"{_heading(view)}: {request.summary}"), b.section(title_line(view))]
-    if len(request.summary) > 100:
-        blocks.append(b.plain_section(request.summary))
+    blocks = [b.header(f"{_heading(view)}: {request.headline}"), b.section(title_line(view))]
+    if len(request.headline) > HEADLINE:
+        blocks.append(b.plain_section(request.headline))
     blocks += not_yet(view.waiting, view.paused)
     blocks += b.pairs(_facts(view))
     blocks += batch_rows.on_card(view)
@@ -112,7 +113,7 @@ def held_back(request: Request) -> str:
 
 def waits(view: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    return _waits_until(view.request, f"*▲ {b.esc(view.paused)}* Decisions go on.")
+    return _waits_until(view.request, f"*▲ {b.esc(view.paused)}* Decisions continue.")
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
@@ -154,14 +155,14 @@ def _first_line(view: RequestView) -> str:
     money = b.money(view.live, draft_only=view.draft_only)
     asked = _asked_of(view)
     if request.state is State.PENDING:
-        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.summary)}"
+        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.headline)}"
         return f"{money} · {text}. {asked} {b.esc(request.id)} is pending."
     return f"{money} · {_news(request)}{'. ' + asked if asked else ''}"
 
 
 def _news(request: Request) -> str:
     """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
+    return f"{states.heading_of(request)}: {b.esc(request.headline)} ({b.esc(request.id)} {request.word})"
 
 
 def _asked_of(view: RequestView) -> str:
@@ -207,7 +208,7 @@ def _confirmed(view: RequestView) -> str:
     if view.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
     if view.request.first_sent_at is None:
-        return f"to be sent without an approval, at the word of {requester}"
+        return f"to be sent without an approval, for {requester}"
     return f"sent by {requester} without an approval"
 
 
@@ -276,10 +277,10 @@ _LINES = {
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
-    "stopped": "○ {actor} stopped it; what was sent already goes on.",
+    "stopped": "○ {actor} stopped it; rows already sent continue.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It completed late, after Countersign had given it up.",
-    "contradicted": "▲ The API does not show what two people confirmed. Their confirmation is kept.",
+    "contradicted": "▲ Your card provider does not show what two people confirmed. Their confirmation is kept.",
     "returned": "▲ Its amount came back to the float after it had succeeded.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "try_now": "➤ {actor} pressed *Try now*.",
@@ -397,7 +398,7 @@ def direct(view: DirectView) -> b.Block:
     """To the requester alone: what became of it."""
     request = view.request
     blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
-    blocks.append(b.plain_section(request.summary))
+    blocks.append(b.plain_section(request.headline))
     if view.waiting:
         blocks += not_yet(view.waiting, view.paused)
     elif is_held_back(request) and not view.paused:
@@ -436,14 +437,14 @@ def _posting(view: DirectView) -> str:
 def details(view: RequestView) -> list[b.Block]:
     """Everything about a request: terms, decisions, times. For `/requests show` and the Details modal."""
     request = view.request
-    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(view))]
+    blocks = [b.header(f"{request.id}: {request.headline}"), b.section(title_line(view))]
     times = [
         ("Requested", request.created_at),
         ("Expires", request.expires_at),
         ("Approved", request.approved_at),
     ]
     times += [("First sent", request.first_sent_at), ("Finished", request.finished_at)]
-    if len(request.summary) > 100:
+    if request.needs_whole_summary:
         blocks.append(b.plain_section(request.summary))
     blocks += b.pairs(_facts(view))
     shown = [f"*{label}* {b.when(at, '{date_short_pretty} {time_secs}')}" for label, at in times if at]
@@ -478,6 +479,6 @@ def row(request: Request) -> str:
     until = f" · expires {b.when(request.expires_at)}" if request.state is State.PENDING else ""
     asked = "" if request.state not in OPEN else f" · requested {b.when(request.created_at)}"
     return (
-        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.summary, 160))}"
+        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.headline, 160))}"
         f" · by {b.esc(request.requester_name)}{asked}{until}"
     )

@@ -1,6 +1,6 @@
 """Funding submissions: from a hash to credit, review or rejection (Funding).
 
-The service re-checks every couple of minutes; here a submission is looked at again whenever the
+The card provider re-checks every couple of minutes; here a submission is looked at again whenever the
 scripted chain changes and whenever one of its deadlines falls due, which shows the same states.
 """
 

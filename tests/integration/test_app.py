@@ -202,6 +202,15 @@ async def test_with_a_policy_nobody_could_meet_it_starts_and_says_so(around: Sur
         await running.stop()
 
 
+async def test_a_group_of_admins_that_does_not_exist_is_said_at_the_start(around: Surroundings) -> None:
+    """Every help, Home and decision needs that group; before, only they said so."""
+    running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
+    try:
+        assert "@no-such-group" in (await ready(running))["policy"]
+    finally:
+        await running.stop()
+
+
 async def test_a_key_of_another_account_is_refused_under_the_same_program(around: Surroundings) -> None:
     await (await around.start()).stop()
     other = await serve_partner(port=0, demo=True, seed="another")

@@ -327,3 +327,49 @@ def status_changed(world: World) -> ReceivedEvent:
         }
     )
     return ReceivedEvent("main", event, "webhook", world.clock.now())
+
+
+DAILY, WEEKLY = {"daily_limit": "120"}, {"weekly_limit": "700"}
+
+
+async def limits_approved(world: World, **limits: str) -> Request:
+    request = await world.ask("card_limits", {"card": world.cards[0]["id"], **limits})
+    return (await world.approve(request))[0]
+
+
+async def test_a_newer_request_for_one_limit_of_a_card_leaves_an_older_one_for_another_as_it_is(
+    world: World,
+) -> None:
+    await pause(world)
+    older = await limits_approved(world, **DAILY)
+    await world.advance(1)
+    newer = await limits_approved(world, **WEEKLY)
+    await resume(world)
+
+    assert (await execute(world, older)).state is State.SUCCEEDED
+    assert (await execute(world, newer)).state is State.SUCCEEDED
+
+    set_now = await world.core.partners["main"].limits(older.subject)
+    assert (set_now.daily_limit, set_now.weekly_limit) == (120, 700)
+
+
+async def test_a_limit_does_not_wait_for_an_older_request_for_another_one(world: World) -> None:
+    await on_its_way(world, "card_limits", {"card": world.cards[0]["id"], **DAILY})
+
+    assert (await execute(world, await limits_approved(world, **WEEKLY))).state is State.SUCCEEDED
+
+
+async def test_a_newer_request_for_one_limit_stops_an_older_one_that_would_set_it_otherwise_too(
+    world: World,
+) -> None:
+    """What was approved is sent as a whole or not at all."""
+    await pause(world)
+    older = await limits_approved(world, **DAILY, weekly_limit="900")
+    await world.advance(1)
+    newer = await limits_approved(world, **WEEKLY)
+    await resume(world)
+
+    ended = await execute(world, older)
+
+    assert ended.state is State.CANCELLED
+    assert newer.id in ended.outcome_text

@@ -7,6 +7,7 @@ call has an outcome and the card reads FROZEN after it; whatever can wait is sen
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -316,6 +317,27 @@ async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(worl
     assert "card_status" not in await alert_kinds(world)
 
 
+async def test_a_freeze_that_was_approved_after_a_newer_unfreeze_is_no_freeze_by_others(world: World) -> None:
+    """The approvals decide which came last, whenever each was asked for."""
+    card = world.cards[0]["id"]
+    freeze = await world.ask("card_freeze", {"card": card})
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    await world.advance(1)
+    unfreeze = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(unfreeze)
+    assert (await execute(world, unfreeze)).state is State.SUCCEEDED
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await poller.cards()
+    await world.advance(60)
+    await world.approve(freeze)
+    assert (await execute(world, freeze)).state is State.SUCCEEDED
+    await world.advance(600)
+
+    await poller.cards()
+
+    assert "card_status" not in await alert_kinds(world)
+
+
 def status_changed(world: World) -> ReceivedEvent:
     """As the service sends it for a freeze and for an unfreeze, whoever made it."""
     event = CardStatusChanged.model_validate(
@@ -350,7 +372,7 @@ async def test_a_newer_request_for_one_limit_of_a_card_leaves_an_older_one_for_a
     assert (await execute(world, newer)).state is State.SUCCEEDED
 
     set_now = await world.core.partners["main"].limits(older.subject)
-    assert (set_now.daily_limit, set_now.weekly_limit) == (120, 700)
+    assert (set_now.daily_limit, set_now.weekly_limit) == (Decimal(120), Decimal(700))
 
 
 async def test_a_limit_does_not_wait_for_an_older_request_for_another_one(world: World) -> None:

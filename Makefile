@@ -48,9 +48,10 @@ bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/python -m benchmarks
 
-docs:  ## write again what the docs take from the code: commands, settings, states, operations, answers
+docs:  ## write again what the docs take from the code: commands, settings, states, operations, answers, messages
 	@$(PYTHON) .ci/setup.py run
 	$(BIN)/python docs/generate.py
+	PYTHONPATH=. $(BIN)/python docs/messages.py
 
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt

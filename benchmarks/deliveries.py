@@ -26,7 +26,7 @@ BODY_BYTES = 820
 
 
 def signed(name: str, number: int, stamp: str) -> bytes:
-    """One delivery, head and body, as the service sends it."""
+    """One delivery, head and body, as the card provider sends it."""
     body = json.dumps(
         {
             "id": f"{name}-{number}",
@@ -178,7 +178,7 @@ def main(url: str, name: str, connections: int, rate: float, seconds: float) -> 
     else:
         result = closed_loop(address, connections, deliveries, seconds)
     took = sorted(result.latencies_s)
-    told = {
+    shown = {
         "answered": len(took),
         "wrong": result.wrong,
         "exhausted": result.exhausted,
@@ -186,7 +186,7 @@ def main(url: str, name: str, connections: int, rate: float, seconds: float) -> 
         "p50_ms": took[len(took) // 2] * 1000,
         "p99_ms": took[int(len(took) * 0.99)] * 1000,
     }
-    print(json.dumps(told))
+    print(json.dumps(shown))
 
 
 if __name__ == "__main__":

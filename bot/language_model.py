@@ -171,7 +171,7 @@ class LanguageModel:
             raise ValueError("the answer is too long")
         content = json.loads(answer.content)["choices"][0]["message"]["content"]
         if not isinstance(content, str):
-            raise TypeError("the answer is no text")
+            raise TypeError("the answer isn't text")
         return content
 
     async def fault(self) -> str | None:
@@ -185,7 +185,7 @@ class LanguageModel:
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             return f"it cannot be reached within {self._timeout_s:g} s ({type(error).__name__})."
         except (ValueError, KeyError, IndexError, TypeError):
-            return "its answer is not of the form that was asked for: it may be too small a model."
+            return "its answer is not of the form that is needed: it may be too small a model."
         return None
 
 

@@ -186,5 +186,5 @@ class SlackNames:
 
 
 _AWAY = _Missing(
-    ("Slack does not answer. Messages and approvals wait, and go on when it does.",), is_away=True
+    ("Slack does not answer. Messages and approvals wait, and continue when it does.",), is_away=True
 )

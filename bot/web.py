@@ -28,7 +28,7 @@ AddTo = Callable[[web.Application], None]
 CHECK_TIMEOUT_S = 2.0
 # Slack's largest payload (a view_submission of a full modal) stays far below this.
 LARGEST_BODY_BYTES = 1024 * 1024
-# What a delivery may take to come in whole, of the 8 seconds the service gives all of it.
+# What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
 READ_TIMEOUT_S = 5.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
 

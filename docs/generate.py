@@ -90,7 +90,7 @@ def operations_table() -> str:
     lines = ["| kind | command | what it does | fields |", "|---|---|---|---|"]
     for name, kind in kinds().items():
         fields = [f"{f.label}{' (optional)' if f.optional else ''}" for f in kind.fields]
-        shown = ", ".join([*fields, "Reason", *(["Freeze now"] if kind.handling.can_run_now else [])])
+        shown = ", ".join(filter(None, [*fields, "Reason", kind.handling.run_now]))
         command = " ".join(kind.command)
         lines.append(f"| `{name}` | `/{command}` | {kind.help} | {shown} |")
     return "\n".join(lines)
@@ -149,6 +149,7 @@ _FLOORS = (
         "bot.services",
         "bot.view_models",
         "bot.engine",
+        "bot.details",
         "storage",
         "bot.intents",
         "bot.operations",
@@ -194,7 +195,7 @@ def alerts_table() -> str:
         calls = kind.calls_when or "–"
         muted = "yes" if kind.is_mutable else "no"
         severity = ", ".join(kind.severities)
-        row = (entry, kind.told_when, severity, kind.ends, calls, muted, kind.found_by)
+        row = (entry, kind.raised_when, severity, kind.ends, calls, muted, kind.found_by)
         lines.append(f"| {' | '.join(row)} |")
     return "\n".join(lines)
 

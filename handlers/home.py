@@ -65,10 +65,10 @@ async def _publish(
     core: Core, client: AsyncWebClient, slack_id: str, trouble: Mapping[str, str], *, before: str
 ) -> str:
     """Draw it unless it would show what it shows (`before`); returns the fingerprint."""
-    picture = await home.of(core, await home.shared(core), slack_id)
-    found = home.fingerprint(picture, sorted(trouble.values()))
+    model = await home.of(core, await home.shared(core), slack_id)
+    found = home.fingerprint(model, sorted(trouble.values()))
     if found != before:
-        await _send(core, client, slack_id, views.home(picture, core.kinds, trouble))
+        await _send(core, client, slack_id, views.home(model, core.offered_kinds, trouble))
         await home.drawn(core, slack_id, found)
     return found
 
@@ -131,12 +131,12 @@ class Homes:
         core, slack_id = self._core, viewer.slack_id
         if not await home.may_look(core, slack_id):
             return False
-        picture = await home.of(core, known, slack_id)
-        found = home.fingerprint(picture)
-        if found == viewer.fingerprint and not home.is_old(viewer, picture.at):
+        model = await home.of(core, known, slack_id)
+        found = home.fingerprint(model)
+        if found == viewer.fingerprint and not home.is_old(viewer, model.at):
             return False
         try:
-            await _send(core, self._client, slack_id, views.home(picture, core.kinds))
+            await _send(core, self._client, slack_id, views.home(model, core.offered_kinds))
         except SlackApiError as error:
             if retry_after_s(error) is not None or status_of(error) >= 500:
                 raise

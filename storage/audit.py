@@ -216,12 +216,12 @@ async def verify(
     """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors."""
     end = await head(tx)
     stop = end.seq if to_seq is None else min(to_seq, end.seq)
-    told = {a.seq: a for a in anchors}
+    anchored = {a.seq: a for a in anchors}
     previous = await _before(tx, from_seq)
     expected, count = from_seq, 0
     # Read past `stop` when the whole chain is asked for: rows beyond the head row are a fault too.
     async for entry in entries(tx, from_seq=from_seq, to_seq=to_seq):
-        fault = _fault(tx, entry, expected, previous, told.get(entry.seq))
+        fault = _fault(tx, entry, expected, previous, anchored.get(entry.seq))
         if fault is None and entry.seq > end.seq:
             fault = "head"
         if fault is not None:
@@ -276,7 +276,7 @@ def _csv_line(values: Sequence[object]) -> str:
     return line.getvalue()
 
 
-def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anchor | None) -> str | None:
+def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, anchored: Anchor | None) -> str | None:
     if entry.seq != expected:
         return "gap"
     if previous is not None and entry.prev != previous:
@@ -287,7 +287,7 @@ def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, told: Anch
         return "key"
     if not tx.vault.check_mac("audit_mac", entry.hash.encode(), entry.mac):
         return "mac"
-    if told is not None and told.hash != entry.hash:
+    if anchored is not None and anchored.hash != entry.hash:
         return "anchor"
     return None
 
@@ -299,8 +299,10 @@ async def _before(tx: Tx, from_seq: int) -> str | None:
     return (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == from_seq - 1))).scalar_one_or_none()
 
 
-def _is_ours(tx: Tx, told: Anchor) -> bool:
-    return tx.vault.check_mac("audit_mac", _anchor_bytes(told.seq, told.hash, told.at), told.mac)
+def _is_ours(tx: Tx, anchored: Anchor) -> bool:
+    return tx.vault.check_mac(
+        "audit_mac", _anchor_bytes(anchored.seq, anchored.hash, anchored.at), anchored.mac
+    )
 
 
 def _anchor_bytes(seq: int, digest: str, at: str) -> bytes:

@@ -42,19 +42,19 @@ class Database:
     @classmethod
     def parse(cls, text: str) -> Database:
         """`sqlite:///relative.db`, `sqlite:////absolute.db` or `postgresql://…`; raises `BadDatabaseUrl`."""
-        mend = "Use sqlite:///path/to/file.db or postgresql://user:password@host/name."
+        fix = "Use sqlite:///path/to/file.db or postgresql://user:password@host/name."
         try:
             url = make_url(text)
         except (ArgumentError, ValueError):
-            raise BadDatabaseUrl(f"The database address cannot be read. {mend}") from None
+            raise BadDatabaseUrl(f"The database address cannot be read. {fix}") from None
         backend = url.get_backend_name()
         if backend == "postgresql":
             return cls(url.set(drivername="postgresql+psycopg"), None)
         if backend != "sqlite":
-            raise BadDatabaseUrl(f"Countersign does not know the database {backend}. {mend}")
+            raise BadDatabaseUrl(f"Countersign does not know the database {backend}. {fix}")
         if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
             raise BadDatabaseUrl(
-                f"The SQLite database must be a file: requests have to outlive a restart. {mend}"
+                f"The SQLite database must be a file: requests have to outlive a restart. {fix}"
             )
         return cls(url, Path(url.database))
 

@@ -54,7 +54,7 @@ class Store:
         self._clock = clock
         self._lock = lock
         # What a process before this one has purged may still be in the log.
-        self.owes_checkpoint = database.path is not None
+        self.needs_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (
             nullcontext() if database.path is None else asyncio.Lock()
         )
@@ -118,17 +118,17 @@ class Store:
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
 
-        False when a reader was in the way for too long: `owes_checkpoint` then, so try again later. Writers do not
+        False when a reader was in the way for too long: `needs_checkpoint` then, so try again later. Writers do not
         wait for that reader. True on PostgreSQL, which needs none.
         """
         if self.database.path is None:
             return True
-        self.owes_checkpoint = True
+        self.needs_checkpoint = True
         for pause_s in (*_FOLD_PAUSES_S, 0):
             # Not inside a transaction, where SQLite would refuse it.
             async with self.write_turn, self._writer.connect() as connection:
-                self.owes_checkpoint = not await connection.run_sync(_fold)
-            if not self.owes_checkpoint:
+                self.needs_checkpoint = not await connection.run_sync(_fold)
+            if not self.needs_checkpoint:
                 return True
             await asyncio.sleep(pause_s)
         return False

@@ -119,15 +119,15 @@ def new_master(random: RandomBytes = os.urandom) -> str:
 
 
 def _master_key(line: str, number: int) -> MasterKey:
-    mend = "`countersign keys new-master` prints one."
+    fix = "`countersign keys new-master` prints one."
     try:
         material = base64.b64decode(line, validate=True)
     except binascii.Error:
-        raise BadKeyring(f"Line {number} of the master keys is not base64. {mend}") from None
+        raise BadKeyring(f"Line {number} of the master keys is not base64. {fix}") from None
     if len(material) != _KEY_BYTES:
-        raise BadKeyring(f"Line {number} of the master keys holds {len(material)} bytes, not 32. {mend}")
+        raise BadKeyring(f"Line {number} of the master keys holds {len(material)} bytes, not 32. {fix}")
     if _is_guessable(material):
-        raise BadKeyring(f"Line {number} of the master keys is not random, so it could be guessed. {mend}")
+        raise BadKeyring(f"Line {number} of the master keys is not random, so it could be guessed. {fix}")
     return MasterKey(material)
 
 

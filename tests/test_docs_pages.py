@@ -128,8 +128,8 @@ def test_every_link_to_a_heading_finds_it(page: Path) -> None:
 
 
 def test_the_readme_shows_the_running_page() -> None:
-    picture = DOCS / "images" / "countersign.png"
+    view = DOCS / "images" / "countersign.png"
 
-    assert f"]({picture.relative_to(ROOT)})" in (ROOT / "README.md").read_text()
-    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-    assert int.from_bytes(picture.read_bytes()[16:20]) == 1400, "its width"
+    assert f"]({view.relative_to(ROOT)})" in (ROOT / "README.md").read_text()
+    assert view.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(view.read_bytes()[16:20]) == 1400, "its width"

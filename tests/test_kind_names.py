@@ -41,6 +41,34 @@ def test_no_kind_is_named_outside_its_file() -> None:
     assert {path: names for path, names in found.items() if names} == OTHER_WORDS
 
 
+#: The alert catalogue lies below the kinds, and advises one in a sentence.
+SAID_IN_ADVICE = {"bot/domain/alerts/card_alerts.py"}
+
+
+def test_what_people_call_sending_at_once_is_said_by_the_kind_alone() -> None:
+    labels = {cls.handling.run_now for cls in operations.kinds().values()} - {""}
+    own = ROOT / "bot" / "operations"
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for room in ("bot", "handlers", "storage", "docs")
+        for path in (ROOT / room).rglob("*.py")
+        if not path.is_relative_to(own)
+        and any(label in text for text in spoken(path.read_text()) for label in labels)
+    }
+
+    assert labels
+    assert found == SAID_IN_ADVICE
+
+
+def spoken(source: str) -> Iterator[str]:
+    """Every text constant apart from docstrings."""
+    tree = ast.parse(source)
+    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
+            yield node.value
+
+
 @pytest.mark.parametrize(
     ("source", "names"),
     [

@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot import operations
-from handlers.commands import dispatch
+from handlers.commands import all_lookups
 
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT.parent / "shared" / "data" / "slack-manifest-schema"
@@ -131,7 +131,7 @@ def test_the_shortcuts_declared_are_the_shortcuts_handled(
 
 def test_the_usage_hints_name_the_subcommands_there_are(manifest: dict[str, Any]) -> None:
     kinds = [kind.command for kind in operations.kinds().values()]
-    look_ups = {*dispatch.LOOK_UPS, ("countersign", "help")}
+    look_ups = {*all_lookups.LOOK_UPS, ("countersign", "help")}
     for declared in manifest["features"]["slash_commands"]:
         name = declared["command"].lstrip("/")
 

@@ -60,6 +60,47 @@ EXPLAINED_ELSEWHERE = ROOT / "tests" / "simulation"
 GENERATED_FROM_TESTS = {"rules.md"}
 
 
+#: The same in the names that the code gives to things.
+IDENTIFIERS = frozenset(
+    {
+        *("told", "heard", "hear", "hears", "mend", "mends", "mended", "house", "houses", "anew", "landed"),
+        *("owe", "owes", "owed", "owing", "picture", "pictures", "wish", "wishes", "wished"),
+    }
+)
+#: What the API and Slack call so; and a picture of pixels is one.
+NOT_OURS = frozenset(
+    {
+        *("owed_usd", "image_original_picture"),
+        *("Picture", "picture_of", "chart_picture", "send_picture", "_send_picture"),
+    }
+)
+#: Where a picture is one of pixels, and the column that is called so until a migration is worth it.
+EXEMPT = (
+    *("handlers/views/charts.py", "tests/handlers/test_charts.py", "tests/handlers/test_drawing.py"),
+    "storage/tables.py",
+)
+#: What no sentence of the product says either, where it reaches people: one word for one thing (docs/glossary.md).
+SPOKEN = {
+    r"the service": "your card provider",
+    r"going on|goes on": "continues, is still active, resumes",
+    r"asked for|asks? for it": "requested",
+    r"reconciled?": "checked with the card provider",
+    r"lapses?|lapsed": "expired",
+    r"this moment|a moment": "now, this date and time, shortly",
+    r"looks? after": "is on it",
+    r"as things are": "right now",
+    r"at the word of|the word of|own word": "confirmed by",
+    r"is no (?!longer\b|known\b)": "isn't a; but `There is no …`",
+    r"buy again": "the cardholder must retry the purchase",
+    r"were you to": "if you",
+    r"committed": "held",
+}
+#: Sentences that stay: what they say is signed with requests that wait, or not ours.
+SPOKEN_OTHERWISE = {"bot/operations/webhook_register.py": "the service"}
+#: Words of people, not ours: what plain English is recognised by.
+WORDS_OF_PEOPLE = ("bot/intents", "storage/migrations")
+
+
 def names() -> Iterator[str]:
     """Every module and class of the product, with where it stands."""
     for package in PACKAGES:
@@ -91,6 +132,63 @@ def test_no_file_and_no_class_has_a_private_name() -> None:
 )
 def test_a_private_name_is_found(name: str) -> None:
     assert private_words(name)
+
+
+def bound(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of whatever is given a name: functions, classes, parameters, variables, attributes, imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        if isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        if isinstance(node, ast.alias) and node.asname:
+            yield node.lineno, node.asname
+
+
+def private_identifiers(source: str) -> list[str]:
+    """Line and name of each; `test_…` is held by what explains, as a sentence."""
+    return [
+        f"{line}: {name}"
+        for line, name in bound(ast.parse(source))
+        if not name.startswith("test_")
+        and name not in NOT_OURS
+        and IDENTIFIERS & {word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)}
+    ]
+
+
+def test_nothing_in_the_code_and_in_its_tests_is_given_a_private_name() -> None:
+    paths = [
+        path for folder in (*PACKAGES, "tests", "docs") for path in sorted((ROOT / folder).rglob("*.py"))
+    ]
+    found = {
+        name: private_identifiers(path.read_text(encoding="utf-8"))
+        for path in paths
+        if not path.is_relative_to(EXPLAINED_ELSEWHERE)
+        and (name := path.relative_to(ROOT).as_posix()) not in EXEMPT
+    }
+
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "told = 1",
+        "def hear() -> None: ...",
+        "def f(heard_at: int) -> None: ...",
+        "self.request_picture = 1",
+        "import status as house",
+        "class Wish: ...",
+        "MOST_TOLD: int = 3",
+        "for _owed in (): ...",
+    ],
+)
+def test_a_private_name_of_anything_is_found(source: str) -> None:
+    assert private_identifiers(source)
 
 
 def explanations(source: str) -> Iterator[tuple[int, str]]:
@@ -131,6 +229,47 @@ def test_no_docstring_no_comment_and_no_tests_name_holds_a_private_word() -> Non
     found = {str(path.relative_to(ROOT)): private_in(path.read_text(encoding="utf-8")) for path in read}
 
     assert {path: words for path, words in found.items() if words} == {}
+
+
+_SPOKEN = re.compile(rf"(?<!There )\b({'|'.join([*PLAIN, *SPOKEN])})\b", re.IGNORECASE)
+
+
+def spoken(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of every sentence in the code: strings with a space in them that are no docstrings."""
+    tree = ast.parse(source)
+    explains = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = (
+        node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explains
+    )
+    for node in constants:
+        if isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, _without_code(node.value)
+
+
+def private_in_sentences(source: str) -> list[str]:
+    return [f"{line}: {found[0]}" for line, text in spoken(source) for found in _SPOKEN.finditer(text)]
+
+
+def test_no_sentence_that_people_read_holds_a_private_word() -> None:
+    found = {}
+    for folder in ("bot", "handlers", "storage"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name = str(path.relative_to(ROOT))
+            words = private_in_sentences(path.read_text(encoding="utf-8"))
+            if name in SPOKEN_OTHERWISE:
+                words = [word for word in words if not word.endswith(SPOKEN_OTHERWISE[name])]
+            if words and not name.startswith(WORDS_OF_PEOPLE):
+                found[name] = words
+
+    assert sorted(found.items()) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["Contact the service.", "Sending goes on.", "It is reconciled", "This is no id.", "Bob is told"],
+)
+def test_a_private_word_in_a_sentence_is_found(sentence: str) -> None:
+    assert private_in_sentences(f"text = {sentence!r}")
 
 
 def test_no_page_of_the_documentation_holds_a_private_word() -> None:

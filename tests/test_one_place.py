@@ -17,6 +17,7 @@ import bot.operations.fees_markup
 import bot.operations.readers
 import bot.partner.codec
 import bot.partner.models.base
+import bot.partner.models.webhooks
 import bot.services
 import bot.services.audit
 import bot.services.people
@@ -30,6 +31,7 @@ EXECUTION = SERVICES / "execution"
 EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers, storage)]
 AUDIT = Path(bot.services.audit.__file__)
 PEOPLE = Path(bot.services.people.__file__)
+EVENT_MODELS = Path(bot.partner.models.webhooks.__file__)
 SECOND_PERSON = {Path(bot.domain.requests.approvals.__file__), Path(bot.domain.people.delegation.__file__)}
 
 # Where text of people, of the API and of the database becomes an amount; and the values of one file's own tables.
@@ -118,6 +120,21 @@ def texts_made_amounts(tree: ast.AST) -> Iterator[ast.AST]:
                 yield node
 
 
+def codes_event_named(tree: ast.AST) -> Iterator[ast.AST]:
+    """The event that holds a one-time code, written out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value == "card.3ds_challenge":
+            yield node
+
+
+def fifteen_minutes_said(tree: ast.AST) -> Iterator[ast.AST]:
+    """How long an approval holds, or how lately a delivery was verified, as words that the figure does not change."""
+    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and "15 minutes" in str(node.value) and id(node) not in explained:
+            yield node
+
+
 Find = Callable[[ast.AST], Iterator[ast.AST]]
 
 # What is looked for, where, and the modules that may: with an example of what each must find.
@@ -129,6 +146,8 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (seats_compared, EVERYWHERE, SECOND_PERSON, "standing.are_one(a, b)"),
     (alerts_raised, [EXECUTION], {EXECUTION / "effect_writer.py"}, "await alerts.raise_(tx, core)"),
     (texts_made_amounts, EVERYWHERE, READ_FROM_TEXT, 'Decimal(kept.value["balance_usd"])'),
+    (codes_event_named, EVERYWHERE, {EVENT_MODELS}, 'NEVER = {"card.3ds_challenge"}'),
+    (fifteen_minutes_said, EVERYWHERE, set(), 'text = f"{why} It waits 15 minutes at most."'),
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
 ]
 

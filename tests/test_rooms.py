@@ -14,7 +14,7 @@ PRODUCT = ("bot", "handlers", "storage", "sandbox", "benchmarks")
 #: Floors are open: their own modules, and the doors of their rooms, are for everybody above.
 FLOORS = ("bot.services", "bot.domain", "bot.partner", "handlers", "storage")
 #: Packages that are one room, or a package of rooms with a door of its own.
-HOUSES = (
+PACKAGES = (
     *("bot.config", "bot.intents", "bot.operations", "bot.outcomes", "bot.view_models"),
     *("sandbox.partner", "sandbox.slack"),
 )
@@ -56,12 +56,12 @@ def test_the_rooms_are_all_there() -> None:
     assert len(ROOMS) > 25
 
 
-@pytest.mark.parametrize("house", [*FLOORS, *HOUSES, "bot.cli", "bot.engine", "bot.details"])
-def test_no_files_import_one_another_in_a_circle(tree: Tree, house: str) -> None:
-    assert circles(tree, house) == []
+@pytest.mark.parametrize("package", [*FLOORS, *PACKAGES, "bot.cli", "bot.engine", "bot.details"])
+def test_no_files_import_one_another_in_a_circle(tree: Tree, package: str) -> None:
+    assert circles(tree, package) == []
 
 
-@pytest.mark.parametrize("room", [*ROOMS, *HOUSES])
+@pytest.mark.parametrize("room", [*ROOMS, *PACKAGES])
 def test_nothing_is_imported_past_the_door_of_a_room(tree: Tree, room: str) -> None:
     assert past_a_door(tree, room) == []
 
@@ -70,12 +70,12 @@ def test_the_tests_of_the_simulator_enter_it_by_its_doors(tree_with_tests: Tree)
     assert past_a_door(tree_with_tests, "sandbox.partner", LIVES_IN) == []
 
 
-@pytest.mark.parametrize("house", [*ROOMS, *HOUSES])
-def test_what_a_door_lists_is_there(tree: Tree, house: str) -> None:
+@pytest.mark.parametrize("package", [*ROOMS, *PACKAGES])
+def test_what_a_door_lists_is_there(tree: Tree, package: str) -> None:
     missing = [
         f"{room} lists {name}"
         for room in tree.packages
-        if room == house or room.startswith(house + ".")
+        if room == package or room.startswith(package + ".")
         for name in tree.doors(room) or ()
         if f"{room}.{name}" not in tree.files and name not in tree.bound_in(room)
     ]
@@ -89,12 +89,12 @@ def test_no_folder_holds_more_modules_than_a_reader_can_take_in(tree: Tree) -> N
     assert {room: number for room, number in crowded.items() if number > MODULES_MOST} == {}
 
 
-@pytest.mark.parametrize("house", DOCUMENTED)
-def test_every_public_function_and_class_says_what_it_is(tree: Tree, house: str) -> None:
-    assert [name for module in tree.inside(house) for name in tree.undocumented(module)] == []
+@pytest.mark.parametrize("package", DOCUMENTED)
+def test_every_public_function_and_class_says_what_it_is(tree: Tree, package: str) -> None:
+    assert [name for module in tree.inside(package) for name in tree.undocumented(module)] == []
 
 
-def house_of(root: Path, files: dict[str, str]) -> Tree:
+def tree_of(root: Path, files: dict[str, str]) -> Tree:
     """A small tree of files under `root`, to try the rules on."""
     for name, text in files.items():
         path = root / name
@@ -116,7 +116,7 @@ SOUND = {
 
 
 def test_a_package_whose_doors_are_used_is_sound(tmp_path: Path) -> None:
-    tree = house_of(tmp_path, SOUND)
+    tree = tree_of(tmp_path, SOUND)
 
     assert past_a_door(tree, "house") == []
     assert circles(tree, "house") == []
@@ -137,7 +137,7 @@ def test_a_package_whose_doors_are_used_is_sound(tmp_path: Path) -> None:
     ],
 )
 def test_an_import_past_a_door_is_found(tmp_path: Path, where: str, line: str, why: str) -> None:
-    tree = house_of(tmp_path, {**SOUND, where: SOUND[where] + line + "\n"})
+    tree = tree_of(tmp_path, {**SOUND, where: SOUND[where] + line + "\n"})
 
     (wrong,) = past_a_door(tree, "house")
     assert why in wrong
@@ -145,14 +145,14 @@ def test_an_import_past_a_door_is_found(tmp_path: Path, where: str, line: str, w
 
 
 def test_a_test_that_lives_in_a_package_passes_its_outer_door_only(tmp_path: Path) -> None:
-    tree = house_of(tmp_path, {**SOUND, "street/passer.py": "from house.cellar import shelf\n"})
+    tree = tree_of(tmp_path, {**SOUND, "street/passer.py": "from house.cellar import shelf\n"})
 
     (wrong,) = past_a_door(tree, "house", {"street": "house"})
     assert "the door of house.cellar does not list shelf" in wrong
 
 
 def test_a_room_without_a_list_has_no_door(tmp_path: Path) -> None:
-    tree = house_of(tmp_path, {**SOUND, "house/cellar/__init__.py": ""})
+    tree = tree_of(tmp_path, {**SOUND, "house/cellar/__init__.py": ""})
 
     assert "house.cellar has a door without __all__" in past_a_door(tree, "house")
 
@@ -166,6 +166,6 @@ def test_a_room_without_a_list_has_no_door(tmp_path: Path) -> None:
     ],
 )
 def test_a_circle_of_files_is_found_for_types_and_inside_functions_too(tmp_path: Path, back: str) -> None:
-    tree = house_of(tmp_path, {**SOUND, "house/hall/lamp.py": back + "\n"})
+    tree = tree_of(tmp_path, {**SOUND, "house/hall/lamp.py": back + "\n"})
 
     assert circles(tree, "house") == [["house.hall.lamp", "house.hall.stairs"]]

@@ -135,7 +135,7 @@ def migrate() -> None:
 @in_sentences
 def backfill(
     since: Annotated[
-        str, typer.Option(help="The first moment that counts, as ISO time; UTC unless it says otherwise.")
+        str, typer.Option(help="Read events from this time on, as ISO time; UTC unless it says otherwise.")
     ],
 ) -> None:
     """Pull the event log of every program into the inbox. Works beside a running bot.

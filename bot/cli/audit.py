@@ -69,7 +69,7 @@ def _read_anchors(path: Path | None) -> list[Anchor]:
     try:
         return [Anchor.from_line(line) for line in lines if line.strip()]
     except ValueError:
-        raise Mistake(f"{path} holds a line that is no anchor.") from None
+        raise Mistake(f"{path} holds a line that isn't an anchor.") from None
 
 
 async def _verify(first: int, last: int | None, anchors: list[Anchor]) -> None:

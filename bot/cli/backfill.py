@@ -21,7 +21,7 @@ def moment(text: str, now: datetime) -> datetime:
         since = since.replace(tzinfo=UTC) if since.tzinfo is None else since.astimezone(UTC)
     except (ValueError, OverflowError):
         raise Mistake(
-            f"{text!r} is no ISO time. Write for example 2026-03-01 or 2026-03-01T09:30:00Z."
+            f"{text!r} isn't an ISO time. Write for example 2026-03-01 or 2026-03-01T09:30:00Z."
         ) from None
     if since > now:
         raise Mistake(f"{text} is in the future: nothing has happened since then.")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("var/demo")
 CONFIG = Path(__file__).with_name("demo.toml")
-# Where the service would find the bot; a name that leads nowhere else.
+# Where the card provider would find the bot; a name that leads nowhere else.
 PUBLIC_HOST = "countersign.example.com"
 
 
@@ -176,7 +176,7 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     config = Config.load(settings.config_path)
     await migrate(settings.database_url)
     try:
-        # The public address is for the service alone; a browser on this machine takes this one.
+        # The public address is for the card provider alone; a browser on this machine takes this one.
         overrides = Overrides(details_at=f"http://{settings.http_bind}")
         running = await app.start(settings, config, overrides)
     except OSError as error:

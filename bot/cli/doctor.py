@@ -86,10 +86,10 @@ async def examine() -> AsyncIterator[Finding]:
 
 def _wrong(error: Exception) -> list[Finding]:
     """What a person can fix, in its own words; anything else is a bug and is raised."""
-    told = explain(error)
-    if told is None:
+    known = explain(error)
+    if known is None:
         raise error
-    return [Finding(Level.WRONG, sentence) for sentence in told[0]]
+    return [Finding(Level.WRONG, sentence) for sentence in known[0]]
 
 
 async def _slack(settings: Settings, config: Config) -> AsyncIterator[Finding]:
@@ -322,23 +322,25 @@ def _scopes_at_partner(name: str, me: Me, *, shows_details: bool) -> list[Findin
         found.append(
             Finding(
                 Level.WRONG,
-                f"Program {name}: the key lacks {', '.join(missing)}; ask the service to grant it.",
+                f"Program {name}: the key lacks {', '.join(missing)}; ask your card provider to grant it.",
             )
         )
     else:
         found.append(Finding(Level.WELL, f"Program {name}: the key has every scope that is used."))
     if used - given:
-        text = f"the key lacks {DETAILS_SCOPE}, so `/card reveal` is refused; ask the service to grant it."
+        text = f"the key lacks {DETAILS_SCOPE}, so `/card reveal` is refused; ask your card provider to grant it."
         found.append(Finding(Level.KNOW, f"Program {name}: {text}"))
     if unused:
         found.append(
-            Finding(Level.KNOW, f"Program {name}: the key may do more than is used ({', '.join(unused)}).")
+            Finding(
+                Level.KNOW, f"Program {name}: the key has more scopes than it needs ({', '.join(unused)})."
+            )
         )
     return found
 
 
 async def _drift(name: str, url: str) -> AsyncIterator[Finding]:
-    """How the service describes itself today, against what this client knows."""
+    """How the card provider describes itself today, against what this client knows."""
     from bot.partner.openapi import drift, openapi_fetch
 
     try:

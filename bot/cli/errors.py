@@ -40,10 +40,10 @@ def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except Exception as error:
-            told = explain(error)
-            if told is None:
+            explained = explain(error)
+            if explained is None:
                 raise
-            sentences, code = told
+            sentences, code = explained
             for sentence in sentences:
                 typer.echo(sentence, err=True)
             raise typer.Exit(code) from None

@@ -69,9 +69,11 @@ def read_directory(path: Path) -> Facts:
     except (OSError, UnicodeDecodeError):
         raise Mistake(f"{path} cannot be read.") from None
     except ValueError:
-        raise Mistake(f"{path} is no JSON.") from None
+        raise Mistake(f"{path} isn't valid JSON.") from None
     if not isinstance(given, dict) or not isinstance(given.get("cards"), list):
-        raise Mistake(f'{path} is no directory: a JSON object with "now", "tz", "week_starts" and "cards".')
+        raise Mistake(
+            f'{path} is not a directory: a JSON object with "now", "tz", "week_starts" and "cards".'
+        )
     cards = [KnownCard(*_card(row, path)) for row in given["cards"]]
     zone = str(given.get("tz") or "UTC")
     week_starts = str(given.get("week_starts") or "monday").lower()
@@ -98,7 +100,7 @@ def _zone(name: str, path: Path) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        raise Mistake(f"{path}: “{name}” is no time zone; write one like Europe/Lisbon.") from None
+        raise Mistake(f"{path}: “{name}” isn't a time zone; write one like Europe/Lisbon.") from None
 
 
 def _now(text: Any, zone: ZoneInfo, path: Path) -> datetime:
@@ -128,9 +130,9 @@ def _text_of(line: str, number: int) -> str:
     try:
         row = json.loads(line)
     except ValueError:
-        raise Mistake(f"Line {number} is no JSON.") from None
+        raise Mistake(f"Line {number} isn't valid JSON.") from None
     if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        raise Mistake(f'Line {number} is no object with a "text".')
+        raise Mistake(f'Line {number} is not an object with a "text".')
     return str(row["text"])
 
 

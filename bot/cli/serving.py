@@ -57,7 +57,7 @@ async def _close(stack: AsyncExitStack) -> None:
             await stack.aclose()
     except TimeoutError:
         raise Mistake(
-            f"Not everything ended within {SHUTDOWN_S:g} seconds. The next start goes on from there.",
+            f"Not everything ended within {SHUTDOWN_S:g} seconds. The next start continues from there.",
             ExitCode.NOT_WELL,
         ) from None
 

@@ -42,7 +42,7 @@ def steps(partner_url: str) -> Sequence[Step]:
             done_text="MARTA KOWALSKA ••3205 declined",
         ),
         Step(
-            "As Alice, open {go} and press Draft remedy under the alert. Submit the form, and let Bob approve.",
+            "As Alice, open {go} and press Suggest a fix under the alert. Submit the form, and let Bob approve.",
             go="#card-alerts",
             user="U0ALICE",
             channel="card-alerts",

@@ -17,10 +17,9 @@ from bot.config import sections
 from bot.config.policy import People, Policies, policies_of
 from bot.config.problems import ConfigError, sentences
 from bot.config.sections import Channels, Poll, Table
-from bot.domain.alerts import Alerting, DeclineAlert, FloatAlert
+from bot.domain.alerts import Alerting
 from bot.domain.events import Destination, Retention
-from bot.domain.people import Limits, Policy
-from bot.domain.time import Hours
+from bot.domain.people import Policy
 
 
 class Document(Table):
@@ -64,11 +63,11 @@ def document() -> type[Document]:
     # Imported here because the operations bring the API's client with them, and most commands need neither.
     from bot import operations
 
-    return _document(tuple((name, kind.handling.can_run_now) for name, kind in operations.kinds().items()))
+    return _document(tuple((name, kind.handling.run_now) for name, kind in operations.kinds().items()))
 
 
 @cache
-def _document(kinds: tuple[tuple[str, bool], ...]) -> type[Document]:
+def _document(kinds: tuple[tuple[str, str], ...]) -> type[Document]:
     policies = policies_of(dict(kinds))
     described = Document.model_fields["policy"].description
     policy: Any = (policies, Field(default_factory=policies, description=described))
@@ -143,20 +142,20 @@ def _config(found: Document, digest: str) -> Config:
             people=found.people.value(),
             kinds=kinds,
             default=default,
-            limits=Limits(**dict(found.limits)),
+            limits=found.limits.value(),
             version=digest,
             delegations=tuple(row.value() for row in found.people.delegations),
         ),
         poll=found.poll,
         alerting=Alerting(
-            FloatAlert(**dict(alerts.float_levels)),
-            DeclineAlert(**dict(alerts.declines)),
-            Hours(**dict(alerts.hours)),
+            alerts.float_levels.value(),
+            alerts.declines.value(),
+            alerts.hours.value(),
             alerts.call,
         ),
-        destinations=tuple(Destination(**dict(row)) for row in found.relay.destinations),
+        destinations=tuple(row.value() for row in found.relay.destinations),
         detail_hosts=found.details.hosts,
-        retention=Retention(**dict(found.retention)),
+        retention=found.retention.value(),
         deposits=found.deposits.names,
         model=Model(model.url, model.name) if model.url else None,
         digest=digest,

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, cre
 from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import Where, refuse
-from bot.config.sections import Table
+from bot.config.sections import Table, ValueTable
 from bot.domain.people import LONGEST
 from bot.domain.people import Delegation as DomainDelegation
 from bot.domain.people import policy as domain
@@ -49,8 +49,10 @@ def _moment(value: object, zone: ZoneInfo, *, days: int) -> datetime:
 _DATE = WithJsonSchema({"anyOf": [{"type": "string", "format": form} for form in ("date", "date-time")]})
 
 
-class Delegation(Table):
+class Delegation(ValueTable):
     """One person decides in the place of another for a while. Validated in the context of the team's zone."""
+
+    becomes = DomainDelegation
 
     away: forms.Person = Field(alias="from", description="Who is away")
     delegate: forms.Person = Field(alias="to", description="Who decides in their place")
@@ -78,10 +80,6 @@ class Delegation(Table):
         if until - since > LONGEST:
             raise ValueError(f"is more than {LONGEST.days} days away: name them as an approver instead.")
         return until
-
-    def value(self) -> DomainDelegation:
-        """The same for the domain."""
-        return DomainDelegation(**dict(self))
 
 
 class People(Table):
@@ -124,8 +122,10 @@ class People(Table):
         return domain.People(self.requesters, self.approvers, self.admins)
 
 
-class Tier(Table):
+class Tier(ValueTable):
     """More approvals above an amount."""
+
+    becomes = domain.Tier
 
     above_usd: forms.UsdOrZero = Field(description="The tier counts above this amount")
     approvals: forms.Count = Field(description="This many people must approve: more than below that amount")
@@ -152,14 +152,19 @@ class Rule(Table):
         """For the domain: what this table sets, and the rest as in `usual`."""
         given = {name: value for name, value in self if name in self.model_fields_set}
         if "tiers" in given:
-            given["tiers"] = tuple(domain.Tier(**dict(tier)) for tier in self.tiers)
+            given["tiers"] = tuple(tier.value() for tier in self.tiers)
         return replace(usual, **given)
 
 
-class NowRule(Rule):
-    """For a kind that can be done at once."""
+def _now_rule(run_now: str) -> type[Rule]:
+    """For a kind that can be sent at once, by a checkbox with these words."""
 
-    now: bool = Field(_USUAL.now, description="Whether *Freeze now* is offered")
+    class NowRule(Rule):
+        """For a kind that can be done at once."""
+
+        now: bool = Field(_USUAL.now, description=f"Whether *{run_now}* is offered")
+
+    return NowRule
 
 
 class Policies(Table):
@@ -199,11 +204,11 @@ def _idle_tiers(tiers: tuple[Tier, ...], approvals: int) -> Iterator[tuple[Where
         most, above_usd = max(most, tier.approvals), tier.above_usd
 
 
-def policies_of(kinds: Mapping[str, bool]) -> type[Policies]:
-    """The table `[policy]` with a table for each of `kinds`: its name, and whether it can be done at once."""
+def policies_of(kinds: Mapping[str, str]) -> type[Policies]:
+    """The table `[policy]` with a table for each of `kinds`: its name, and its checkbox to be sent at once or ""."""
     fields: dict[str, Any] = {}
-    for kind, can_run_now in kinds.items():
-        rule = NowRule if can_run_now else Rule
+    for kind, run_now in kinds.items():
+        rule = _now_rule(run_now) if run_now else Rule
         described = f"The policy of `{kind}`; what it does not set comes from `policy.default`"
         fields[kind] = (rule, Field(default_factory=rule, description=described))
     return create_model("PoliciesByKind", __base__=Policies, **fields)

@@ -6,8 +6,9 @@ Defaults that a rule of the domain has are taken from there.
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
-from typing import Annotated, Self
+from typing import Annotated, Any, ClassVar, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -24,10 +25,12 @@ from bot.config import forms
 from bot.config.forms import Names, Rows
 from bot.config.problems import refuse
 from bot.domain.alerts import DeclineAlert, FloatAlert
-from bot.domain.events import NEVER
+from bot.domain.events import Destination as RelayTo
 from bot.domain.events import Retention as KeptFor
+from bot.domain.people import Limits as RollingLimits
 from bot.domain.time import Hours as TeamHours
 from bot.partner.loopback import is_loopback
+from bot.partner.models import CHALLENGE
 
 _FLOAT, _DECLINES, _HOURS, _RETENTION = FloatAlert(), DeclineAlert(), TeamHours(), KeptFor()
 
@@ -39,6 +42,27 @@ class Table(BaseModel):
     model_config = ConfigDict(
         strict=True, frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
     )
+
+
+class ValueTable(Table):
+    """A table that becomes one value of the domain, field for field.
+
+    TypeError when the class is made, where the two do not have the same fields.
+    """
+
+    becomes: ClassVar[type[Any]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        here, there = set(cls.model_fields), {field.name for field in dataclasses.fields(cls.becomes)}
+        if here != there:
+            names = ", ".join(sorted(here ^ there))
+            raise TypeError(f"{cls.__name__} and {cls.becomes.__name__} don't have the same fields: {names}")
+
+    def value(self) -> Any:
+        """The same for the domain."""
+        return self.becomes(**dict(self))
 
 
 class Channels(Table):
@@ -72,8 +96,10 @@ class Poll(Table):
     )
 
 
-class FloatLevels(Table):
+class FloatLevels(ValueTable):
     """When the float counts as low."""
+
+    becomes = FloatAlert
 
     floor_usd: forms.UsdOrZero = Field(
         _FLOAT.floor_usd, description="The alert for a low float is raised below this amount"
@@ -95,8 +121,10 @@ class FloatLevels(Table):
         return self
 
 
-class Declines(Table):
+class Declines(ValueTable):
     """When declines share a message."""
+
+    becomes = DeclineAlert
 
     window: forms.Duration = Field(
         _DECLINES.window, description="Declines of one cause within this time share a message"
@@ -106,8 +134,10 @@ class Declines(Table):
     )
 
 
-class Hours(Table):
+class Hours(ValueTable):
     """The team's hours."""
+
+    becomes = TeamHours
 
     timezone: forms.Timezone = Field(
         _HOURS.timezone, description='The team\'s time zone, such as `"Europe/Berlin"`'
@@ -147,7 +177,7 @@ class Alerts(Table):
 
 
 def _at_least_a_day(kept_for: timedelta) -> timedelta:
-    # The service gives an event up after two hours, the relay after a day [Delivery rules].
+    # The card provider gives an event up after two hours, the relay after a day [Delivery rules].
     if kept_for < timedelta(days=1):
         raise ValueError("must be at least a day: events are still delivered and relayed that long.")
     return kept_for
@@ -156,8 +186,10 @@ def _at_least_a_day(kept_for: timedelta) -> timedelta:
 KeptDays = Annotated[forms.Duration, AfterValidator(_at_least_a_day)]
 
 
-class Retention(Table):
+class Retention(ValueTable):
     """How long what events said is kept."""
+
+    becomes = KeptFor
 
     events: KeptDays = Field(
         _RETENTION.events,
@@ -170,13 +202,15 @@ class Retention(Table):
 
 
 def _relayed(event: str) -> str:
-    if event in NEVER:
+    if event == CHALLENGE:
         raise ValueError(f"names {event}, which is never relayed: it holds a one-time code.")
     return event
 
 
-class Destination(Table):
+class Destination(ValueTable):
     """Another system that gets a copy of events."""
+
+    becomes = RelayTo
 
     name: forms.Destination = Field(description="Its name in Countersign, different for each destination")
     url: forms.Https = Field(description="Its address: https, a host name, port 443")
@@ -279,8 +313,10 @@ def _may_be_reached(url: str) -> bool:
     return forms.is_https(url) or (parts.scheme == "http" and is_loopback(parts.hostname or ""))
 
 
-class Limits(Table):
+class Limits(ValueTable):
     """How much may be approved in any 24 hours."""
+
+    becomes = RollingLimits
 
     per_requester_usd: forms.OptionalUsd = Field(
         None,

@@ -66,8 +66,8 @@ def add_to(
         except _Malformed as wrong:
             return web.json_response({"error": str(wrong)}, status=400, headers=headers)
         except NotShown as refusal:
-            told = {"error": str(refusal), "reason": refusal.reason}
-            return web.json_response(told, status=refusal.status, headers=headers)
+            answer = {"error": str(refusal), "reason": refusal.reason}
+            return web.json_response(answer, status=refusal.status, headers=headers)
         return web.json_response(_answer(shown), headers=headers)
 
     app.router.add_get(_PATH, show)
@@ -83,7 +83,7 @@ async def _read(request: web.Request) -> _LinkUse:
             raw = await request.read()
         body = json.loads(raw)
     except (TimeoutError, ValueError, RecursionError):
-        raise _Malformed("This is no JSON object.") from None
+        raise _Malformed("This isn't a JSON object.") from None
     if len(raw) > _MOST_BYTES:
         raise _Malformed("This takes a small JSON object.")
     if not isinstance(body, dict) or not set(body) <= {"token", "as"}:

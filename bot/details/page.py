@@ -22,7 +22,7 @@ class Page:
         return self._document.replace("%MANNER%", manner.value).replace("%NONCE%", nonce)
 
     def policy(self, manner: Manner, nonce: str) -> str:
-        """As a frame, only the service's page may be embedded; as text, only its exchange may be asked."""
+        """As a frame, only the card provider's page may be embedded; as text, only its exchange may be asked."""
         framed, asked = (self._origins, "'self'")
         if manner is Manner.TEXT:
             framed, asked = "'none'", "'self'" + (f" {self._origins}" if self._origins != "'none'" else "")

@@ -14,7 +14,7 @@ LINK_GOOD_FOR = timedelta(seconds=120)
 """From the making of a link to its last moment: long enough to find a message, too short to pass it on."""
 
 PAGE_GOOD_FOR_S = 600
-"""The service's page is valid this long from its answer [GET pan]."""
+"""The card provider's page is valid this long from its answer [GET pan]."""
 
 
 NOT_SET_UP = (
@@ -30,7 +30,7 @@ class Hidden(Protocol):
 
 
 class Manner(StrEnum):
-    """How the details are shown: in the service's own page, or as text that the browser itself fetches."""
+    """How the details are shown: in the card provider's own page, or as text that the browser itself fetches."""
 
     FRAME = "frame"
     TEXT = "text"

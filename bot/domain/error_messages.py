@@ -41,53 +41,65 @@ class ErrorMessage:
         return f"{self.next_step.removesuffix('.')}, then make a new request."
 
 
-NO_ANSWER: Final = "The API gave no usable answer."
+NO_ANSWER: Final = "Your card provider gave no usable answer."
 
 MESSAGES: Final[Mapping[str, ErrorMessage]] = {
     "BAD_REQUEST": ErrorMessage(
-        "The API refused this as invalid.", "Check what you asked for.", Fault.YOURS, by_new_request=True
+        "Your card provider refused this as invalid.",
+        "Check what you requested.",
+        Fault.YOURS,
+        by_new_request=True,
     ),
     "INVALID_NAME": ErrorMessage(
-        "The API refused the cardholder name.", "Correct the name.", Fault.YOURS, by_new_request=True
+        "Your card provider refused the cardholder name.",
+        "Correct the name.",
+        Fault.YOURS,
+        by_new_request=True,
     ),
     "INVALID_EMAIL": ErrorMessage(
-        "The API refused the e-mail address.", "Correct the e-mail address.", Fault.YOURS, by_new_request=True
+        "Your card provider refused the e-mail address.",
+        "Correct the e-mail address.",
+        Fault.YOURS,
+        by_new_request=True,
     ),
     "INVALID_PHONE": ErrorMessage(
-        "The API refused the phone number.", "Correct the phone number.", Fault.YOURS, by_new_request=True
+        "Your card provider refused the phone number.",
+        "Correct the phone number.",
+        Fault.YOURS,
+        by_new_request=True,
     ),
     "PHONE_COUNTRY_NOT_ALLOWED": ErrorMessage(
-        "The API does not allow phones of this country.",
+        "Your card provider does not allow phones of this country.",
         "Use a phone of another country.",
         Fault.YOURS,
         by_new_request=True,
     ),
     "UNAUTHORIZED": ErrorMessage(
-        "The API did not accept the key: it is missing, unknown or revoked, or the account is suspended.",
+        "Your card provider did not accept the key: it is missing, unknown or revoked, or the account is suspended.",
         "Tell an admin.",
         Fault.EITHER,
     ),
     "INSUFFICIENT_FUNDS": ErrorMessage(
         "The float available is smaller than the amount.",
-        "Fund the float or ask for a smaller amount.",
+        "Fund the float or request a smaller amount.",
         Fault.YOURS,
         by_new_request=True,
     ),
     "FORBIDDEN": ErrorMessage("The API key lacks the scope for this call.", "Tell an admin.", Fault.YOURS),
     "NOT_FOUND": ErrorMessage(
-        "The API does not know this card or submission.",
+        "Your card provider does not know this card or submission.",
         "Check the card, or the id of the submission.",
         Fault.YOURS,
         by_new_request=True,
     ),
     "ALREADY_PROCESSED": ErrorMessage(
-        "The API has seen this key before and gives no result for it.",
+        "Your card provider has seen this key before and gives no result for it.",
         "Look at /requests before asking again.",
         Fault.EITHER,
     ),
     "ALREADY_SUBMITTED": ErrorMessage(
         "Another account holds this transaction hash.",
-        "Contact the service if the money is yours.",
+        "Contact your card provider if the money is yours.",
         Fault.YOURS,
     ),
     "ALREADY_CREDITED": ErrorMessage(
@@ -96,23 +108,25 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
         Fault.YOURS,
     ),
     "QUOTA": ErrorMessage(
-        "The card allowance is used up, or the service's issuing capacity is full.",
-        "Contact the service; a repeat will not help.",
+        "The card allowance is used up, or your card provider's issuing capacity is full.",
+        "Contact your card provider; a repeat will not help.",
         Fault.EITHER,
     ),
-    "RATE_LIMITED": ErrorMessage("The API's rate limit was reached.", "Ask again in a minute.", Fault.YOURS),
+    "RATE_LIMITED": ErrorMessage(
+        "Your card provider's rate limit was reached.", "Ask again in a minute.", Fault.YOURS
+    ),
     "TOO_MANY_PENDING": ErrorMessage(
-        "Five funding submissions are still unverified, and the API takes no sixth.",
+        "Five funding submissions are still unverified, and your card provider takes no sixth.",
         "Wait until some are found or rejected.",
         Fault.YOURS,
         by_new_request=True,
     ),
     "UPSTREAM_AUTH": ErrorMessage(
-        "The service could not sign in to its card processor.",
+        "Your card provider could not sign in to its card processor.",
         "Ask again in a few minutes.",
         Fault.PROVIDER,
     ),
     "UNAVAILABLE": ErrorMessage(
-        "The service had a fault of its own.", "Ask again in a few minutes.", Fault.PROVIDER
+        "Your card provider had a fault of its own.", "Ask again in a few minutes.", Fault.PROVIDER
     ),
 }

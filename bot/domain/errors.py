@@ -35,7 +35,7 @@ class NotAllowed(CountersignError):
 class OwnRequest(NotAllowed):
     def __init__(self) -> None:
         super().__init__(
-            "You asked for this, so somebody else has to decide. Nothing has changed.", "own_request"
+            "You requested this, so somebody else has to decide. Nothing has changed.", "own_request"
         )
 
 

@@ -26,11 +26,11 @@ class Freeze:
 
     @property
     def in_words(self) -> str:
-        """Two sentences: `Frozen by Alice Moreau on 2026-11-22 at 08:41 UTC (R-Y6X4): “Lost phone”. …`"""
+        """Two sentences: `Frozen by Alice Moreau, 2026-11-22 at 08:41 UTC (R-Y6X4): “Lost phone”. …`"""
         asked = self.request
         reason = asked.reason.strip().rstrip(".")
         return (
-            f"Frozen by {asked.requester_name} on {self.since:%Y-%m-%d} at {self.since:%H:%M} UTC ({asked.id}):"
+            f"Frozen by {asked.requester_name}, {self.since:%Y-%m-%d} at {self.since:%H:%M} UTC ({asked.id}):"
             f" “{reason[:300]}”. {RIGHT}"
         )
 

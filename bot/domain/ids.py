@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import secrets
 from collections.abc import Callable
 from datetime import datetime
@@ -65,3 +66,16 @@ def short_code(digest: str) -> str:
     """`K7F-2QX` from a hex digest: the same on the request card, the confirmation and the receipt."""
     text = base64.b32encode(hashlib.sha256(bytes.fromhex(digest)).digest()).decode()[:6]
     return f"{text[:3]}-{text[3:]}"
+
+
+_HASH = re.compile(r"\b0x[0-9a-fA-F]{40,}\b")
+
+
+def short_hash(tx_hash: str) -> str:
+    """`0x68105d…9005`, which look-ups take, too."""
+    return f"{tx_hash[:8]}…{tx_hash[-4:]}"
+
+
+def short_hashes(text: str) -> str:
+    """A sentence with every transaction hash in it short."""
+    return _HASH.sub(lambda found: short_hash(found[0]), text)

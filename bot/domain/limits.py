@@ -63,7 +63,7 @@ def never_fits(limits: Limits, usd: Decimal) -> str:
         return ""
     limit, scope = min(over)
     return (
-        f"{_LABELS[scope]} is {format_usd(limit)}: {format_usd(usd)} in one request can never be approved. Ask for"
+        f"{_LABELS[scope]} is {format_usd(limit)}: {format_usd(usd)} in one request can never be approved. Request"
         f" {format_usd(limit)} at most."
     )
 
@@ -75,7 +75,7 @@ def never_approvable(limits: Limits, usd: Decimal) -> str:
         return ""
     return (
         f"{format_usd(usd)} is more than a 24-hour limit of {format_usd(most_usd)} by itself: nobody can approve"
-        " this. Reject it; its requester can ask for less."
+        " this. Reject it; its requester can request less."
     )
 
 
@@ -153,7 +153,9 @@ class LimitUse:
         """To the requester, before it is asked for: this would pass the limit as things are."""
         when = self._when(usd)
         until = (
-            f"It can be approved {when}, {_UNLESS}." if when else "It fits once some of the 24 hours passed."
+            f"It can be approved {when}, {_UNLESS}."
+            if when
+            else "It fits once enough of the last 24 hours has passed."
         )
         return (
             f"{self.label} of {format_usd(self.limit_usd)} leaves {format_usd(self.left_usd)}, which is less than"
@@ -163,13 +165,17 @@ class LimitUse:
     def caution(self, usd: Decimal) -> str:
         """To an approver, before the approval: the last one would be refused as things are."""
         when = self._when(usd)
-        until = f"until it fits, {when}, {_UNLESS}" if when else "until some of the 24 hours have passed"
+        until = (
+            f"until it fits, {when}, {_UNLESS}" if when else "until enough of the last 24 hours has passed"
+        )
         return f"{self._passes(usd)} The last approval is refused {until}."
 
     def refusal(self, usd: Decimal) -> str:
         """To the approver whose approval would pass the limit."""
         when = self._when(usd)
-        again = f"it fits {when}, {_UNLESS}" if when else "approve it once some of the 24 hours have passed"
+        again = (
+            f"it fits {when}, {_UNLESS}" if when else "try again once enough of the last 24 hours has passed"
+        )
         return f"{self._passes(usd)} The request stays pending; {again}."
 
     def _passes(self, usd: Decimal) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Protocol
 
@@ -74,6 +74,7 @@ class Embedded:
                     await self._woken.wait()
 
     async def _sweep(self, due: Due, execute: Execute) -> None:
+        """Start what is due and neither runs nor rests, as far as each queue takes it."""
         now = asyncio.get_running_loop().time()
         resting = {id_ for id_, until in self._rests_until.items() if until > now}
         queues = await due({*resting, *self._running})
@@ -82,13 +83,16 @@ class Embedded:
             self._forget(settled)
         self._full.clear()
         for queue in queues:
-            for request_id in queue.ids:
-                if request_id in self._running or request_id in resting:
-                    continue
-                if self._closed_at is not None or self._is_full(queue):
-                    self._full.add(queue.name)
-                    break
-                self._start(queue.name, request_id, execute)
+            ready = (id_ for id_ in queue.ids if id_ not in self._running and id_ not in resting)
+            self._start_all(queue, ready, execute)
+
+    def _start_all(self, queue: Queue, ready: Iterable[str], execute: Execute) -> None:
+        """In their order, until the queue is full: what is left comes with the next sweep."""
+        for request_id in ready:
+            if self._closed_at is not None or self._is_full(queue):
+                self._full.add(queue.name)
+                return
+            self._start(queue.name, request_id, execute)
 
     def _is_full(self, queue: Queue) -> bool:
         return queue.at_once is not None and self._busy[queue.name] >= queue.at_once

@@ -137,10 +137,10 @@ def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]
         return (Reading("ambiguous", ask=Ask("card", cleaned.doubts[0])),)
     if not readings:
         return (Reading("none"),)
-    wishes = [r for r in readings if r.is_action or r.wants_action]
-    if len(wishes) > MOST_ACTIONS:
-        ask = questions.choose_first([(r.wanted or r.intent, r.slots) for r in wishes])
+    actions = [r for r in readings if r.is_action or r.wants_action]
+    if len(actions) > MOST_ACTIONS:
+        ask = questions.choose_first([(r.wanted or r.intent, r.slots) for r in actions])
         return (Reading("ambiguous", ask=ask),)
-    if len(wishes) > 1:
+    if len(actions) > 1:
         return tuple(replace(r, opened=False) for r in readings)
     return tuple(readings)

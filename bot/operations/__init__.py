@@ -12,7 +12,7 @@ from bot.operations import value_types
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Others, Sought
 from bot.operations._facts import loaded_facts, stored_facts
 from bot.operations._fields import Field
-from bot.operations._handling import Urgency
+from bot.operations._handling import DELIVERED_WITHIN, Urgency
 from bot.operations.card_reveal import odd_status
 from bot.operations.deposit_quote import QuoteDeposit
 from bot.operations.funding_words import facts_of as funding_facts
@@ -21,6 +21,7 @@ from bot.operations.readers import REASON_LIMIT, read_reason, refuse_card_number
 from bot.partner.endpoints import Endpoint
 
 __all__ = [
+    "DELIVERED_WITHIN",
     "REASON_LIMIT",
     "Buttons",
     "Concern",
@@ -45,6 +46,7 @@ __all__ = [
     "readers",
     "reason_in_words",
     "refuse_card_number",
+    "run_now_label",
     "stage_of",
     "stored_facts",
     "urgency",
@@ -77,6 +79,13 @@ def moves_money(kind: str) -> bool:
     """Can money move by a request of this kind? True also for one that this version does not know."""
     cls = kinds().get(kind)
     return cls is None or cls.moves_money
+
+
+@cache
+def run_now_label(kind: str) -> str:
+    """What people call it that a request of this kind was sent without waiting for an approval: "Freeze now"."""
+    cls = kinds().get(kind)
+    return (cls.handling.run_now if cls else "") or "At once"
 
 
 def listed(kinds: Mapping[str, type[Operation]]) -> tuple[str, ...]:

@@ -97,11 +97,11 @@ class Sought:
 
     @property
     def ledger_since(self) -> datetime:
-        """From when on the ledger holds every row of it, by the service's clock."""
+        """From when on the ledger holds every row of it, by the card provider's clock."""
         return self.since - timing.CLOCKS_DIFFER
 
     def may_have_made(self, moment: datetime) -> bool:
-        """Was it made, by the service's clock, when a call of ours could have made it?"""
+        """Was it made, by the card provider's clock, when a call of ours could have made it?"""
         last = self.last_sent_at + timing.QUIESCENCE + timing.CLOCKS_AGREE
         return self.since - timing.CLOCKS_AGREE <= moment <= last
 
@@ -191,6 +191,8 @@ class Operation(ABC):
     has_card: ClassVar[bool] = False  # does the form name a card?
     in_words: ClassVar[InWords] = {}  # where this call means something of its own by a code
     remedy: ClassVar[Remedy | None] = None  # which of what alerts ask for it does
+    # The field with the address for events: filled with ours, and then the command may name a program instead.
+    webhook_url: ClassVar[str] = ""
     handling: ClassVar[Handling] = Handling()
 
     # What may have happened while nobody knows, as a clause that is true of this kind.
@@ -284,6 +286,12 @@ class Operation(ABC):
         """What was typed wrongly beside the card it names: field name to sentence, empty when all fits."""
         return {}
 
+    @classmethod
+    def remedy_texts(cls, known: Mapping[str, str]) -> dict[str, str]:
+        """What its form holds as the remedy of an alert, by field name; `known` is what the alert is about."""
+        card_id = known.get("card_id", "")
+        return {field.name: card_id for field in cls.fields if field.card and card_id}
+
     @property
     def subject(self) -> str:
         """What this acts on: a card id, a transaction hash, or empty."""
@@ -331,6 +339,11 @@ class Operation(ABC):
         """Every field that has a value, with it."""
         return [(f, self.values[f.name]) for f in self.declared if f.name in self.values]
 
+    @classmethod
+    def is_set_up(cls) -> bool:
+        """Is every setting there that this kind cannot do without? What is not set up is offered to nobody."""
+        return True
+
     @abstractmethod
     def summary(self) -> str:
         """One sentence that names every public field, without its reason."""
@@ -357,6 +370,10 @@ class Operation(ABC):
     @abstractmethod
     def lines(self, facts: Facts) -> list[Line]:
         """The effect as (label, value) pairs for people: "Float" and "1,200.00 → 1,150.00 USD"."""
+
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """Those of `lines` that are still true once it has succeeded."""
+        return self.lines(facts)
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """What speaks against it now; those that stop are read again before the first send."""
@@ -435,7 +452,7 @@ class Operation(ABC):
         alarm = ""
         if finding is Finding.UNRESOLVED and error.code == "ALREADY_PROCESSED":
             alarm = (
-                "The API knows a key that was made for this request alone. Was the database restored from a"
+                "Your card provider knows a key that was made for this request alone. Was the database restored from a"
                 " backup, or has the key leaked?"
             )
         happened, next_step = self.in_words.get((error.status or 0, error.code or ""), ("", ""))
@@ -463,13 +480,13 @@ class Operation(ABC):
         if finding is Finding.UNKNOWN and not self.handling.repeats:
             money = _LOOKED_UP
         elif finding is Finding.UNRESOLVED:
-            money = f"{self.may_have}; do not repeat this. It is being reconciled."
+            money = f"{self.may_have}; do not repeat this. Countersign checks it with your card provider."
         elif self._may_have_come_back(error, finding):
             money = _CAME_BACK
         parts = [cause, money]
         if finding is Finding.REFUSED:
             usual = MESSAGES.get(error.code or "")
-            parts.append(next_step or (usual.after_refusal if usual else _MEND_IT))
+            parts.append(next_step or (usual.after_refusal if usual else _FIX_IT))
         return " ".join(parts)
 
 
@@ -495,7 +512,7 @@ _HELD_IN_DOUBT = (
     " it; other calls are not held up."
 )
 _CAME_BACK = "No money left the float, or it came back."
-_MEND_IT = "Fix the cause, then make a new request."
+_FIX_IT = "Fix the cause, then make a new request."
 
 # The same where the call is not made again.
 _LOOKED_UP = (

@@ -69,9 +69,7 @@ class CardSwitch(Operation):
             status = None
         if status == self.wanted_status:
             return self._proved()
-        taken = (
-            f"The API took the request, but the card does not read {self.wanted_status} yet: not confirmed."
-        )
+        taken = f"Your card provider took the request, but the card is not {self.wanted_status} yet: not confirmed."
         return Outcome(
             Finding.UNKNOWN,
             f"{taken} No money moves by this; it is read again shortly.",

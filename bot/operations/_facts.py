@@ -10,6 +10,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.money import format_usd
 from bot.operations._base import Concern, Facts
 from bot.partner.client import PartnerClient
 
@@ -45,6 +46,11 @@ async def float_facts(partner: PartnerClient) -> Facts:
         "float_balance_usd": me.float.balance_usd,
         "allowance_left": remaining,
     }
+
+
+def float_after(balance_usd: Decimal) -> str:
+    """The float's balance that came with the answer to a call, in a sentence."""
+    return f"The float is {format_usd(balance_usd)} now."
 
 
 async def card_facts(partner: PartnerClient, card_id: str) -> Facts:

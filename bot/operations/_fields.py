@@ -30,7 +30,8 @@ class Field(Generic[T]):
     placeholder: str = ""
     choices: tuple[tuple[str, str], ...] = ()  # (value, label)
     missing: str = ""  # what is said when it is left empty
-    anew: bool = False  # a safeguard: filled by the person each time, never for them
+    one_word: bool = False  # in a command, what is typed after its first word belongs to the next field
+    safeguard: bool = False  # filled by the person each time, never for them
     optional: bool = False  # by `optional`, so that its value may be None
     learned: bool = False  # by `learned`: in no form, the preview reads it
     name: str = dataclasses.field(default="", init=False)

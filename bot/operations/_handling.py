@@ -7,6 +7,11 @@ a call that reads back what it set, may be repeated with the same key and body, 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+DELIVERED_WITHIN: Final = timedelta(minutes=15)
+"""Where a kind `needs_deliveries`: one has to have been verified here so lately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +29,7 @@ class Urgency:
     meanwhile: str  # what is still possible: "Purchases still go through."
     perhaps: str  # the same where nobody knows whether it happened
     for_now: str  # it happened, and an older call that is on its way may undo it: "Frozen for now"
+    unchanged: str  # how it stays where nothing is sent, as a clause: "the card stays as it is"
     advice: str  # what people can do meanwhile, apart from pressing Try now
 
 
@@ -33,7 +39,8 @@ class Handling:
 
     # Who may ask, and what must be there.
     asked_by_admins: bool = False
-    can_run_now: bool = False  # has the Freeze now checkbox: sent at once, confirmed by a second person later
+    # The checkbox by which it is sent at once and confirmed by a second person later: "Freeze now". "" = it has none.
+    run_now: str = ""
     needs_public_url: bool = False  # its outcome is a page of this bot's web server
     needs_deliveries: bool = False  # useless, or worse, where events do not reach this bot
 
@@ -56,11 +63,13 @@ class Handling:
     urgency: Urgency | None = None  # None = it can wait; else no time ends it
     # With an urgency: goes before everything else, in a queue and a share of the rate budget of its own.
     is_urgent: bool = field(init=False)
+    can_run_now: bool = field(init=False)
     # Our own records tell of it what the API does not: what was set here before, whether deliveries come through.
     needs_our_records: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "is_urgent", self.urgency is not None)
+        object.__setattr__(self, "can_run_now", bool(self.run_now))
         object.__setattr__(self, "needs_our_records", self.needs_deliveries or not self.reads_back)
         for name in ("doubts", "superseded_by"):
             if not isinstance(getattr(self, name), tuple):

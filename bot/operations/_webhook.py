@@ -19,11 +19,11 @@ from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.models import WebhookChange
 
-# How far the service's clock may be behind ours. A change by somebody else in that time is taken for ours,
+# How far the card provider's clock may be behind ours. A change by somebody else in that time is taken for ours,
 # and the answer to that is harmless: rotate once more.
 _CLOCKS_DIFFER = timedelta(minutes=2)
 ROTATE_AGAIN = (
-    "The service made a new secret and its answer was lost, so nobody has that secret and deliveries cannot be"
+    "Your card provider made a new secret and its answer was lost, so nobody has that secret and deliveries cannot be"
     " verified. No money moved. Rotate the secret again with /countersign webhook; events are read from the log"
     " meanwhile."
 )
@@ -36,6 +36,7 @@ class WebhookOperation(Operation):
     """
 
     endpoint = event_calls.SET_WEBHOOK
+    webhook_url = "url"
     handling = Handling(asked_by_admins=True, alone=True, repeats=False)
 
     @property
@@ -63,7 +64,7 @@ class WebhookOperation(Operation):
         """What an answer to PUT /webhook means. A new secret goes with the outcome and is sealed in its transaction."""
         url = change.webhook.url
         if change.secret is None:
-            text = f"{url} was registered already, and its secret goes on as it is."
+            text = f"{url} was registered already, and its secret does not change."
             return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "kept"})
         text = f"Events go to {url}. Its new secret is sealed here and verifies them from now on."
         return Outcome(Finding.SUCCEEDED, text, {"url": url, "signing": "replaced"}, secret=change.secret)

@@ -1,19 +1,20 @@
 """Have a card's 3-D Secure codes delivered to the webhook instead of by SMS [Cards, PUT 3ds].
 
-One way: `sms` is refused ever after. The service takes it without checking that the program has webhook
+One way: `sms` is refused ever after. The card provider takes it without checking that the program has webhook
 mode, and where codes reach nobody, online purchases fail: so an admin says that it has, a delivery must
 have been verified here lately, and somebody must be named to get the codes. No call reads the mode back.
 """
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from bot.operations._base import Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed
 from bot.operations._fields import Field
-from bot.operations._handling import Handling
+from bot.operations._handling import DELIVERED_WITHIN, Handling
 from bot.operations.value_types import TICKED
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
@@ -44,9 +45,9 @@ class CodesByWebhook(Operation):
         "The program has webhook mode enabled",
         TICKED,
         element="check",
-        hint="Ask the service: no call shows it. Without it, online purchases of the card fail.",
-        missing="Tick this once the service has said that the program has webhook mode.",
-        anew=True,
+        hint="Ask your card provider: no call shows it. Without it, online purchases of the card fail.",
+        missing="Tick this once your card provider has said that the program has webhook mode.",
+        safeguard=True,
     )
     handling = Handling(
         asked_by_admins=True, needs_deliveries=True, superseded_by=("card_3ds",), reads_back=False
@@ -77,7 +78,7 @@ class CodesByWebhook(Operation):
             ("Then to", facts.get("code_person") or "nobody"),
             ("Registered address", facts["webhook_url"] or "none"),
             ("Last verified delivery", facts.get("verified_at") or "none"),
-            ("Mode now", "not shown by the API; SMS or webhook for a new card"),
+            ("Mode now", "not shown by your card provider; SMS or webhook for a new card"),
             ("Set here before", facts.get("set_before") or "never by a request of this bot"),
             (
                 "Program enabled",
@@ -86,13 +87,14 @@ class CodesByWebhook(Operation):
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:
-        """Stops without an address, a verified delivery in the last 15 minutes, or a person who gets the codes."""
+        """Stops without an address, a delivery verified lately, or a person who gets the codes."""
         found = closed(facts)
         if facts["webhook_url"] is None:
             found.append(Concern("No address is registered for events: register one first.", stops=True))
         elif not facts.get("is_verified"):
+            lately = f"{DELIVERED_WITHIN // timedelta(minutes=1)} minutes"
             text = (
-                "No delivery was verified here in the last 15 minutes, so it is not known that codes would reach"
+                f"No delivery was verified here in the last {lately}, so it is not known that codes would reach"
                 " this bot. Have an event delivered again: /countersign webhook redeliver EVENT."
             )
             found.append(Concern(text, stops=True))
@@ -104,7 +106,7 @@ class CodesByWebhook(Operation):
             found.append(Concern(text, stops=True))
         return [
             *found,
-            Concern("This cannot be undone through the API: SMS is refused for this card ever after."),
+            Concern("This cannot be undone: after it, SMS is refused for this card permanently."),
             Concern("While deliveries fail, 3-D Secure purchases with the card cannot complete."),
         ]
 
@@ -118,18 +120,18 @@ class CodesByWebhook(Operation):
         facts = {"card_id": done.card_id, "three_ds_method": done.three_ds_method}
         if done.three_ds_method == MODE and done.card_id == self.card:
             text = (
-                f"The 3-D Secure codes of {self.target_label} come by webhook now. This record is the only one: no"
-                " call of the API shows the mode. No money moved."
+                f"The 3-D Secure codes of {self.target_label} come by webhook now. This record is the only one: your"
+                " card provider does not show the mode. No money moved."
             )
             return Outcome(Finding.SUCCEEDED, text, facts)
         return Outcome(
             Finding.UNKNOWN,
-            f"The API says {done.three_ds_method} for this card: not confirmed. No money moves by this; it is sent"
-            " again shortly, so do not repeat this.",
+            f"Your card provider says {done.three_ds_method} for this card: not confirmed. No money moves by this. It"
+            " is sent again shortly, so do not repeat this.",
             facts,
         )
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Never a proof: no call of the API shows the mode."""
-        text = "No call of the API shows a card's 3-D Secure mode, so it may be set already."
+        text = "Your card provider does not show a card's 3-D Secure mode, so it may be set already."
         return Look(Evidence.UNPROVEN, text, {})

@@ -17,7 +17,7 @@ from bot.domain.cards import DELETED, CardEntry
 from bot.domain.money import exact_sum, format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
-from bot.operations._facts import float_facts
+from bot.operations._facts import float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import ValueType
@@ -55,7 +55,7 @@ class Close(Operation):
     phrases = ("close {card}", "close {card} for good")
     endpoint = card_calls.CLOSE
     card = CARD
-    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", anew=True)
+    last4 = Field("Last four digits", LAST_FOUR, hint="Typed again, to be sure of the card.", safeguard=True)
     handling = Handling(doubts=("card_topup", "card_unload", "card_close"))
     in_words: ClassVar[InWords] = {
         (503, "UNAVAILABLE"): ("The card's balance could not be read, so the card stays open.", ""),
@@ -71,7 +71,7 @@ class Close(Operation):
     def misfits(cls, values: Mapping[str, Any], card: CardEntry) -> dict[str, str]:
         """The card's last four digits, typed again, must be those of the card."""
         if card.last4 is None:
-            text = "The service has not given the last four digits of this card yet. Try in a moment."
+            text = "Your card provider has not given the last four digits of this card yet. Try again in a minute."
             return {"last4": text}
         if values.get("last4") not in (None, card.last4):
             return {"last4": f"These are not the last four digits of {card.holder}'s card. Check the card."}
@@ -122,6 +122,10 @@ class Close(Operation):
             lines.insert(2, ("Float balance", f"{format_usd(before)} → {format_usd(before + returned)}"))
         return lines
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The monthly fee and the allowance: the status and the balances of before are no longer true."""
+        return [line for line in self.lines(facts) if line[0] in ("Monthly fee", "Card allowance")]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops for a closed card, other last digits and a negative balance; warns of unsettled purchases."""
         if facts.get("card_status") == DELETED:
@@ -149,14 +153,15 @@ class Close(Operation):
         if done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered for another card than was approved. Do not repeat this: a person has to look at"
-                " both cards.",
+                "Your card provider answered for another card than was approved. Do not repeat this: a person has to"
+                " look at both cards.",
                 facts,
                 alarm="The answer to a close names another card: the key may have been used before.",
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{self.target_label} is closed. {format_usd(done.returned_usd)} went back to the float.",
+            f"{self.target_label} is closed. {format_usd(done.returned_usd)} went back to the float."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 
@@ -194,7 +199,7 @@ class Close(Operation):
         if found.balance_usd is None:
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
             return Look(Evidence.UNPROVEN, text, facts)
-        held = f"it held {format_usd(before)} when this was asked for"
+        held = f"it held {format_usd(before)} when this was requested"
         is_empty = found.balance_usd <= 0 and (before is None or before > 0)
         if returned is not None or is_empty:
             text = (
@@ -233,9 +238,18 @@ def _not_closable(facts: Facts, typed: str | None) -> list[Concern]:
     if last4 is not None and typed not in (None, last4):
         return [Concern(f"The card ends in {last4}, and {typed} was typed.", stops=True)]
     if held is None:
-        return [Concern("The card's balance cannot be read now; until it can, the API leaves the card open.")]
+        return [
+            Concern(
+                "The card's balance cannot be read now; until it can, your card provider leaves the card open."
+            )
+        ]
     if held < 0:
-        return [Concern(f"The card owes {format_usd(-held)}; the API leaves it open.", stops=True)]
+        return [
+            Concern(
+                f"The card's balance is negative, {format_usd(-held)}; your card provider leaves it open.",
+                stops=True,
+            )
+        ]
     return []
 
 

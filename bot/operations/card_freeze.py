@@ -35,7 +35,7 @@ class Many(Batch):
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """That the monthly fees continue."""
-        return [("Goes on", "the monthly fees")]
+        return [("Continues", "the monthly fees")]
 
 
 _URGENCY = Urgency(
@@ -45,6 +45,7 @@ _URGENCY = Urgency(
     meanwhile="Purchases still go through.",
     perhaps="Purchases may still go through.",
     for_now="Frozen for now",
+    unchanged="the card stays as it is",
     advice="If it is urgent, call your card provider: they can stop the card, too.",
 )
 # Purchases fail with a card of these, frozen or not [Card status].
@@ -63,15 +64,15 @@ class Freeze(CardSwitch):
     phrases = ("freeze {card}", "lock {card}")
     in_words: ClassVar[InWords] = {
         (403, "FORBIDDEN"): (
-            "The API says that this key may not freeze cards: it needs the scope cards:write. An admin asks the card"
-            " provider to add it, or sets another key with `countersign keys set`.",
+            "Your card provider says that this key may not freeze cards: it needs the scope cards:write. An admin"
+            " asks them to add it, or sets another key with `countersign keys set`.",
             "",
         )
     }
     frozen = True
     done = "frozen"
     # A thief does not wait for a balance to become readable.
-    handling = replace(CardSwitch.handling, can_run_now=True, must_recheck=False, urgency=_URGENCY)
+    handling = replace(CardSwitch.handling, run_now="Freeze now", must_recheck=False, urgency=_URGENCY)
     place = 4
     intent = "freeze_card"
     leaves_card = "FROZEN"
@@ -98,7 +99,7 @@ class Freeze(CardSwitch):
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
             ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
-            ("Goes on", "the monthly fee"),
+            ("Continues", "the monthly fee"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

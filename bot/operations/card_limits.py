@@ -142,8 +142,8 @@ class SetLimits(Operation):
             return Outcome(Finding.SUCCEEDED, self._said(), _texts(found))
         return Outcome(
             Finding.UNKNOWN,
-            "The API took the change, but the processor does not read it back yet: not confirmed. No money moves by"
-            " this; it is read again shortly, so do not repeat this.",
+            "Your card provider took the change, but the card does not show it yet: not confirmed. No money moves by"
+            " this. It is read again shortly, so do not repeat this.",
             _texts(found),
             pauses=timing.CONFIRM_PAUSES,
         )
@@ -159,7 +159,7 @@ class SetLimits(Operation):
         found = await partner.limits(self.card)
         if self._as_wanted(found):
             return Look(Evidence.DONE, self._said(), _texts(found))
-        return Look(Evidence.ABSENT, "The card's limits read otherwise than was asked for.", _texts(found))
+        return Look(Evidence.ABSENT, "The card's limits are not the requested ones.", _texts(found))
 
 
 def _limits(found: Limits) -> dict[str, Decimal | None]:

@@ -70,7 +70,7 @@ class Many(Batch):
         found = [*of_rows]
         left = facts["allowance_left"]
         if left is not None and rows > left:
-            text = f"The lifetime card allowance has {left} left, and {rows} are asked for: the others will fail."
+            text = f"The lifetime card allowance has {left} left, and {rows} are requested: the others will fail."
             found.insert(0, Concern(text))
         available = facts["float_available_usd"]
         fees_usd = facts["monthly_fee_usd"] * rows
@@ -154,12 +154,18 @@ class Order(Operation):
             ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left permanently"),
         ]
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The printed name, the fee and the allowance: the float of before is no longer true."""
+        return [line for line in self.lines(facts) if line[0] != "Float available"]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the card allowance is used up; warns of a low float and of the same name or reference."""
         found = []
         if facts["allowance_left"] is not None and facts["allowance_left"] < 1:
             found.append(
-                Concern("The lifetime card allowance is used up. Contact the service for more.", stops=True)
+                Concern(
+                    "The lifetime card allowance is used up. Contact your card provider for more.", stops=True
+                )
             )
         fee, available = facts["monthly_fee_usd"], facts["float_available_usd"]
         if fee > available:

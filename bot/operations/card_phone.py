@@ -59,7 +59,7 @@ class ChangePhone(Operation):
         """The new number, masked, and what was set by Countersign before."""
         return [
             ("Codes go to", f"{self._number} from then on"),
-            ("Until now", "a number that no call of the API shows"),
+            ("Until now", "not shown by your card provider"),
             ("Set here before", facts.get("set_before") or "never by a request of this bot"),
             ("Card status", facts.get("card_status") or "not reported yet"),
         ]
@@ -83,13 +83,11 @@ class ChangePhone(Operation):
             return Outcome(Finding.SUCCEEDED, text, {"card_id": done.card_id})
         return Outcome(
             Finding.UNKNOWN,
-            "The API did not say that the phone was changed. No money moves by this; the same number is sent again"
-            " shortly, so do not repeat this.",
+            "Your card provider did not say that the phone was changed. No money moves by this. The same number is sent"
+            " again shortly, so do not repeat this.",
         )
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
         """Never a proof: no call of the API shows the number."""
-        text = (
-            "No call of the API shows the number of a card, so only the cardholder can tell where codes go."
-        )
+        text = "Your card provider does not show the number of a card: only the cardholder can say where codes go."
         return Look(Evidence.UNPROVEN, text, {})

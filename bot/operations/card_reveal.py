@@ -1,6 +1,6 @@
 """Show a card's number and security code to the requester alone, once.
 
-Approved, it calls nothing: the requester gets a one-time link, and the service is asked for the details when
+Approved, it calls nothing: the requester gets a one-time link, and the card provider is asked for the details when
 that link is used, so that their address is never written down [GET pan, POST pan-token]. No money moves.
 """
 
@@ -20,7 +20,7 @@ SCOPE = "cards:pan"
 _ODD = {
     "FROZEN": "The card is frozen: its details can be read, and purchases with them are declined.",
     "DELETED": "The card is closed: its details can still be read, and nothing can be bought with them.",
-    "BLOCKED": "The service has blocked this card: purchases with its details are declined.",
+    "BLOCKED": "Your card provider has blocked this card: purchases with its details are declined.",
     "EXPIRED": "The card has expired: nothing can be bought with its details.",
 }
 
@@ -80,8 +80,8 @@ class Reveal(Operation):
         found = [Concern(text) for text in [odd_status(facts.get("card_status"))] if text]
         if not facts.get("may_reveal"):
             text = (
-                f"The API key lacks the scope {SCOPE}, so the service would give no details. An admin asks the"
-                " service to grant it."
+                f"The API key lacks the scope {SCOPE}, so your card provider would give no details. An admin asks your"
+                " card provider to grant it."
             )
             found.append(Concern(text, stops=True))
         return found

@@ -10,7 +10,7 @@ from bot.domain.alerts import Remedy
 from bot.domain.money import format_usd
 from bot.operations._base import Batch, Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD, CARD_HEADERS
-from bot.operations._facts import card_facts, float_facts
+from bot.operations._facts import card_facts, float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import USD
@@ -59,7 +59,7 @@ class Many(Batch):
 _ON_STATUS = {
     "FROZEN": Concern("The card is frozen: the money will sit on it until it is unfrozen."),
     "DELETED": Concern("The card is closed.", stops=True),
-    "BLOCKED": Concern("The service has blocked this card; only the service can unblock it.", stops=True),
+    "BLOCKED": Concern("Your card provider has blocked this card; only they can unblock it.", stops=True),
     "EXPIRED": Concern("The card has expired.", stops=True),
 }
 
@@ -114,6 +114,10 @@ class TopUp(Operation):
         lines.append(("Card status", facts.get("card_status") or "not reported yet"))
         return lines
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """None: the balances of before are no longer true."""
+        return []
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the amount is more than the available float, or the card is closed, blocked or expired."""
         found = [_ON_STATUS[status]] if (status := facts.get("card_status")) in _ON_STATUS else []
@@ -135,14 +139,15 @@ class TopUp(Operation):
         if done.credited_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
-                " to look at the card and the ledger.",
+                "Your card provider answered with another card or amount than was approved. Do not repeat this: a"
+                " person has to look at the card and the ledger.",
                 facts,
                 alarm="The answer to a top-up names another card or amount: the key may have been used before.",
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{format_usd(done.credited_usd)} moved from the float onto {self.target_label}.",
+            f"{format_usd(done.credited_usd)} moved from the float onto {self.target_label}."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 
@@ -165,10 +170,10 @@ class TopUp(Operation):
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
         if refund is not None:
             return Look(
-                Evidence.UNDONE, "The ledger shows the debit and its return: the float is whole.", facts
+                Evidence.UNDONE, "The ledger shows the debit and the refund: no money is missing.", facts
             )
         return Look(
             Evidence.DEBITED,
-            "The ledger shows the debit and no return: the money left the float, and the card may not have it.",
+            "The ledger shows the debit and no refund: the money left the float, and the card may not have it.",
             facts,
         )

@@ -1,4 +1,4 @@
-"""Unfreeze a card: purchases work again. A BLOCKED card is the service's to unblock, not ours."""
+"""Unfreeze a card: purchases work again. A BLOCKED card is the card provider's to unblock, not ours."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Unfreeze(CardSwitch):
         if status == "BLOCKED":
             return [
                 Concern(
-                    "The service has blocked this card: only the service can unblock it. Contact it.",
+                    "Your card provider has blocked this card: only they can unblock it. Contact them.",
                     stops=True,
                 )
             ]

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 from bot.domain.money import format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
-from bot.operations._facts import card_facts, closed, float_facts
+from bot.operations._facts import card_facts, closed, float_after, float_facts
 from bot.operations._fields import Field
 from bot.operations._handling import Handling
 from bot.operations.value_types import USD
@@ -75,8 +75,12 @@ class Unload(Operation):
             ("Card balance", left),
             ("Float balance", _change(facts["float_balance_usd"], self.amount_usd)),
             ("Card status", facts.get("card_status") or "not reported yet"),
-            ("Fee", "none; the monthly fee of the card goes on"),
+            ("Fee", "none; the monthly fee of the card continues"),
         ]
+
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """The fee alone: the balances of before are no longer true."""
+        return [line for line in self.lines(facts) if line[0] == "Fee"]
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the card holds less than the amount or is closed."""
@@ -87,7 +91,7 @@ class Unload(Operation):
                 Concern("The card's balance cannot be read now, so nobody can say whether this fits.")
             )
         elif self.amount_usd > held:
-            text = f"{_CARD_SHORT} It holds {format_usd(held)}, so the API would refuse this."
+            text = f"{_CARD_SHORT} It holds {format_usd(held)}, so your card provider would refuse this."
             found.append(Concern(text, stops=True))
         found.append(
             Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")
@@ -108,14 +112,15 @@ class Unload(Operation):
         if done.unloaded_usd != self.amount_usd or done.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API answered with another card or amount than was approved. Do not repeat this: a person has"
-                " to look at the card and the float.",
+                "Your card provider answered with another card or amount than was approved. Do not repeat this: a"
+                " person has to look at the card and the float.",
                 facts,
                 alarm="The answer to an unload names another card or amount: the key may have been used before.",
             )
         return Outcome(
             Finding.SUCCEEDED,
-            f"{format_usd(done.unloaded_usd)} moved from {self.target_label} back to the float.",
+            f"{format_usd(done.unloaded_usd)} moved from {self.target_label} back to the float."
+            f" {float_after(done.partner_balance_usd)}",
             facts,
         )
 

@@ -28,7 +28,7 @@ from bot.partner.models import Deposit, DepositQuote
 _WORD = re.compile(r"[A-Z0-9][A-Z0-9-]{1,29}")
 _SCOPE = "deposits:write"
 _OFF = (
-    "Deposits are not set up here. The service's document does not show the body of this call: name its fields"
+    "Deposits are not set up here. Your card provider's document does not show the body of this call: name its fields"
     " under [deposits] in countersign.toml, as your agreement has them, and start the bot again."
 )
 
@@ -59,13 +59,16 @@ class QuoteDeposit(Operation):
     help = "get an address at which an end user pays a card in crypto, where your agreement has deposits"
     phrases = ("quote a deposit of {amount_usd} for {card}",)
     endpoint = deposit_calls.QUOTE_DEPOSIT
-    amount_usd = Field("Amount (USD)", USD, placeholder="50.00", hint="What the user pays.")
+    amount_usd = Field("Amount (USD)", USD, placeholder="50.00", hint="What the user pays.", one_word=True)
     card = CARD
     asset = Field("Token", WORD, placeholder="USDC")
     chain = Field("Network", WORD, placeholder="POLYGON")
     handling = Handling(repeats=False)
     in_words: ClassVar[InWords] = {
-        (404, "NOT_FOUND"): ("The API does not know this card, or has no deposits for this account.", ""),
+        (404, "NOT_FOUND"): (
+            "Your card provider does not know this card, or has no deposits for this account.",
+            "",
+        ),
     }
     place = 16
 
@@ -74,6 +77,11 @@ class QuoteDeposit(Operation):
         """The kind with the fields that the agreement's body has. `body_names` is our field name to theirs."""
         fields = tuple(field for field in cls.fields if field.name in body_names)
         return type(cls.__name__, (cls,), {"body_names": dict(body_names), "fields": fields})
+
+    @classmethod
+    def is_set_up(cls) -> bool:
+        """The agreement's names of the fields are in countersign.toml."""
+        return bool(cls.body_names)
 
     def summary(self) -> str:
         """Names the amount in USD, the card, and the token and network where the agreement has them."""
@@ -105,9 +113,12 @@ class QuoteDeposit(Operation):
             ("The user pays", format_usd(self.amount_usd)),
             (
                 "Of it",
-                f"{format_usd(service)} for the service, {format_usd(yours)} your markup, by today's rates",
+                f"{format_usd(service)} for your card provider, {format_usd(yours)} your markup, by today's rates",
             ),
-            ("Lands on the card", f"about {format_usd(self.amount_usd - service - yours)}; the quote says"),
+            (
+                "Credited to the card",
+                f"about {format_usd(self.amount_usd - service - yours)}; the quote says",
+            ),
             ("Float", "not touched"),
         ]
 
@@ -117,11 +128,11 @@ class QuoteDeposit(Operation):
         if not self.body_names:
             found.append(Concern(_OFF, stops=True))
         elif not facts["may_quote"]:
-            text = f"The API key lacks the scope {_SCOPE}. An admin asks the service to grant it."
+            text = f"The API key lacks the scope {_SCOPE}. An admin asks your card provider to grant it."
             found.append(Concern(text, stops=True))
         return [
             *found,
-            Concern("A quote is no money: the card is credited when the user's transfer confirms."),
+            Concern("A quote isn't money: the card is credited when the user's transfer confirms."),
         ]
 
     async def send(self, partner: PartnerClient, key: str, body: bytes) -> Outcome:
@@ -130,7 +141,8 @@ class QuoteDeposit(Operation):
         if quote.card_id != self.card:
             return Outcome(
                 Finding.UNRESOLVED,
-                "The API quoted for another card than was approved. Give the address to nobody; do not repeat this.",
+                "Your card provider quoted for another card than was approved. Give the address to nobody and do not"
+                " repeat this.",
                 {"deposit_id": quote.deposit_id, "card_id": quote.card_id},
                 alarm="The answer to a deposit quote names another card.",
             )
@@ -158,13 +170,13 @@ class QuoteDeposit(Operation):
         if deposit is not None:
             text = _said(deposit, deposit.amount_expected, exact=True)
             return Look(Evidence.DONE, text, {"deposit_id": deposit.id})
-        text = "The API lists no quote for this card of that time that can only be of this request"
+        text = "Your card provider lists no quote for this card of that time that can only be of this request"
         why = f": {why_not}" if why_not else ", which does not prove that none was made"
         return Look(Evidence.UNPROVEN, f"{text}{why}. No money moves by a quote.", {})
 
 
 def _said(quote: DepositQuote | Deposit, amount: str, *, exact: bool) -> str:
-    """What the user has to do; the amount as the service wrote it, to the digit."""
+    """What the user has to do; the amount as the card provider wrote it, to the digit."""
     digit = ", to the digit" if exact else ""
     return (
         f"The user sends {amount} {quote.asset}{digit}, on {quote.chain} to {quote.deposit_address}, before"

@@ -18,18 +18,17 @@ from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import events as event_calls
 from bot.partner.client import PartnerClient
-from bot.partner.models import Event
+from bot.partner.models import CHALLENGE, Event
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 # There is no call for one event; older ones are redelivered unseen.
 _NEWEST = 300
-CHALLENGE = "card.3ds_challenge"
 
 
 def event_id(text: str) -> str:
     """An event id as the API gives it, 1 to 128 characters. Raises ValueError with the sentence for the field."""
     if not _ID.fullmatch(text):
-        raise ValueError("This is no event id. Copy it from the alert, the log or the export.")
+        raise ValueError("This isn't an event id. Copy it from the alert, the log or the export.")
     return text
 
 
@@ -47,15 +46,15 @@ class Redeliver(Operation):
     verb = "Deliver again"
     command = ("countersign", "webhook redeliver")
     example = "/countersign webhook redeliver EVENT"
-    help = "have the service deliver one event to the webhook again"
+    help = "have your card provider deliver one event to the webhook again"
     phrases = ("redeliver the event {event_id}",)
     endpoint = event_calls.REDELIVER
     event_id = Field("Event", EVENT_ID, hint="The id of the event, as deliveries carry it.")
-    # The service may have delivered it since of its own accord: that is no late effect of this.
+    # The card provider may have delivered it since of its own accord: that is no late effect of this.
     handling = Handling(superseded_by=("event_redeliver",))
     in_words: ClassVar[InWords] = {
         (404, "NOT_FOUND"): (
-            "The API does not know this event.",
+            "Your card provider does not know this event.",
             "Check its id and the program, then make a new request.",
         ),
     }
@@ -104,7 +103,9 @@ class Redeliver(Operation):
         if facts["webhook_url"] is None:
             found.append(Concern("No address is registered, so the event waits until there is one."))
         if facts["type"] is None:
-            found.append(Concern("The event was not found among the newest; the API refuses unknown ones."))
+            found.append(
+                Concern("The event was not found among the newest; your card provider refuses unknown ones.")
+            )
         if facts["type"] == CHALLENGE:
             found.append(Concern("The code in it has expired: a redelivery does not help the purchase."))
         return found

@@ -35,7 +35,7 @@ def percent(text: str) -> Decimal:
     if match is None:
         raise ValueError("Write the markup as a plain percentage from 0 to 50, for example 2.5.")
     if len(match[2] or "") > 3:
-        raise ValueError("Use at most three decimals of a percent: the API keeps no more.")
+        raise ValueError("Use at most three decimals of a percent: your card provider keeps no more.")
     if Decimal(typed) > _MOST_PERCENT:
         raise ValueError("The markup may be at most 50 percent.")
     return Decimal(_short(Decimal(typed)))
@@ -101,14 +101,14 @@ class SetMarkup(Operation):
         """The markup before and after, in percent and basis points, and the split of a deposit of 100 USD."""
         before, service = facts["markup_fraction"], facts["deposit_fraction"]
         yours, theirs = self.fraction * _HUNDRED, service * _HUNDRED
-        split = f"{format_usd(yours)} yours, {format_usd(theirs)} the service's"
+        split = f"{format_usd(yours)} yours, {format_usd(theirs)} your card provider's"
         return [
             ("Markup on deposits", f"{_in_percent(before)} → {_in_percent(self.fraction)}"),
             ("In basis points", f"{_points(before)} → {_points(self.fraction)}"),
-            ("As the API takes it", _short(self.fraction)),
+            ("As your card provider takes it", _short(self.fraction)),
             (
                 "Of a deposit of 100.00 USD",
-                f"{split}, {format_usd(_HUNDRED - yours - theirs)} lands on the card",
+                f"{split}, {format_usd(_HUNDRED - yours - theirs)} is credited to the card",
             ),
             ("Holds", "from the next deposit quoted on; pending ones keep their rate"),
         ]
@@ -134,8 +134,8 @@ class SetMarkup(Operation):
             return Outcome(Finding.SUCCEEDED, self._said(), {"markup_fraction": str(found)})
         return Outcome(
             Finding.UNKNOWN,
-            f"The API answered with a markup of {_in_percent(found)}: not confirmed. No money moves by this; it is"
-            " read again shortly, so do not repeat this.",
+            f"Your card provider answered with a markup of {_in_percent(found)}: not confirmed. No money moves by this."
+            " It is read again shortly, so do not repeat this.",
             {"markup_fraction": str(found)},
             pauses=timing.CONFIRM_PAUSES,
         )

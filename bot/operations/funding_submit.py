@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.domain.alerts import Remedy
@@ -32,13 +32,18 @@ class SubmitFunding(Operation):
     phrases = ("submit funding {tx_hash} on {network}",)
     endpoint = account_calls.SUBMIT_FUNDING
     remedy = Remedy.SUBMIT_FUNDING
-    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…")
+    tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…", one_word=True)
     network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
     # While nothing of the transfer is verified, each submission sets the network that it is looked for on.
     handling = Handling(superseded_by=("funding_submit",))
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)
+
+    @classmethod
+    def remedy_texts(cls, known: Mapping[str, str]) -> dict[str, str]:
+        """The same transfer may be submitted again where it was not found."""
+        return {"tx_hash": known["tx_hash"]} if known.get("reason") == "not_found" else {}
 
     @property
     def subject(self) -> str:
@@ -82,13 +87,17 @@ class SubmitFunding(Operation):
             ("Unverified submissions", f"{facts['unverified']} of 5"),
         ]
 
+    def lines_after(self, facts: Facts) -> list[Line]:
+        """What a credit will change: the float of before may no longer be true."""
+        return [line for line in self.lines(facts) if line[0] == "Effect"]
+
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the network is not listed or, for a new hash, five are still unverified."""
         found = []
         if self.network not in facts["listed"]:
             found.append(
                 Concern(
-                    f"The API does not list {self.network} at the moment and would refuse it.",
+                    f"Your card provider does not list {self.network} right now and would refuse it.",
                     stops=True,
                 )
             )
@@ -97,7 +106,9 @@ class SubmitFunding(Operation):
             found.append(Concern(f"This hash was submitted before: it is {where}."))
         elif facts["unverified"] >= 5:
             found.append(
-                Concern("Five submissions are still unverified; the API takes no sixth.", stops=True)
+                Concern(
+                    "Five submissions are still unverified; your card provider takes no sixth.", stops=True
+                )
             )
         return found
 
@@ -114,8 +125,8 @@ class SubmitFunding(Operation):
             )
         if funding.network != self.network:
             text = (
-                f"The API keeps this hash on {funding.network}, where it is {funding.status}, and did not take it on"
-                f" {self.network}: the network of a verified transfer cannot be corrected."
+                f"Your card provider keeps this hash on {funding.network}, where it is {funding.status}, and did not"
+                f" take it on {self.network}: the network of a verified transfer cannot be corrected."
             )
             return Outcome(Finding.REFUSED, text, facts)
         come = funding_words.progress_of(facts, requested_on=self.network)
@@ -147,13 +158,13 @@ class SubmitFunding(Operation):
         funding = next((f for f in await partner.funding_list() if f.tx_hash == self.subject), None)
         others = await sought.others()
         if funding is None:
-            text = "The API lists no submission of this hash, which does not prove that none was recorded."
+            text = "Your card provider lists no submission of this hash, which does not prove that none was recorded."
             return Look(Evidence.UNSEEN, text, {})
         outcome = self._of(funding)
         if funding.network != wanted:
             text = (
-                f"The API has this hash on {funding.network}, where it is {funding.status}. Whether the submission on"
-                f" {wanted} arrived is not known."
+                f"Your card provider has this hash on {funding.network}, where it is {funding.status}. Whether the"
+                f" submission on {wanted} arrived is not known."
             )
             return Look(Evidence.UNSEEN, text, {"listed_on": funding.network, "status": funding.status})
         if (owner := others.taken.get(self.effect(outcome.facts))) is not None:

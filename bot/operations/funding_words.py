@@ -27,60 +27,66 @@ _WORDS: Mapping[tuple[str, str], str] = {
     (
         "rejected",
         "unsupported_token",
-    ): "A token that is not accepted on that network was sent. Contact the service.",
+    ): "A token that is not accepted on that network was sent. Contact your card provider.",
     (
         "rejected",
         "mixed_tokens",
-    ): "USDC and USDT came in one transaction. Contact the service; send one token per transfer.",
+    ): "USDC and USDT came in one transaction. Contact your card provider; send one token per transfer.",
     (
         "rejected",
         "below_minimum",
-    ): "It was under 10 USD, which is never picked up. Send at least 10 USD at once.",
-    ("rejected", "unregistered_sender"): "The paying wallet belongs to another account. Contact the service.",
+    ): "It was under 10 USD, which is never picked up. Send at least 10 USD in one transfer.",
+    (
+        "rejected",
+        "unregistered_sender",
+    ): "The paying wallet belongs to another account. Contact your card provider.",
     (
         "rejected",
         "bridge_fill",
-    ): "It delivered bridged funds. Contact the service, and send directly next time.",
+    ): "It delivered bridged funds. Contact your card provider, and send directly next time.",
     (
         "rejected",
         "before_automatic_funding",
-    ): "It was sent before automatic funding began; the service settles it separately.",
-    ("rejected", "before_account_opened"): "It is older than the account. Contact the service.",
+    ): "It was sent before automatic funding began; your card provider settles it separately.",
+    ("rejected", "before_account_opened"): "It is older than the account. Contact your card provider.",
     (
         "rejected",
         "not_found",
     ): "It was not seen on that network within 24 hours. Check hash and network; it may be submitted again.",
-    ("rejected", "rejected_by_operator"): "The service reviewed and refused it. Contact the service.",
+    (
+        "rejected",
+        "rejected_by_operator",
+    ): "Your card provider reviewed and refused it. Contact them.",
     (
         "rejected",
         "reversed_by_operator",
-    ): "It had been credited and was taken back: the float fell. Stop top-ups and contact the service.",
+    ): "It had been credited and was taken back: the float fell. Stop top-ups and contact your card provider.",
     (
         "review",
         "unregistered_sender",
-    ): "The paying wallet is registered to no account. Ask the service to register it.",
+    ): "The paying wallet is registered to no account. Ask your card provider to register it.",
     (
         "review",
         "operator_sender",
-    ): "One of the service's own wallets paid. Wait; contact the service if it lasts.",
+    ): "One of your card provider's own wallets paid. Wait, and contact them if it lasts.",
     ("review", "multiple_senders"): "More than one wallet paid in. Wait; use one wallet per transfer.",
     ("review", "routed_transfer"): "It was not a direct payment. Wait; send directly next time.",
     ("review", "precision"): "The amount has more than 6 decimals. Wait; use at most 6 next time.",
-    ("review", "unlisted_token"): "The token is not listed on that network at the moment. Wait.",
-    ("review", "not_arrived"): "No matching arrival came within 72 hours. Contact the service.",
+    ("review", "unlisted_token"): "The token is not listed on that network right now. Wait.",
+    ("review", "not_arrived"): "No matching arrival came within 72 hours. Contact your card provider.",
     ("review", "ambiguous_match"): "More than one arrival was reported for it. Wait.",
     (
         "review",
         "amount_mismatch",
-    ): "What arrived differs from the chain in token, amount or wallet. Contact the service.",
+    ): "What arrived differs from the chain in token, amount or wallet. Contact your card provider.",
     (
         "review",
         "receipt_changed",
-    ): "The transaction is no longer on its chain as verified. Check the explorer and contact the service.",
+    ): "The transaction is no longer on its chain as verified. Check the explorer and contact your card provider.",
     ("review", "not_final"): "It was not final within 6 hours. Wait.",
     ("review", "check_failed"): "The chain could not be read. Wait.",
     ("review", "already_credited"): "The same funds were credited by other means. Check the ledger.",
-    ("review", "held_by_operator"): "The service holds it. Contact the service.",
+    ("review", "held_by_operator"): "Your card provider holds it. Contact them.",
     (
         "credited",
         "credited_separately",
@@ -95,7 +101,7 @@ def reason_in_words(status: str, reason: str | None) -> str:
     """
     if not reason:
         return ""
-    return _WORDS.get((status, reason), f"Reason given: {reason}. Ask the service what it means.")
+    return _WORDS.get((status, reason), f"Reason given: {reason}. Ask your card provider what it means.")
 
 
 NETWORKS = (("POLYGON", "Polygon"), ("BNB", "BNB Chain"), ("BASE", "Base"))
@@ -168,7 +174,9 @@ def _sent(facts: Facts) -> str:
 
 def _submitted(facts: Facts) -> str:
     if facts["status"] != "pending":
-        return f"Its status reads {facts['status']}, which Countersign does not know. Ask the service what it means."
+        return (
+            f"Countersign does not know its status {facts['status']}. Ask your card provider what it means."
+        )
     if _sent(facts):
         return f"{_sent(facts)} is verified and has not arrived yet. The float grows when it arrives."
     return "The transfer is not verified yet. The float grows when it is verified and has arrived."
@@ -194,8 +202,8 @@ def _credited(facts: Facts) -> str:
 
 def _rejected(facts: Facts) -> str:
     if facts["status"] == funding_readings.GONE:
-        why = "The service does not know this submission any more. Another account may have claimed the transfer."
-        return f"{why} Contact the service. The float did not change."
+        why = "Your card provider no longer knows this submission. Another account may have claimed the transfer."
+        return f"{why} Contact them. The float did not change."
     return f"{reason_in_words(facts['status'], facts['reason'])} The float did not change.".strip()
 
 
@@ -204,6 +212,6 @@ def _taken_back(facts: Facts) -> str:
     if not credited:
         return reason_in_words(facts["status"], facts["reason"])
     return (
-        f"The credit was taken back: the float fell by {credited} and may be below zero. Stop top-ups and contact the"
-        " service."
+        f"The credit was taken back: the float fell by {credited} and may be below zero. Stop top-ups and contact your"
+        " card provider."
     )

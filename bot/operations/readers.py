@@ -17,11 +17,11 @@ from bot.domain.money import InvalidAmount, parse_usd
 
 _KEPT = "äöüÄÖÜ"
 _ALLOWED = re.compile(r"[A-Za-z0-9äöüÄÖÜ /\-^.')]*")
-# Letters that Unicode does not decompose, with the ASCII letter the service converts them to.
+# Letters that Unicode does not decompose, with the ASCII letter the card provider converts them to.
 _CONVERTED = str.maketrans({"Ł": "L", "ł": "l"})
 _DIGITS = re.compile(r"[0-9]+")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}")
-# Without the signs by which Slack and mail headers mark up an address; anything else is the service's to judge.
+# Without the signs by which Slack and mail headers mark up an address; anything else is the card provider's to judge.
 _EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,;:()\[\]\\\".]+")
 # Groups of digits with a space, a dot or a dash between them; after a plus they are a phone number.
 _DIGIT_GROUPS = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
@@ -196,7 +196,9 @@ def public_url(text: str) -> str:
     if "@" in parts.netloc or parts.fragment:
         raise ValueError("Leave out names, passwords and what follows a #.")
     if f".{name}".endswith(_NOT_PUBLIC) or is_address(name):
-        raise ValueError("The service delivers to public names only, not to addresses or names of a network.")
+        raise ValueError(
+            "Your card provider delivers to public names only, not to addresses or names of a network."
+        )
     where = name if port in (None, 443) else f"{name}:{port}"
     return parts._replace(netloc=where).geturl()
 

@@ -110,13 +110,13 @@ def while_paused(kind: str, why: str) -> str:
         return approved_while_paused(why)
     return (
         f"{_ended(why)} So this is not sent now, and the card is {urgency.not_done}. {urgency.meanwhile} It waits"
-        f" until sending goes on and then goes first; no time ends it. {urgency.advice}"
+        f" until sending resumes and then goes first; it does not expire. {urgency.advice}"
     )
 
 
 def while_stopped(why: str) -> str:
     """That what waits is not sent just now; `why` is a sentence, with or without its full stop."""
-    return f"It is not sent now: {_ended(why)} It is sent as soon as sending goes on, before everything else."
+    return f"It is not sent now: {_ended(why)} It is sent as soon as sending resumes, before everything else."
 
 
 def _ended(sentence: str) -> str:
@@ -131,4 +131,4 @@ def next_try(request: Request, at: Callable[[datetime], str]) -> str:
     often_until = first + timing.URGENT_FOR
     if request.due_at <= often_until:
         return f"Countersign tries again every 5 seconds until {at(often_until)}, then less and less often."
-    return f"Countersign goes on: the next try is at {at(request.due_at)}."
+    return f"Countersign keeps trying. The next try is at {at(request.due_at)}."

@@ -18,7 +18,7 @@ class RegisterWebhook(WebhookOperation):
     verb = "Register the webhook"
     command = ("countersign", "webhook register")
     example = "/countersign webhook register"
-    help = "have the service deliver its events to an address (admins)"
+    help = "have your card provider deliver its events to an address (admins)"
     phrases = ("register the webhook at {url}",)
     url = Field(
         "Public URL",

@@ -1,4 +1,4 @@
-"""Replace the secret that signs the service's deliveries [PUT /webhook with rotate]."""
+"""Replace the secret that signs the card provider's deliveries [PUT /webhook with rotate]."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RotateWebhook(WebhookOperation):
     verb = "Rotate the secret"
     command = ("countersign", "webhook rotate")
     example = "/countersign webhook rotate"
-    help = "replace the secret that signs the service's events (admins)"
+    help = "replace the secret that signs your card provider's events (admins)"
     phrases = ("rotate the webhook secret",)
     url = learned(PUBLIC_URL)
     place = 14

@@ -208,7 +208,7 @@ def of_tampering(request: Request) -> list[Effect]:
 
 def of_late_landing(after: Request) -> list[Effect]:
     """A look found that a request given up as failed was carried out after all."""
-    return _landed(after, after.outcome_text, "landed_late")
+    return _completed_late(after, after.outcome_text, "landed_late")
 
 
 def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
@@ -224,16 +224,16 @@ def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
 
 def of_contradiction(request: Request, text: str) -> list[Effect]:
     """A look found otherwise than two people said of a request. What they said is kept, and people are notified."""
-    return _landed(request, text, "contradicted")
+    return _completed_late(request, text, "contradicted")
 
 
-def _landed(request: Request, text: str, line: str) -> list[Effect]:
-    said = request_alerts.LANDED_LATE.says(request=request.id, how=text)
+def _completed_late(request: Request, text: str, line: str) -> list[Effect]:
+    said = request_alerts.COMPLETED_LATE.says(request=request.id, how=text)
     return [
         AuditEntry(f"request.{line}", request.outcome or {}, UPKEEP),
         RedrawCard(),
         ThreadLine(line, text),
-        RaiseAlert(said, request_alerts.LANDED_LATE.condition(request.id)),
+        RaiseAlert(said, request_alerts.COMPLETED_LATE.condition(request.id)),
     ]
 
 

@@ -165,7 +165,7 @@ def approval_is_valid(request: Request, now: datetime) -> bool:
     return request.valid_until is not None and now < request.valid_until
 
 
-_ASK_A_PERSON = "A person has to find out; do not repeat this."
+_ASK_A_PERSON = "Someone must check this by hand. Do not repeat it."
 _REPLACED = (
     "Do not repeat this. Two people close it with Resolve: they say whether it was in force for a while."
 )
@@ -197,7 +197,10 @@ def settle(
         case Evidence.UNDONE:
             return Outcome(Finding.REFUSED, f"{text} Nothing is missing. Ask again if it is still wanted.")
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
-            return Outcome(Finding.UNRESOLVED, f"{text} Do not repeat this; it is being reconciled.")
+            return Outcome(
+                Finding.UNRESOLVED,
+                f"{text} Do not repeat this; Countersign checks it with your card provider.",
+            )
         case Evidence.DEBITED:
             return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
         case Evidence.UNPROVEN | Evidence.HALF_DONE:
@@ -231,7 +234,7 @@ class Change:
 
 # True of every kind; what that means for money stands beside the state word.
 LAPSED = (
-    "The approval lapsed before it could be sent again. It was not carried out. Make a new request if it is still"
+    "The approval expired before it could be sent again. It was not carried out. Make a new request if it is still"
     " wanted."
 )
 

@@ -20,8 +20,8 @@ RECONCILE_DENSE_FOR = timedelta(hours=24)
 # No request of ours can still be on its way: the longest client timeout (75 s read, 5 s connect)
 # and a margin for a slow network after it.
 QUIESCENCE = timedelta(seconds=100)
-# What happened "since" a moment of ours is read from so much earlier by the service's clock: a clock that was an hour
-# off, the worst that is known of machines (a wrong time zone), hides no row.
+# What happened "since" a moment of ours is read from so much earlier by the card provider's clock: a clock that was
+# an hour off, the worst that is known of machines (a wrong time zone), hides no row.
 CLOCKS_DIFFER = timedelta(minutes=75)
 # To call something the work of a call by its time alone the clocks must agree better.
 CLOCKS_AGREE = timedelta(minutes=2)

@@ -18,7 +18,7 @@
     webhooks    is this delivery genuine, and what does it say; sans-I/O
     shapes      the form of what goes out and comes back, worked out from the models
     known       what the client knows of the API beside its endpoints: version, events
-    described   what the service publishes of itself: fetching and reading it
+    described   what the card provider publishes of itself: fetching and reading it
     drift       where the two part ways
 
 Source of every fact: the API document, cited in square brackets by its headings.

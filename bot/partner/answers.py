@@ -10,7 +10,7 @@ and what becomes of a request.
 
 Two questions decide a row: can anything have happened, and may the key be used again. Where the document
 leaves one open the worse is assumed. A refusal speaks of its own call only, so after a doubt it never ends
-anything. A pair that is not in the table is not an answer of the service at all, and proves nothing.
+anything. A pair that is not in the table is not an answer of the card provider at all, and proves nothing.
 
 Source: the API document. What a row holds is in the endpoint's own paragraph there, what all share in the
 chapter "Errors".
@@ -39,7 +39,7 @@ class Key(StrEnum):
 
     KEPT = "kept"  # as it was: a repeat of the call carries this key and no other
     SPENT = "spent"  # or perhaps spent: it must never be sent again, another try is a new request
-    RELEASED = "released"  # given free by the service, which keeps nothing of the call
+    RELEASED = "released"  # given free by the card provider, which keeps nothing of the call
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ Rows = Mapping[Pair, Answer]
 
 NO_ANSWER: Pair = (None, None)
 """The row for a call that got no answer it can rely on. A row `(502, None)` is for that status in other
-words than the service's own: a proxy's page."""
+words than the card provider's own: a proxy's page."""
 
 NOT_SENT = Answer(Finding.REFUSED, Finding.EVIDENCE)
 """Refused by the client itself, before any byte left."""
@@ -90,7 +90,7 @@ REFUSED_FOR_GOOD = Answer(Finding.REFUSED, Finding.EVIDENCE, Key.SPENT)
 
 
 def pages(answer: Answer, *statuses: int) -> Rows:
-    """The same for these statuses in other words than the service's own."""
+    """The same for these statuses in other words than the card provider's own."""
     return {(status, None): answer for status in statuses}
 
 
@@ -104,7 +104,7 @@ COMMON: Rows = {
     (429, "RATE_LIMITED"): Answer(Finding.WAIT, Finding.WAIT),
 }
 
-# A read moves nothing whatever happens to it, so a failure of the service's side may be asked again.
+# A read moves nothing whatever happens to it, so a failure of the card provider's side may be asked again.
 _ASK_AGAIN = Answer(Finding.NOTHING_YET, Finding.NOTHING_YET, repeats=3)
 READ: Rows = {
     **COMMON,
@@ -120,7 +120,7 @@ READ: Rows = {
 # Reads too, but each call makes another address that shows a card: a person asks again, not the client.
 READ_ONCE: Rows = {pair: replace(answer, repeats=0) for pair, answer in READ.items()}
 
-# A change of the service's own records: after an internal fault it may be done or not.
+# A change of the card provider's own records: after an internal fault it may be done or not.
 RECORD_CHANGE: Rows = {**COMMON, (500, "UNAVAILABLE"): OPEN, NO_ANSWER: OPEN}
 
 # A change at the processor. Unlike freeze, nothing says that a 502 or 503 left all as it was.

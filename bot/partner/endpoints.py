@@ -9,20 +9,20 @@ from bot.partner.shapes import NOTHING_SENT, Sent, Shape
 CONNECT_SECONDS = 5.0
 """A host that does not even take the connection in this time is down."""
 
-# Time between two bytes of an answer. A change may wait for the processor behind the service and must
-# not be given up early: giving up does not stop it, it only makes the outcome unknown. The service
+# Time between two bytes of an answer. A change may wait for the processor behind the card provider and must
+# not be given up early: giving up does not stop it, it only makes the outcome unknown. The card provider
 # itself waits 20 s for the processor [GET transactions], a few tries long, so 75 s is above what a
 # healthy answer can take and below what an operator would wait for.
 CHANGE_READ_SECONDS = 75.0
 # A switch is set by the same call again, whatever became of the last one, and somebody may be waiting for it
-# in an emergency: no longer than the 20 s for which the service itself waits, and a margin.
+# in an emergency: no longer than the 20 s for which the card provider itself waits, and a margin.
 SWITCH_READ_SECONDS = 25.0
-# Reads of the service's own records answer at once or not at all, and a person may be waiting.
+# Reads of the card provider's own records answer at once or not at all, and a person may be waiting.
 RECORD_READ_SECONDS = 20.0
 # Reads that pass through to the processor: its 20 s and the way there and back.
 LIVE_READ_SECONDS = 30.0
 # A card's history is searched at the processor: up to five attempts of 20 s each with pauses between
-# [GET transactions]. Whoever gives up before the service does makes failures of its own.
+# [GET transactions]. Whoever gives up before the card provider does makes failures of its own.
 HISTORY_READ_SECONDS = 130.0
 
 # Timeouts are per phase, and a peer that drips bytes resets the one for reading each time: the whole
@@ -86,7 +86,7 @@ class Endpoint:
 def meaning(endpoint: Endpoint, status: int | None, code: str | None) -> Answer:
     """The row for this answer; for what the table does not give, that of no answer at all.
 
-    `code` is None for words other than the service's own; `status` too where nothing came back.
+    `code` is None for words other than the card provider's own; `status` too where nothing came back.
     """
     rows = endpoint.rows
     if (status, code) in rows:

@@ -7,7 +7,7 @@
     │   └── UnreadableAnswer            a redirect, no JSON, too large, a code the document does not
     │                                   give for this call: to a change as good as no answer
     ├── LedgerMoving                    no two pages of the ledger would fit together
-    └── Refused                         the service answered with one of its codes
+    └── Refused                         the card provider answered with one of its codes
         ├── BadRequest                  BAD_REQUEST
         ├── InvalidDetail               INVALID_NAME, INVALID_EMAIL, INVALID_PHONE, PHONE_COUNTRY_NOT_ALLOWED
         ├── Unauthorized                UNAUTHORIZED: key missing, unknown or revoked, or account suspended
@@ -37,7 +37,7 @@ class PartnerError(Exception):
     """A call that did not give what was asked. Its text and fields hold no secret or personal detail.
 
     `operation` is the endpoint; `status` and `code` are None where there was no readable answer;
-    `message` is the service's sentence, cleaned, or ours; `retry_after` is in seconds; `sent_key` is the
+    `message` is the card provider's sentence, cleaned, or ours; `retry_after` is in seconds; `sent_key` is the
     idempotency key that went out; `body` is what may be kept of the error body; `attempts` counts the
     exchanges made in this call, and `earlier_in_doubt` says that one before the last may have happened.
     """
@@ -84,7 +84,7 @@ class NotConnected(NoAnswer):
 
 
 class UnreadableAnswer(NoAnswer):
-    """Something answered, but not in the service's words. `code` is None: it must not be branched on."""
+    """Something answered, but not in the card provider's words. `code` is None: it must not be branched on."""
 
 
 class LedgerMoving(PartnerError):
@@ -92,7 +92,7 @@ class LedgerMoving(PartnerError):
 
 
 class Refused(PartnerError):
-    """The service answered with one of its codes."""
+    """The card provider answered with one of its codes."""
 
 
 class BadRequest(Refused):
@@ -149,11 +149,11 @@ class TooManyPending(Refused):
 
 
 class UpstreamAuth(Refused):
-    """The service could not authenticate at the processor."""
+    """The card provider could not authenticate at the processor."""
 
 
 class Unavailable(Refused):
-    """The service or its processor failed."""
+    """The card provider or its processor failed."""
 
 
 _DETAIL_FIELDS = {

@@ -24,7 +24,7 @@ class AccessRefused(ValueError):
 
 
 def key_prefix(key: Secret) -> str:
-    """The part of the key that may be shown and quoted to the service: `svc_live_` and 8 hex digits.
+    """The part of the key that may be shown and quoted to the card provider: `svc_live_` and 8 hex digits.
 
     A key of another form shows nothing of itself.
     """
@@ -45,8 +45,8 @@ def check_access(base_url: str, key: Secret) -> httpx.URL:
     if is_loopback(url.host):
         if not secret.startswith(SANDBOX_PREFIX):
             raise AccessRefused(
-                f"This is no sandbox key, and {url.host} is this machine: a live key is never used there. "
-                f"Use a key that begins {SANDBOX_PREFIX}, or the service's own address."
+                f"This isn't a sandbox key, and {url.host} is this machine: a live key is never used there. "
+                f"Use a key that begins {SANDBOX_PREFIX}, or your card provider's own address."
             )
     elif secret.startswith(SANDBOX_PREFIX):
         raise AccessRefused(

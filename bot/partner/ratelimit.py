@@ -1,6 +1,6 @@
 """One rolling-minute budget for everybody who uses a key, with shares kept for emergencies, people and money.
 
-The service counts requests per key over a rolling minute, 120 unless `GET /me` says otherwise, and a
+The card provider counts requests per key over a rolling minute, 120 unless `GET /me` says otherwise, and a
 call over it waits a full minute [Limits; Errors]. So one `RateLimiter` belongs to one key. Background
 reads may use 60 % of the minute; the rest is there when a person asks or money has to move. A tenth is
 kept for what is urgent alone, so that a freeze goes out in a minute that everything else has used up; where
@@ -52,7 +52,7 @@ class RollingBudget:
         return self._per_minute
 
     def set_limit(self, per_minute: int) -> None:
-        """Take over the figure the service gives; below 1 would stop everything for good and is ignored."""
+        """Take over the figure the card provider gives; below 1 would stop everything for good and is ignored."""
         if per_minute >= 1:
             self._per_minute = per_minute
 
@@ -62,7 +62,7 @@ class RollingBudget:
             self._blocked_until[lane] = max(self._blocked_until[lane], until)
 
     def observe(self, remaining: int, at: float) -> None:
-        """The service says how much is left: count what others must have sent.
+        """The card provider says how much is left: count what others must have sent.
 
         Only ever makes us slower: with answers in flight we know of more requests than it had counted.
         """

@@ -5,7 +5,7 @@ was taken in.
 
 The signature is over the timestamp header, a full stop and the raw body, with the whole secret as key,
 `whsec_` included: it is neither stripped nor decoded [Signature]. Event and delivery headers are not
-signed, so type and id are taken from the body. The service sets no freshness window; ours is on both
+signed, so type and id are taken from the body. The card provider sets no freshness window; ours is on both
 sides of the clock, on the timestamp of this attempt, since the event itself may be old on a retry.
 
 Once taken in an event is never refused: what cannot be read comes back as an UnknownEvent, for a person
@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import Field
 
 from bot.partner import codec
-from bot.partner.models import Answer, Event, Unreadable, Utc
+from bot.partner.models import CHALLENGE, Answer, Event, Unreadable, Utc
 from bot.partner.models import events as typed
 from bot.partner.redaction import REMOVED, redact
 from bot.partner.secret import Secret
@@ -39,7 +39,6 @@ _NAME = "^[!-~]{1,200}$"
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
 _TIMESTAMP = re.compile(r"[0-9]{1,11}")
 
-CHALLENGE = "card.3ds_challenge"
 CODE_PATH = ("code",)
 """Where the code of a challenge is assumed to be; a guess until a real challenge was seen."""
 

@@ -1,4 +1,4 @@
-"""One HTTP exchange with the service: bytes out, an answer or a PartnerError in.
+"""One HTTP exchange with the card provider: bytes out, an answer or a PartnerError in.
 
 Nothing here retries or waits in line. Each exchange leaves one log line with the path's template, never
 the path, a body, a name or a key. Errors of the HTTP library are not chained to ours, since they carry
@@ -78,7 +78,7 @@ class Outgoing:
     def check(self) -> None:
         """Raise NotSent for an id or idempotency key that the API could not take as meant."""
         if not all(_ID.fullmatch(value) for value in self.ids):
-            raise self.refused("This id has characters that no id of the service has.")
+            raise self.refused("This id has characters that no id of your card provider has.")
         if self.key is not None and not _IDEMPOTENCY_KEY.fullmatch(self.key):
             raise self.refused("An idempotency key is 1 to 128 letters, digits, hyphens or underscores.")
 
@@ -186,9 +186,9 @@ class Wire:
         try:
             value = codec.decode(raw)
         except codec.BadJson:
-            raise _unreadable(out, status, "the answer is no JSON") from None
+            raise _unreadable(out, status, "the answer isn't JSON") from None
         if not isinstance(value, dict):
-            raise _unreadable(out, status, "the answer is no JSON object")
+            raise _unreadable(out, status, "the answer isn't JSON object")
         if status >= 400:
             raise _refusal(out, status, headers, value)
         if status not in (200, 201) or "data" not in value:
@@ -241,7 +241,7 @@ def _no_auth(request: httpx.Request) -> httpx.Request:
 
 
 def _refusal(out: Outgoing, status: int, headers: httpx.Headers, value: dict[str, Any]) -> PartnerError:
-    """The service's error body as an error; without a code the document gives here, no answer."""
+    """The card provider's error body as an error; without a code the document gives here, no answer."""
     code = value.get("code")
     message = redact(value.get("error"), private_values(out.body))
     if not isinstance(code, str) or (status, code) not in documented(out.endpoint):

@@ -47,13 +47,13 @@ async def of_request(
     tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, Any] | None = None
 ) -> None:
     """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest."""
-    told = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
+    recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
     await chain.append(
         tx,
         actor=actor,
         action=action,
         subject=f"request:{request.id}:{request.version}",
-        body=told,
+        body=recorded,
         policy_version=core.policy.version,
     )
 

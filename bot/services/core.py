@@ -103,6 +103,15 @@ class Core:
     leads: Callable[[], bool] = alone  # is this the one process of several that watches?
 
     @property
+    def offered_kinds(self) -> Mapping[str, type[Operation]]:
+        """The kinds that work here: without those that need a setting which is not made."""
+        return {
+            name: cls
+            for name, cls in self.kinds.items()
+            if cls.is_set_up() and (self.reveals.base_url or not cls.handling.needs_public_url)
+        }
+
+    @property
     def default_program(self) -> str:
         """`main` where there is one, else the first by name."""
         return "main" if "main" in self.partners else min(self.partners)

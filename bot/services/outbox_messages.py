@@ -25,7 +25,7 @@ NEWS_SEEN_FOR = timedelta(minutes=1)
 _UNWELCOME_STATES = frozenset(
     {State.FAILED, State.UNRESOLVED, State.REJECTED, State.CANCELLED, State.EXPIRED}
 )
-_TOLD_OF_ROWS = frozenset(
+_SHOWN_OF_ROWS = frozenset(
     {"unresolved", "landed_late", "contradicted", "returned", "resolution", "resolution_corrected"}
 )
 
@@ -46,7 +46,7 @@ async def redraw(tx: Tx, core: Core, request: Request) -> None:
     await _put(tx, core, kinds.REQUEST_CARD, request.id, (request.id, request.version, core.ids.ulid()))
 
 
-async def post_anew(tx: Tx, core: Core, subject: Subject, person: str | None) -> None:
+async def post_again(tx: Tx, core: Core, subject: Subject, person: str | None) -> None:
     """The message in whose thread lines of this subject go: it is not in Slack any more. `person`: who gets it,
     where it is a direct message."""
     by_subject = {About.REQUEST: kinds.REQUEST_CARD, About.NOTICE: kinds.REQUESTER_NOTICE}
@@ -78,7 +78,7 @@ async def line(
     Of a row of a batch only what somebody has to look at is reported, in the batch's thread and with the row's id.
     """
     if request.parent_id is not None:
-        if line not in _TOLD_OF_ROWS:
+        if line not in _SHOWN_OF_ROWS:
             return
         text = f"{request.id} ({request.summary}): {text or request.outcome_text}"
     body = {"line": line, "actor": actor, "text": text, "version": request.version}
@@ -97,16 +97,16 @@ async def tell_requester(
     if actor == request.requester or request.parent_id is not None:
         return
     subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
-    told_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
+    shown_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
     key = (request.id, request.version)
     to = request.requester
     await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body={"actor": actor}, person=to)
-    if not is_news or told_at is None:
+    if not is_news or shown_at is None:
         return
     is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
-    if is_bad or is_loud or tx.now - told_at > NEWS_SEEN_FOR:
-        told = {"line": request.word, "text": request.outcome_text}
-        body = {**told, "actor": actor, "version": request.version}
+    if is_bad or is_loud or tx.now - shown_at > NEWS_SEEN_FOR:
+        shown = {"line": request.word, "text": request.outcome_text}
+        body = {**shown, "actor": actor, "version": request.version}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 

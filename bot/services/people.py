@@ -272,8 +272,8 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
             return OwnRequest()
         case Reason.OF_ONES_DELEGATE:
             return NotAllowed(
-                "The person who asked and you count as one person while one of you decides in the other's place, so"
-                " somebody else has to decide. Nothing has changed.",
+                "You and the requester are linked by a delegation, so you cannot decide on this. Somebody else has to."
+                " Nothing has changed.",
                 "of_ones_delegate",
             )
         case Reason.ALREADY_DECIDED:

@@ -91,7 +91,7 @@ class Account:
 
     @property
     def usable_usd(self) -> Decimal:
-        """What can be spent: a ceiling of the service can make it less than the balance, a debt less than 0."""
+        """What can be spent: a ceiling of the card provider can make it less than the balance, a debt less than 0."""
         return min(self.balance_usd, self.available_usd)
 
 

@@ -68,7 +68,7 @@ class PolicyRow:
     approvals: int
     tiers: tuple[tuple[Decimal, int], ...]  # (above USD, approvals)
     expires: str
-    run_now: bool
+    run_now: str  # the words of its checkbox for being sent at once; "" = it is offered none
 
 
 @dataclass(frozen=True, slots=True)

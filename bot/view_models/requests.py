@@ -144,7 +144,7 @@ class Confirmation:
     `changed` says what is different from the facts shown at submit.
     """
 
-    picture: RequestView
+    view: RequestView
     lines: tuple[Line, ...]
     concerns: tuple[Concern, ...]
     changed: tuple[str, ...]

@@ -8,6 +8,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.money import format_usd
+from bot.domain.requests import ApprovalHealth
 from bot.operations import Line, stage_of
 from bot.view_models.alerts import AlertView
 from bot.view_models.money import FloatView
@@ -63,7 +64,10 @@ class ProgramState:
 
 @dataclass(frozen=True, slots=True)
 class StatusView:
-    """`/countersign status`. `requests` are open ones by state; `trouble` by program where it was not read."""
+    """`/countersign status`. `requests` are open ones by state; `trouble` by program where it was not read.
+
+    `approvals` are figures of the last 30 days.
+    """
 
     at: datetime
     programs: tuple[ProgramState, ...]
@@ -71,11 +75,12 @@ class StatusView:
     oldest_waiting_at: datetime | None
     alerts: tuple[AlertView, ...]
     trouble: Mapping[str, str]
+    approvals: ApprovalHealth
 
 
 @dataclass(frozen=True, slots=True)
 class HomeTabView:
-    """The Home tab of one person."""
+    """The Home tab of one person. `alerts` are those not snoozed; `snoozed` counts the others."""
 
     inbox: InboxView
     programs: tuple[ProgramState, ...]
@@ -84,6 +89,7 @@ class HomeTabView:
     may_decide: bool
     is_admin: bool
     at: datetime
+    snoozed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ async def _resolve(turn: Turn, alert_id: str) -> None:
 
 
 async def _remedy(turn: Turn, alert_id: str) -> None:
-    """The form that fixes it, filled; the card, where it was frozen for a reason; or a text for the service."""
+    """The form that fixes it, filled; the card, where it was frozen for a reason; or a text for the card provider."""
     found = await remedies.of(turn.core, alert_id)
     if found.card_id:
         await _tell_card(turn, found.card_id)

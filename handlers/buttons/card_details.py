@@ -19,4 +19,4 @@ async def new_link(turn: Turn) -> None:
 
 async def _new_link(turn: Turn, request_id: str) -> None:
     await details_link.another_link(turn.core, request_id, turn.user)
-    await turn.tell(replies.said("A new link comes in a moment. The one before works no more."))
+    await turn.tell(replies.said("A new link is on its way. The old one no longer works."))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slack_sdk.webhook import WebhookResponse
 
-from handlers.commands import dispatch, grammar
+from handlers.commands import Command, dispatch, grammar
 from handlers.guard import Turn
 from handlers.slack_api import chart_upload
 from handlers.views import Block
@@ -32,7 +32,7 @@ async def _turn_page(turn: Turn) -> None:
         await turn.tell(answer)
 
 
-def _asked(turn: Turn) -> grammar.Command:
+def _asked(turn: Turn) -> Command:
     return grammar.from_text(str(turn.action.get("value") or ""))
 
 

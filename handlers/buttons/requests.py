@@ -9,7 +9,7 @@ from bot.domain.requests import State
 from bot.services import people
 from bot.services.execution import try_now
 from bot.services.requests import approvals, request_lookups
-from handlers.commands import dispatch, grammar, open_forms
+from handlers.commands import Command, dispatch, grammar, open_forms
 from handlers.guard import Turn
 from handlers.modals import batches
 from handlers.slack_api import chart_upload
@@ -46,9 +46,9 @@ async def _redraw_if_old(turn: Turn, request_id: str, version: int) -> None:
     message = turn.body.get("message")
     if not message:
         return
-    picture = await request_lookups.request_picture(turn.core, request_id)
-    drawn = request_views.card(picture)
-    if picture.request.version != version or message.get("text") != drawn["text"]:
+    view = await request_lookups.request_view(turn.core, request_id)
+    drawn = request_views.card(view)
+    if view.request.version != version or message.get("text") != drawn["text"]:
         await approvals.redraw(turn.core, request_id)
 
 
@@ -62,7 +62,7 @@ async def _approve(turn: Turn, request_id: str, version: int) -> None:
 
 async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
     standing = await approvals.require_may_approve(turn.core, request_id, turn.user)
-    if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
+    if (await request_lookups.request_view(turn.core, request_id)).batch is not None:
         await batches.confirm(turn, view_id, request_id, standing)
         return
     found = await request_lookups.confirmation(turn.core, request_id, turn.user)
@@ -72,13 +72,13 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
-    found = await request_lookups.request_picture(turn.core, request_id)
+    found = await request_lookups.request_view(turn.core, request_id)
     approvals.require_rejectable(found.request, turn.user)
     await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.reject(request_id, version))
 
 
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
-    asked = (await request_lookups.request_picture(turn.core, request_id)).request
+    asked = (await request_lookups.request_view(turn.core, request_id)).request
     stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
     view = approval_modals.cancel(request_id, version, stops=stops)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
@@ -101,7 +101,7 @@ async def _details(turn: Turn, request_id: str, version: int) -> None:
 
 async def _show_details(turn: Turn, view_id: str, request_id: str) -> None:
     await people.require_member(turn.core, turn.user, action="lookup")
-    view = replies.request_modal(await request_lookups.request_picture(turn.core, request_id))
+    view = replies.request_modal(await request_lookups.request_view(turn.core, request_id))
     await turn.client.views_update(view_id=view_id, view=view)
 
 
@@ -120,7 +120,7 @@ async def _undo(turn: Turn, request_id: str, version: int) -> None:
 
 
 async def _again(turn: Turn, request_id: str, version: int) -> None:
-    if (await request_lookups.request_picture(turn.core, request_id)).batch is not None:
+    if (await request_lookups.request_view(turn.core, request_id)).batch is not None:
         await batches.again(turn, request_id)
         return
     await open_forms.open_from_request(turn, request_id)
@@ -172,7 +172,7 @@ async def share(turn: Turn) -> None:
     turn.after(_share(turn, asked))
 
 
-async def _share(turn: Turn, asked: grammar.Command) -> None:
+async def _share(turn: Turn, asked: Command) -> None:
     answer = await dispatch.shared(turn, asked)
     thread = (turn.body.get("container") or {}).get("thread_ts")
 

@@ -104,7 +104,7 @@ LOOK_UPS = (
         ("card", "show"),
         _show,
         "/card show CARD",
-        "one card: how it stands and why, balance, last purchases, declines, requests",
+        "one card: its status and why, balance, last purchases, declines, requests",
         shared=True,
     ),
     LookUp(("card", "tx"), _transactions, "/card tx CARD [PERIOD]", "what was bought with it", shared=True),

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 from bot.domain.errors import NotFound
 from bot.operations import Operation
+from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
-from handlers.commands import alert_lookups
+from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
-from handlers.views import Block, help_text
+from handlers.views import Block, alerts, help_text, replies
 from handlers.views.lookups import webhook
+
+_LASTS = re.compile(r"([1-9][0-9]{0,3})([hd])")
+_HOW_ALERTS = (
+    "Write /countersign alerts, alerts mute NAME KIND [ABOUT] [7d], alerts unmute NAME, or alerts code"
+    " REFERENCE @person."
+)
 
 
 async def _who(asked: Asking) -> Block:
@@ -36,11 +46,39 @@ def _kind_named(core: Core, text: str) -> type[Operation]:
 
 
 async def _policy(asked: Asking) -> Block:
-    return help_text.policy(policy_lookups.policy_picture(asked.core))
+    return help_text.policy(policy_lookups.policy_view(asked.core))
 
 
 async def _alerts(asked: Asking) -> Block:
-    return await alert_lookups.answer(asked.core, asked.slack_id, asked.command.rest)
+    """What is open. For admins also `mute`, `unmute`, and `code REFERENCE @person`, which is `people map`."""
+    core, slack_id, words = asked.core, asked.slack_id, asked.command.rest.split()
+    if not words:
+        return alerts.open_alerts(await alert_actions.shown(core))
+    if words[0] == "unmute" and len(words) == 2:
+        await alert_actions.unmute(core, slack_id, words[1])
+        return replies.said(f"The mute rule {words[1]} is ended; what is open is posted.")
+    if words[0] == "mute" and len(words) >= 3:
+        return await _mute(core, slack_id, words[1], words[2], words[3:])
+    if words[0] == "code" and len(words) >= 3:
+        return await otp_recipients.named(core, slack_id, words[1:])
+    raise NotFound(_HOW_ALERTS)
+
+
+async def _mute(core: Core, slack_id: str, name: str, kind: str, more: list[str]) -> Block:
+    match = _LASTS.fullmatch(more[-1]) if more else None
+    lasts = None
+    if match:
+        lasts = timedelta(**{{"h": "hours", "d": "days"}[match[2]]: int(match[1])})
+        more = more[:-1]
+    try:
+        await alert_actions.mute(core, slack_id, name=name, kind=kind, about=" ".join(more), lasts=lasts)
+    except ValueError as wrong:
+        raise NotFound(f"{wrong} {_HOW_ALERTS}") from None
+    about = f" about {' '.join(more)}" if more else ""
+    end = f" for {match[0]}" if match else " until somebody ends it"
+    return replies.said(
+        f"The rule {name} mutes alerts of the kind {kind}{about}{end}. They are kept and not posted."
+    )
 
 
 async def _webhook(asked: Asking) -> Block:
@@ -52,7 +90,7 @@ LOOK_UPS = (
         ("countersign", "who"),
         _who,
         "/countersign who OPERATION",
-        "who could approve it, were you to ask",
+        "who could approve a request like this from you",
     ),
     LookUp(("countersign", "policy"), _policy, "/countersign policy", "the policy in words", shared=True),
     LookUp(("countersign", "alerts"), _alerts, "/countersign alerts", "what is open"),

@@ -1,11 +1,7 @@
-"""Look-ups: a command in, a message out. Used by slash commands, mentions, messages, pages and sharing.
-
-The table is made of the rows of each command's module; `handlers.commands.lookup` says what a row is.
-"""
+"""Look-ups: a command in, a message out. Used by slash commands, mentions, messages, pages and sharing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot import operations
@@ -15,35 +11,13 @@ from bot.services.cards import card_choice
 from bot.services.core import Core
 from bot.services.people import Role
 from bot.services.requests import request_lookups
-from handlers.commands import (
-    card_lookups,
-    countersign_lookups,
-    exports,
-    float_lookups,
-    funding_lookups,
-    grammar,
-    operator_lookups,
-)
-from handlers.commands import request_lookups as request_answers
-from handlers.commands.grammar import Command
-from handlers.commands.lookup import Asking, LookUp, NotUnderstood
+from handlers.commands import grammar
+from handlers.commands.all_lookups import COMMANDS, LOOK_UPS
+from handlers.commands.lookup import Asking, Command, NotUnderstood
 from handlers.guard import Turn
 from handlers.views import Block, help_text, replies
 
 _MORE = "more"  # after help: examples
-_MODULES = (
-    card_lookups,
-    float_lookups,
-    funding_lookups,
-    request_answers,
-    countersign_lookups,
-    operator_lookups,
-    exports,
-)
-LOOK_UPS: Mapping[tuple[str, str], LookUp] = {
-    look_up.name: look_up for module in _MODULES for look_up in module.LOOK_UPS
-}
-COMMANDS = tuple(dict.fromkeys(command for command, _ in LOOK_UPS))
 
 
 async def answer(turn: Turn, asked: Command) -> Block:
@@ -94,7 +68,7 @@ async def require_asker(core: Core, slack_id: str) -> None:
 async def cancel_button(core: Core, slack_id: str, request_id: str) -> Block:
     """A request's cancellation said in a message: the button that asks once more."""
     await people.require_member(core, slack_id, action="lookup")
-    return replies.cancel((await request_lookups.request_picture(core, request_id)).request)
+    return replies.cancel((await request_lookups.request_view(core, request_id)).request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +95,7 @@ def commands_for(core: Core, uses: Uses) -> list[help_text.Use]:
         for row in LOOK_UPS.values()
         if row.usage and (row.role is None or row.role in uses.roles)
     ]
-    for cls in map(core.kinds.__getitem__, operations.listed(core.kinds)):
+    for cls in map(core.kinds.__getitem__, operations.listed(core.offered_kinds)):
         if Role.ADMIN in uses.roles if cls.handling.asked_by_admins else uses.may_ask:
             usage = f"{cls.command[1]} [bulk]" if cls.batch else cls.command[1]
             found.append(help_text.Use(cls.command, "request", usage, cls.example, cls.help))

@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.domain.errors import NotFound
 from bot.domain.time import USAGE
-from bot.services.overview import KINDS, Wish, exports
+from bot.services.overview import KINDS, ExportSpec, exports
 from bot.services.people import Role
 from bot.services.requests import resolve_card
 from handlers.commands.lookup import Asking, LookUp
@@ -32,13 +32,13 @@ _MOST_PATIENCE_S = 60.0
 
 async def answer(asked: Asking) -> Block:
     """Says that it has begun; the files follow. Raises NotFound, NotAllowed."""
-    wish = await _wish(asked)
-    await exports.require_exporter(asked.core, asked.slack_id, wish)
-    asked.turn.after(_run(asked.turn, wish))
-    return views.begun(wish.kind, wish.period)
+    spec = await _spec(asked)
+    await exports.require_exporter(asked.core, asked.slack_id, spec)
+    asked.turn.after(_run(asked.turn, spec))
+    return views.begun(spec.kind, spec.period)
 
 
-async def _wish(asked: Asking) -> Wish:
+async def _spec(asked: Asking) -> ExportSpec:
     kind, _, _ = asked.rest.partition(" ")
     kind = kind.lower()
     head, period = asked.period()
@@ -46,44 +46,44 @@ async def _wish(asked: Asking) -> Wish:
     if kind not in KINDS or period is None or (card and kind != "transactions"):
         raise NotFound(_HOW)
     if not card:
-        return Wish(kind, period, asked.program)
+        return ExportSpec(kind, period, asked.program)
     async with asked.core.store.read() as tx:
         entry = await resolve_card(tx, card)
-    return Wish(kind, period, entry.program, entry)
+    return ExportSpec(kind, period, entry.program, entry)
 
 
-async def _run(turn: Turn, wish: Wish) -> None:
+async def _run(turn: Turn, spec: ExportSpec) -> None:
     opened = await turn.client.conversations_open(users=turn.user)
-    letters = _Letters(turn, wish, str(opened["channel"]["id"]))
+    letters = _Letters(turn, spec, str(opened["channel"]["id"]))
     await letters.begin()
     try:
-        sent = await exports.export(turn.core, turn.user, wish, letters)
+        sent = await exports.export(turn.core, turn.user, spec, letters)
     except Exception as error:  # noqa: BLE001  what went wrong belongs into the message that shows progress
-        await letters.end(views.stopped(wish.kind, letters.files, turn.sentence(error)))
+        await letters.end(views.stopped(spec.kind, letters.files, turn.sentence(error)))
         return
-    await letters.end(views.done(wish.kind, wish.period, KINDS[wish.kind].source, sent.rows, sent.sha256))
+    await letters.end(views.done(spec.kind, spec.period, KINDS[spec.kind].source, sent.rows, sent.sha256))
 
 
 class _Letters:
     """An `exports.Receiver`: a direct message that is edited, and files beside it."""
 
-    def __init__(self, turn: Turn, wish: Wish, channel: str) -> None:
+    def __init__(self, turn: Turn, spec: ExportSpec, channel: str) -> None:
         self.files = 0
         self._turn = turn
-        self._wish = wish
+        self._spec = spec
         self._channel = channel
         self._ts = ""
 
     async def begin(self) -> None:
         posted = await self._turn.client.chat_postMessage(
-            channel=self._channel, **views.running(self._wish.kind, self._wish.period, 0)
+            channel=self._channel, **views.running(self._spec.kind, self._spec.period, 0)
         )
         self._ts = str(posted["ts"])
 
     async def progress(self, rows: int) -> None:
         """A figure that does not get through is worth no delay: the next one will, or the end."""
         try:
-            await self._edit(views.running(self._wish.kind, self._wish.period, rows))
+            await self._edit(views.running(self._spec.kind, self._spec.period, rows))
         except SlackApiError as error:
             log.info("handlers.progress_not_shown", extra={"error": code_of(error)})
 

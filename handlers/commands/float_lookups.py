@@ -50,6 +50,6 @@ LOOK_UPS = (
         shared=True,
     ),
     LookUp(("float", "ledger"), _ledger, "/float ledger [PERIOD]", "its movements, in words", shared=True),
-    LookUp(("float", "fees"), _fees, "/float fees", "what the service charges, and when", shared=True),
+    LookUp(("float", "fees"), _fees, "/float fees", "what your card provider charges, and when", shared=True),
     LookUp(("float", "earnings"), _earnings, "/float earnings", "your commission", shared=True),
 )

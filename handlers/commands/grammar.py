@@ -1,6 +1,6 @@
 """What a person typed, as command, subcommand and arguments: one grammar for slash, mention and message.
 
-Pure: text in, values out. It knows which words there are and nothing of what they do.
+Pure: text in, values out. Which words there are is said by the look-ups and the operation kinds themselves.
 """
 
 from __future__ import annotations
@@ -8,18 +8,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from functools import cache
 
 from rapidfuzz.distance import OSA
 
+from bot import operations
 from bot.operations import Operation
+from handlers.commands.all_lookups import LOOK_UPS
+from handlers.commands.lookup import Command
 
-# Words after a command that may also stand alone with arguments: anything else there is an argument.
-_FLOAT = frozenset({"ledger", "fees", "markup", "earnings"})
-_REQUESTS = frozenset({"show", "cancel", "verify"})
-_ALONE: Mapping[str, frozenset[str]] = {"float": _FLOAT, "requests": _REQUESTS}
-_TOP_UP = re.compile(r"\btop[ _-]up\b", re.IGNORECASE)
-_WEBHOOK = re.compile(r"webhook\s+(register|rotate|redeliver)\b(.*)", re.IGNORECASE | re.DOTALL)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'"})
 _QUOTED = re.compile(r"""(["'])(?P<inside>.+?)\1(?:\s+(?P<rest>.*))?""")
 _LAST_FOUR = re.compile(r"[•*x]*[0-9]{4}")
@@ -29,48 +26,46 @@ _AMOUNT = re.compile(r"[-−–+(]?\$?[-−–]?[0-9].*")
 # written under another command has to be nearer.
 _LIKE_ENOUGH, _ELSEWHERE, _BEGINS, _SHORTEST_SLIP = 0.7, 0.2, 0.3, 2
 _OUR_NAME = re.compile(r"^\s*<@[A-Z0-9]+(?:\|[^>]*)?>[\s:,]*")
-_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 # What Slack makes of addresses in a message: <https://a.b|a.b>, <mailto:a@b.c|a@b.c>, <tel:+49…|+49…>.
 _LINKED = re.compile(r"<(?:https?://|mailto:|tel:)[^|>]*\|([^>]*)>|<(https?://[^|>]*)>")
 
 
-def mentioned(word: str) -> str:
-    """The Slack id of the person whom a whole word mentions (`<@U0BOB>`, `<@U0BOB|bob>`); else empty."""
-    found = _MENTION.fullmatch(word)
-    return found[1] if found else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What was asked. `subcommand` is "" where the command stands alone; `rest` are its arguments as typed."""
-
-    command: str
-    subcommand: str
-    rest: str
-
-    @property
-    def text(self) -> str:
-        """The whole in one line, to be read again by `from_text`."""
-        return " ".join(filter(None, (self.command, self.subcommand, self.rest)))
-
-    def kind(self, kinds: Mapping[str, type[Operation]]) -> type[Operation] | None:
-        """The operation kind this asks for, if it asks for one."""
-        return next((k for k in kinds.values() if k.command == (self.command, self.subcommand)), None)
-
-
 def from_slash(command: str, text: str) -> Command:
     """A slash command: `/card`, `topup 4242 50`."""
-    text = _TOP_UP.sub("topup", text.strip(), count=1)
+    text = _joined(text.strip())
     subcommand, _, rest = text.partition(" ")
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):
         return Command(name, "show", subcommand)
-    if subcommand.lower() not in ("help", *_ALONE.get(name, (subcommand.lower(),))):
+    known = _subcommands(name)
+    # After a command that may also stand alone, anything else is an argument of it.
+    if "" in known and subcommand.lower() not in ("help", *known):
         return Command(name, "", text)
-    wish = _WEBHOOK.fullmatch(text) if name == "countersign" else None
-    if wish:
-        return Command(name, f"webhook {wish[1].lower()}", wish[2].strip())
+    for of_two_words in filter(lambda words: " " in words, known):
+        pattern = rf"{of_two_words}\b(.*)".replace(" ", r"\s+")
+        if found := re.fullmatch(pattern, text, re.IGNORECASE | re.DOTALL):
+            return Command(name, of_two_words, found[1].strip())
     return Command(name, subcommand.lower(), rest.strip())
+
+
+def _subcommands(command: str) -> frozenset[str]:
+    """What may follow a command, as its look-ups and the operation kinds say; "" where it may stand alone."""
+    named = (*LOOK_UPS, *(cls.command for cls in _kinds().values()))
+    return frozenset(subcommand for of, subcommand in named if of == command)
+
+
+def _joined(text: str) -> str:
+    """The first "top up" or "top-up" as "topup": a kind's verb of several words that is one word as a sub-command."""
+    for cls in _kinds().values():
+        words = cls.verb.lower().split()
+        if len(words) > 1 and "".join(words) == cls.command[1]:
+            text = re.sub(rf"\b{'[ _-]'.join(words)}\b", cls.command[1], text, count=1, flags=re.IGNORECASE)
+    return text
+
+
+@cache
+def _kinds() -> Mapping[str, type[Operation]]:
+    return operations.kinds()
 
 
 def from_message(text: str) -> Command:
@@ -115,7 +110,7 @@ def prefill(cls: type[Operation], rest: str) -> dict[str, str]:
     if first.card:
         card, value = _card_and_value(rest)
         return {first.name: card} | ({others[0].name: value} if value else {})
-    if first.name in ("tx_hash", "amount_usd"):
+    if first.one_word:
         words = rest.split(None, 1)
         return dict(zip((first.name, others[0].name), words, strict=False))
     return {first.name: _unquoted(rest)}

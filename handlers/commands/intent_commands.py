@@ -12,7 +12,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.intents import Reading
-from handlers.commands.grammar import Command
+from handlers.commands.lookup import Command
 
 _HOUR = timedelta(hours=1)
 

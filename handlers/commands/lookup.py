@@ -1,26 +1,51 @@
 """What a look-up is: the words that ask for it, what it answers, and what help says about it.
 
-A command's look-ups are a tuple of `LookUp` in a module of their own; `handlers.commands.dispatch` puts them into one
-table. A new one is a function and a row.
+A command's look-ups are a tuple of `LookUp` in a module of their own; `handlers.commands.all_lookups` puts them into
+one table. A new one is a function and a row.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
 from bot.domain.people import Actor
 from bot.domain.time import Period, periods
+from bot.operations import Operation
 from bot.services.core import Core
 from bot.services.messages import request_links
 from bot.services.people import Role
-from handlers.commands.grammar import Command
 from handlers.guard import Turn
 from handlers.views import Block
 
+_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
+
+
+def mentioned(word: str) -> str:
+    """The Slack id of the person whom a whole word mentions (`<@U0BOB>`, `<@U0BOB|bob>`); else empty."""
+    found = _MENTION.fullmatch(word)
+    return found[1] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What was asked. `subcommand` is "" where the command stands alone; `rest` are its arguments as typed."""
+
+    command: str
+    subcommand: str
+    rest: str
+
+    @property
+    def text(self) -> str:
+        """The whole in one line, to be read again by `from_text`."""
+        return " ".join(filter(None, (self.command, self.subcommand, self.rest)))
+
+    def kind(self, kinds: Mapping[str, type[Operation]]) -> type[Operation] | None:
+        """The operation kind this asks for, if it asks for one."""
+        return next((k for k in kinds.values() if k.command == (self.command, self.subcommand)), None)
 
 
 class NotUnderstood(Exception):

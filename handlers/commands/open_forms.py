@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
 from bot.operations import Operation
-from bot.partner.calls import events as event_calls
 from bot.services import people
 from bot.services.cards import card_choice
 from bot.services.events import webhook_status
@@ -20,8 +19,7 @@ from handlers.views import Block
 from handlers.views.requests import Filled, forms
 
 _DRAFT_ONLY = (
-    "Draft only: you can request and approve this for practice. Nothing is sent to your card provider, Freeze now"
-    " included."
+    "Draft only: you can request and approve this for practice. Nothing is sent to your card provider"
 )
 
 
@@ -33,7 +31,7 @@ async def form_of(
     named = {f.name: text for f in cls.fields if f.card and (text := filled.texts.get(f.name, "").strip())}
     chosen = {name: await card_choice.chosen(core, text) for name, text in named.items()}
     async with core.store.read() as tx:
-        drafts = _DRAFT_ONLY if await programs.any_draft_only(tx) else ""
+        drafts = _draft_only(core.kinds) if await programs.any_draft_only(tx) else ""
     note = " ".join(filter(None, [drafts, *(found.note for found in chosen.values()), note]))
     return forms.form(
         cls,
@@ -43,6 +41,11 @@ async def form_of(
         note=note,
         channel=channel or turn.channel,
     )
+
+
+def _draft_only(kinds: Mapping[str, type[Operation]]) -> str:
+    at_once = dict.fromkeys(cls.handling.run_now for cls in kinds.values() if cls.handling.run_now)
+    return f"{_DRAFT_ONLY}, {' and '.join(at_once)} included." if at_once else f"{_DRAFT_ONLY}."
 
 
 async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: str = "") -> None:
@@ -58,8 +61,8 @@ async def open_form(turn: Turn, cls: type[Operation], filled: Filled, *, note: s
 
 def _without_safeguards(cls: type[Operation], texts: Mapping[str, str]) -> dict[str, str]:
     """What a person has to fill in themselves each time is filled for nobody."""
-    anew = {field.name for field in cls.fields if field.anew}
-    return {name: text for name, text in texts.items() if name not in anew}
+    safeguards = {field.name for field in cls.fields if field.safeguard}
+    return {name: text for name, text in texts.items() if name not in safeguards}
 
 
 async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None:
@@ -69,7 +72,7 @@ async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None
     await open_form(
         turn,
         cls,
-        _about_webhook(turn, rest) if cls.endpoint is event_calls.SET_WEBHOOK else _typed(cls, rest),
+        _about_webhook(turn, cls, rest) if cls.webhook_url else _typed(cls, rest),
     )
 
 
@@ -77,17 +80,17 @@ def _typed(cls: type[Operation], rest: str) -> Filled:
     return Filled(grammar.prefill(cls, rest))
 
 
-def _about_webhook(turn: Turn, rest: str) -> Filled:
+def _about_webhook(turn: Turn, cls: type[Operation], rest: str) -> Filled:
     """A program or an address; with neither, the address of this bot for the default program."""
     core = turn.core
     program = rest if rest in core.partners else core.default_program
     url = rest if rest and rest not in core.partners else webhook_status.our_url(core, program)
-    return Filled({"url": url} if url else {}, program=program)
+    return Filled({cls.webhook_url: url} if url else {}, program=program)
 
 
 async def open_from_request(turn: Turn, request_id: str, *, undo: bool = False) -> None:
     """Ask again for what was asked, or (`undo`) take back what was done at once; private details are typed again."""
-    request = (await request_lookups.request_picture(turn.core, request_id)).request
+    request = (await request_lookups.request_view(turn.core, request_id)).request
     asked = turn.core.kinds[request.kind]
     cls = turn.core.kinds[asked.undone_by] if undo else asked
     shown = {f.name for f in cls.fields if not f.private}

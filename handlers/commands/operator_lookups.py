@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bot.domain.errors import NotFound
 from bot.intents import read_what_if
 from bot.services import people
@@ -10,7 +12,7 @@ from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp
 from handlers.views import Block, replies
-from handlers.views.lookups import status as house
+from handlers.views.lookups import status as status_view
 
 _HOW_WHAT_IF = (
     "Ask for example /countersign what-if 40 cards at 200, or what-if top up 12 cards by 75, or what-if how many"
@@ -26,13 +28,13 @@ _HOW_DRAFTS = (
 async def _status(asked: Asking) -> Block:
     named, _ = _programs(asked)
     may_pause = asked.slack_id in (await people.roles(asked.core)).of(people.Role.APPROVER_OR_ADMIN)
-    return house.status(await status.now(asked.core, named), may_pause=may_pause)
+    return status_view.status(await status.now(asked.core, named), may_pause=may_pause)
 
 
 async def _pause(asked: Asking) -> Block:
     named, reason = _programs(asked)
     stopped = await pausing.pause(asked.core, asked.slack_id, named, reason)
-    return house.paused(stopped, [program for program in named if program not in stopped])
+    return status_view.paused(stopped, [program for program in named if program not in stopped])
 
 
 async def _resume(asked: Asking) -> Block:
@@ -58,57 +60,54 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
 
 async def _handover(asked: Asking) -> Block:
     await handover.give(asked.core, asked.slack_id, asked.command.rest)
-    return replies.said("✓ Your hand-over is in the alerts channel. Whoever comes next presses Accept there.")
+    return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
 
 async def _what_if(asked: Asking) -> Block:
     found = read_what_if(asked.rest, asked=True)
     if found is None:
         raise NotFound(_HOW_WHAT_IF)
-    return house.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))
+    return status_view.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))
 
 
 async def _people(asked: Asking) -> Block:
     return await otp_recipients.answer(asked.core, asked.slack_id, asked.command.rest)
 
 
+_on_duty = partial(LookUp, group="on duty")
 LOOK_UPS = (
     LookUp(
         ("countersign", "status"),
         _status,
         "/countersign status",
-        "float, requests, alerts, sending: how it is",
+        "current float, requests and alerts, and whether sending is paused",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "pause"),
         _pause,
         "/countersign pause [PROGRAM] [REASON]",
-        "stop sending to the API at once",
+        "stop sending to your card provider immediately",
         role=people.Role.APPROVER_OR_ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "resume"),
         _resume,
         "/countersign resume [PROGRAM]",
-        "go on, with a second person's word",
+        "start sending again, with a second person's confirmation",
         role=people.Role.APPROVER_OR_ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "drafts"),
         _drafts,
         "/countersign drafts off [PROGRAM]",
         "send what is approved, with a second person's confirmation",
         role=people.Role.ADMIN,
-        group="on duty",
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "handover"),
         _handover,
         "/countersign handover [NOTE]",
         "post what is open for the next shift",
-        group="on duty",
     ),
     LookUp(
         ("countersign", "what-if"),
@@ -117,12 +116,11 @@ LOOK_UPS = (
         "would it fit? It makes no request",
         shared=True,
     ),
-    LookUp(
+    _on_duty(
         ("countersign", "people"),
         _people,
         "/countersign people [map REFERENCE @PERSON]",
         "who gets the one-time codes of which card",
         role=people.Role.ADMIN,
-        group="on duty",
     ),
 )

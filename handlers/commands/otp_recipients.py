@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.domain.errors import NotFound
 from bot.services.core import Core
 from bot.services.operators import otp_recipients
-from handlers.commands.grammar import mentioned
+from handlers.commands.lookup import mentioned
 from handlers.views import Block, replies
 from handlers.views.lookups import otp_recipients as people_views
 

@@ -11,8 +11,7 @@ from bot.domain.time import Period
 from bot.operations import Operation
 from bot.services import requests
 from bot.services.requests import request_lookups, verification
-from handlers.commands.grammar import mentioned
-from handlers.commands.lookup import Asking, LookUp, NotUnderstood
+from handlers.commands.lookup import Asking, LookUp, NotUnderstood, mentioned
 from handlers.views import Block, replies
 from handlers.views.lookups import request_lists
 
@@ -91,7 +90,7 @@ async def _inbox(asked: Asking) -> Block:
         period=period,
         page=asked.page,
     )
-    return request_lists.search(found, wanted.in_words(period), asked.again)
+    return request_lists.search(found, wanted.in_words(period), asked.again, asked.zone)
 
 
 async def _person(asked: Asking, named: str) -> str:
@@ -105,7 +104,7 @@ async def _person(asked: Asking, named: str) -> str:
 
 
 async def _show(asked: Asking) -> Block:
-    return replies.request_answer(await request_lookups.request_picture(asked.core, _named(asked)))
+    return replies.request_answer(await request_lookups.request_view(asked.core, _named(asked)))
 
 
 async def _cancel(asked: Asking) -> Block:
@@ -115,7 +114,7 @@ async def _cancel(asked: Asking) -> Block:
 
 async def _verify(asked: Asking) -> Block:
     request_id = _named(asked)
-    await request_lookups.request_picture(asked.core, request_id)  # says at once when there is none
+    await request_lookups.request_view(asked.core, request_id)  # says at once when there is none
     length = await verification.chain_length(asked.core)
     if length > verification.LONG_CHAIN:
         await asked.turn.tell(replies.said(f"Checking {length:,} audit entries; this takes a few seconds."))
@@ -147,7 +146,7 @@ LOOK_UPS = (
         ("requests", "verify"),
         _verify,
         "/requests verify R-XXXX",
-        "prove that it is what was approved: digest, decisions, audit chain",
+        "prove that it is what was approved: fingerprint, decisions, audit chain",
         shared=True,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handlers.commands import dispatch, grammar, open_forms
+from handlers.commands.lookup import Command
 from handlers.guard import Turn
 
 
@@ -14,5 +15,5 @@ async def command(turn: Turn) -> None:
     turn.after(open_forms.open_from_command(turn, cls, asked.rest) if cls else _answer(turn, asked))
 
 
-async def _answer(turn: Turn, asked: grammar.Command) -> None:
+async def _answer(turn: Turn, asked: Command) -> None:
     await turn.tell(await dispatch.answer(turn, asked))

@@ -35,8 +35,8 @@ async def talk_about(turn: Turn, text: str) -> None:
     if supposed is not None:
         await turn.tell(await dispatch.answer(turn, supposed))
         return
-    said = await heard(turn, text)
-    steps, thread = await conversation.hear(turn.core, said, turn.deps.reader)
+    said = await received_message(turn, text)
+    steps, thread = await conversation.respond(turn.core, said, turn.deps.reader)
     if turn.thread:
         turn.thread = thread  # an answer to an older question goes to where it was asked
     await _tell_all(turn, steps, said.actor)
@@ -49,7 +49,7 @@ def _what_if(turn: Turn, text: str) -> Command | None:
     return None if found is None else Command("countersign", "what-if", found.text)
 
 
-async def heard(turn: Turn, text: str) -> ReceivedMessage:
+async def received_message(turn: Turn, text: str) -> ReceivedMessage:
     """Raises NotAllowed for those who may use nothing."""
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     event = turn.event
@@ -157,7 +157,7 @@ async def _pick(turn: Turn, value: str) -> None:
     dialog, text = await pressed.picked(turn.core, stamp, number, turn.user)
     actor = await people.require_member(turn.core, turn.user, action="lookup")
     said = ReceivedMessage(dialog.place, actor, text, is_pick=True)
-    steps, _ = await conversation.hear(turn.core, said, turn.deps.reader)
+    steps, _ = await conversation.respond(turn.core, said, turn.deps.reader)
     await _tell_all(turn, steps, actor)
 
 
@@ -179,7 +179,7 @@ async def _stay(turn: Turn, value: str) -> None:
 
 async def _forget(turn: Turn, value: str) -> None:
     await pressed.forget(turn.core, value, turn.user)
-    await turn.tell(talk.words("Dropped. Nothing was asked for and nothing has changed."))
+    await turn.tell(talk.words("Dropped. Nothing was requested and nothing has changed."))
 
 
 _WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "forget": _forget}
@@ -209,7 +209,7 @@ async def _about(turn: Turn) -> None:
         text=str(message.get("text") or ""),
         is_own=is_own,
     )
-    steps, _ = await conversation.hear(turn.core, said, turn.deps.reader)
+    steps, _ = await conversation.respond(turn.core, said, turn.deps.reader)
     for step in steps:
         if not await _opened(turn, step):
             await turn.tell(await _drawn(turn, step, actor))

@@ -7,7 +7,7 @@ message is not read again, and what bots, workflows and the app itself write is 
 from __future__ import annotations
 
 from bot.services.conversation import holds_card_number
-from handlers.commands import dispatch, grammar
+from handlers.commands import Command, all_lookups, dispatch, grammar
 from handlers.conversation import dialog
 from handlers.guard import Json, Turn
 from handlers.modals import batches
@@ -61,7 +61,7 @@ async def _answer(turn: Turn) -> None:
         await dialog.talk_about(turn, text)
 
 
-async def _by_command(turn: Turn, asked: grammar.Command) -> Block | None:
+async def _by_command(turn: Turn, asked: Command) -> Block | None:
     """The answer where the text is a command word for word; None where it has to be understood."""
     cls = asked.kind(turn.core.kinds)
     if cls is not None:
@@ -74,13 +74,13 @@ async def _by_command(turn: Turn, asked: grammar.Command) -> Block | None:
     return await dispatch.understood(turn, asked)
 
 
-def _is_for_help(asked: grammar.Command) -> bool:
+def _is_for_help(asked: Command) -> bool:
     """Nothing at all, `help`, or a command alone, or with `help` after it."""
     if asked.command in ("", "help"):
         return not (asked.subcommand or asked.rest)
-    is_command = asked.command in dispatch.COMMANDS
+    is_command = asked.command in all_lookups.COMMANDS
     return is_command and not asked.rest and asked.subcommand in ("", "help") and not _answers(asked)
 
 
-def _answers(asked: grammar.Command) -> bool:
-    return (asked.command, asked.subcommand) in dispatch.LOOK_UPS
+def _answers(asked: Command) -> bool:
+    return (asked.command, asked.subcommand) in all_lookups.LOOK_UPS

@@ -151,13 +151,13 @@ async def confirm(
     `read` is what they read so far; `again`: they have to begin again.
     """
     shown = await request_lookups.confirmation_of_batch(turn.core, request_id, turn.user, standing, page)
-    if read is not None and read.digest != shown.found.picture.request.digest:
+    if read is not None and read.digest != shown.found.view.request.digest:
         # Others stand on the pages now, so it begins again.
         await confirm(turn, view_id, request_id, standing, again=True)
         return
     if again:
-        told = ("Rows were left out while you were reading: read the list again from its first row.",)
-        shown = replace(shown, found=replace(shown.found, changed=(*told, *shown.found.changed)))
+        reread = ("Rows were left out while you were reading: read the list again from its first row.",)
+        shown = replace(shown, found=replace(shown.found, changed=(*reread, *shown.found.changed)))
     await turn.client.views_update(view_id=view_id, view=views.confirmation(shown, read))
 
 
@@ -172,10 +172,10 @@ async def rows(turn: Turn, request_id: str, version: int) -> None:
 
 async def _show_rows(turn: Turn, view_id: str, request_id: str, page: int = 1) -> None:
     await people.require_member(turn.core, turn.user, action="lookup")
-    picture = await request_lookups.request_picture(turn.core, request_id)
-    if picture.batch is None:
+    view = await request_lookups.request_view(turn.core, request_id)
+    if view.batch is None:
         raise NotFound(f"{request_id} has no rows.")
-    await turn.client.views_update(view_id=view_id, view=views.rows(picture, page, viewer=turn.user))
+    await turn.client.views_update(view_id=view_id, view=views.rows(view, page, viewer=turn.user))
 
 
 async def open_leave_out(turn: Turn) -> None:
@@ -186,10 +186,10 @@ async def open_leave_out(turn: Turn) -> None:
 
 
 async def _show_leave_out(turn: Turn, request_id: str) -> None:
-    picture = await request_lookups.request_picture(turn.core, request_id)
-    if picture.request.requester != turn.user:
+    view = await request_lookups.request_view(turn.core, request_id)
+    if view.request.requester != turn.user:
         raise NotAllowed("Only the person who asked can leave rows out.", "not_the_requester")
-    await turn.client.views_update(view_id=turn.view["id"], view=views.leave_out_form(picture))
+    await turn.client.views_update(view_id=turn.view["id"], view=views.leave_out_form(view))
 
 
 async def left_out(turn: Turn) -> None:

@@ -109,7 +109,7 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        waits_for = (await request_lookups.request_picture(turn.core, request.id)).waits_for
+        waits_for = (await request_lookups.request_view(turn.core, request.id)).waits_for
         unread = approval_modals.was_unread(meta)
         said = replies.approved(request, verdict.approvals, paused, waits_for, unread=unread)
         return _said("Approve", said)
@@ -148,7 +148,7 @@ async def resolve(turn: Turn) -> None:
         await turn.ack(response_action="errors", errors={"evidence": str(wrong)})
         return
     await turn.ack(
-        response_action="update", view=forms.loading("Resolve the outcome", "Recording your word…")
+        response_action="update", view=forms.loading("Resolve the outcome", "Recording your answer…")
     )
     work = _resolve(turn, meta["request"], verdict, evidence)
     turn.after_in_view(turn.view["id"], "Resolve the outcome", work)

@@ -30,7 +30,7 @@ _MOST_PATIENCE_S = 15.0
 # Slack allows some twenty readings of the user groups a minute; what is only shown may be this old.
 _SHOWN_FOR_S = 30.0
 _ACCESS_IS_GONE = (
-    "Whoever runs Countersign has to give it access to Slack again: `countersign doctor` says how."
+    "The person who runs Countersign has to give it access to Slack again: `countersign doctor` says how."
 )
 # Slack's own account answers users.info like a person.
 _SLACKBOT = "USLACKBOT"
@@ -74,7 +74,7 @@ class SlackDirectory:
     def home_team(self) -> str:
         """The workspace of this bot. Raises SlackAway before Slack has said which that is: nobody is let in unseen."""
         if not self._home_team:
-            raise SlackAway("Slack has not answered yet, so nothing was done. Do it again in a minute.")
+            raise SlackAway("Slack has not answered yet, so nothing was done. Try again in a minute.")
         return self._home_team
 
     @home_team.setter
@@ -188,8 +188,8 @@ class SlackDirectory:
                         self._named[missing.pop(known)] = (str(person["id"]), self._clock())
         if missing:
             raise UnknownName(
-                f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nobody can"
-                " be told apart and nothing was done. An admin has to fix the names in countersign.toml."
+                f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nothing"
+                " was done. An admin must correct the names in countersign.toml."
             )
         return found
 
@@ -262,11 +262,11 @@ class SlackDirectory:
             code = code_of(error)
             said = f"Slack could not say {what} ({code}), so nothing was done."
             if is_away(error):
-                raise SlackAway(f"{said} Do it again.", code) from error
-            then = _ACCESS_IS_GONE if code in slack_faults.ACCESS else "Do it again."
+                raise SlackAway(f"{said} Try again.", code) from error
+            then = _ACCESS_IS_GONE if code in slack_faults.ACCESS else "Try again."
             raise LookupFailed(f"{said} {then}", code) from error
         except Exception as error:  # the SDK lets the errors of its HTTP library through as they are
-            said = f"Slack could not be asked {what}, so nothing was done. Do it again."
+            said = f"Slack could not be asked {what}, so nothing was done. Try again."
             raise SlackAway(said, "no answer") from error
 
     async def _patiently(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:

@@ -92,9 +92,9 @@ VIEWS: Mapping[type[Any], Callable[[Any], Block]] = {
 }
 
 
-def draw(picture: MessageView) -> Block:
+def draw(view: MessageView) -> Block:
     """The message for a picture: `text` and `blocks`."""
-    return VIEWS[type(picture)](picture)
+    return VIEWS[type(view)](view)
 
 
 class SlackPublisher:
@@ -106,15 +106,15 @@ class SlackPublisher:
         self._direct: dict[str, str] = {}
 
     async def post(
-        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
-        if isinstance(picture, ResultsView):
-            return await self._upload(picture, channel, thread_ts)
-        if isinstance(picture, AlertChartView):
-            return await self._upload_chart(picture, channel, thread_ts)
+        if isinstance(view, ResultsView):
+            return await self._upload(view, channel, thread_ts)
+        if isinstance(view, AlertChartView):
+            return await self._upload_chart(view, channel, thread_ts)
 
-        message = await self._drawn(picture)
+        message = await self._drawn(view)
 
         async def post(drawn: Block) -> AsyncSlackResponse:
             # Read back after a crash: that the chart was refused is known from the message itself.
@@ -134,39 +134,39 @@ class SlackPublisher:
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
 
-    async def _drawn(self, picture: MessageView) -> Block:
+    async def _drawn(self, view: MessageView) -> Block:
         """The message, in which each id of another request is a link."""
-        message = draw(picture)
-        own = {picture.request.id} if isinstance(picture, RequestView | LineView | DirectView) else set()
+        message = draw(view)
+        own = {view.request.id} if isinstance(view, RequestView | LineView | DirectView) else set()
         return await with_links(message, self._links, but=own)
 
-    async def _upload(self, picture: ResultsView, channel: str, thread_ts: str | None) -> Posted:
+    async def _upload(self, view: ResultsView, channel: str, thread_ts: str | None) -> Posted:
         """Files carry no metadata: `find` knows them by their name. Where the message is, Slack does not say."""
-        text = str(draw(picture)["text"])
+        text = str(draw(view)["text"])
         sent = self._client.files_upload_v2(
             channel=channel,
             thread_ts=thread_ts,
-            filename=picture.name,
-            title=picture.name,
-            content=picture.content,
+            filename=view.name,
+            title=view.name,
+            content=view.content,
             initial_comment=text,
         )
         await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
-    async def _upload_chart(self, picture: AlertChartView, channel: str, thread_ts: str | None) -> Posted:
-        text, drawn = str(draw(picture)["text"]), charts.picture_of(picture.history)
-        sent = chart_upload.upload(self._client, drawn, name=picture.name, channel=channel, thread=thread_ts)
+    async def _upload_chart(self, view: AlertChartView, channel: str, thread_ts: str | None) -> Posted:
+        text, drawn = str(draw(view)["text"]), charts.picture_of(view.history)
+        sent = chart_upload.upload(self._client, drawn, name=view.name, channel=channel, thread=thread_ts)
         await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
-    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
+    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
         """Draw the picture over the message at `ts`."""
 
         async def redraw(drawn: Block) -> None:
             await self._client.chat_update(channel=channel, ts=ts, **drawn)
 
-        message = await self._drawn(picture)
+        message = await self._drawn(view)
         _, refused = await _asked(
             chart_upload.send(redraw, message), edits=True, plain=plain.text_of(message)
         )

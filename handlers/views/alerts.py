@@ -22,7 +22,7 @@ SNOOZES = {"1h": "1 hour", "4h": "4 hours", "workday": "Until the next workday, 
 _BUTTONS = {
     Button.ACK: ("Ack", ids.ALERT_ACK, ""),
     Button.SNOOZE: ("Snooze", ids.ALERT_SNOOZE, ""),
-    Button.REMEDY: ("Draft remedy", ids.ALERT_REMEDY, ""),
+    Button.REMEDY: ("Suggest a fix", ids.ALERT_REMEDY, ""),
     Button.REDELIVER: ("Redeliver", ids.ALERT_REDELIVER, ""),
     Button.TRY_NOW: ("Try now", ids.ALERT_TRY_NOW, "primary"),
     Button.SHOW_CARD: ("Show the card", ids.ALERT_SHOW_CARD, ""),
@@ -36,122 +36,122 @@ _SHOWN = 12
 _STILL_OPEN = 20
 
 
-def alert(picture: AlertView) -> b.Block:
-    """What is wrong, since when, how often, who looks after it; or that it is over, and how long it lasted."""
-    over = picture.state == "resolved"
-    kind = catalogue.of(picture.kind)
-    head = kind.open_head or _SEVERITY[Severity(picture.severity)]
-    if over and picture.resolved_at != picture.raised_at:
+def alert(model: AlertView) -> b.Block:
+    """What is wrong, since when, how often, who is on it; or that it is over, and how long it lasted."""
+    over = model.state == "resolved"
+    kind = catalogue.of(model.kind)
+    head = kind.open_head or _SEVERITY[Severity(model.severity)]
+    if over and model.resolved_at != model.raised_at:
         head = kind.over_head
-    blocks = [b.header(f"{head}: {picture.title}"), b.section(b.esc(b.cut(picture.text, 2500)))]
-    if picture.history is not None:
-        blocks += charts.float_chart(picture.history)
-    called = b.calls(picture.mentions)
+    blocks = [b.header(f"{head}: {model.title}"), b.section(b.esc(b.cut(model.text, 2500)))]
+    if model.history is not None:
+        blocks += charts.float_chart(model.history)
+    called = b.calls(model.mentions)
     if called:
         blocks.append(b.section(f"{called}: please look at this."))
-    blocks.append(b.context(" · ".join(_facts(picture))))
+    blocks.append(b.context(" · ".join(_facts(model))))
     if not over:
-        blocks.append(b.actions(_buttons(picture), f"alert:{picture.id}"))
-    first = f"{b.money(picture.live, draft_only=picture.draft_only)} · {head}: {b.esc(picture.title)}"
+        blocks.append(b.actions(_buttons(model), f"alert:{model.id}"))
+    first = f"{b.money(model.live, draft_only=model.draft_only)} · {head}: {b.esc(model.title)}"
     return b.message(f"{first} {called}".rstrip(), blocks)
 
 
-def _facts(picture: AlertView) -> list[str]:
-    is_note = picture.resolved_at == picture.raised_at
-    parts = [b.when(picture.raised_at) if is_note else f"since {b.when(picture.raised_at)}"]
-    if picture.count > 1:
-        parts.append(f"seen {picture.count:,} times, last {b.when(picture.updated_at)}")
-    if picture.state == "acknowledged":
-        until = f" until {b.when(picture.held_until)}" if picture.held_until else ""
-        parts.append(f"acknowledged by {b.esc(picture.acknowledged_by)}{until}")
-    if picture.state == "snoozed" and picture.held_until:
-        parts.append(f"snoozed until {b.when(picture.held_until)}")
-    parts += [f"<{link}|{b.esc(request)}>" for request, link in picture.links]
-    if picture.assigned_to:
-        parts.append(f"with {b.esc(picture.assigned_to)}")
-    if picture.state == "resolved" and picture.resolved_at and not is_note:
-        parts.append(f"over {b.when(picture.resolved_at)}")  # how long it was so is said by its ending
-    if not picture.live:
+def _facts(view: AlertView) -> list[str]:
+    is_note = view.resolved_at == view.raised_at
+    parts = [b.when(view.raised_at) if is_note else f"since {b.when(view.raised_at)}"]
+    if view.count > 1:
+        parts.append(f"seen {view.count:,} times, last {b.when(view.updated_at)}")
+    if view.state == "acknowledged":
+        until = f" until {b.when(view.held_until)}" if view.held_until else ""
+        parts.append(f"acknowledged by {b.esc(view.acknowledged_by)}{until}")
+    if view.state == "snoozed" and view.held_until:
+        parts.append(f"snoozed until {b.when(view.held_until)}")
+    parts += [f"<{link}|{b.esc(request)}>" for request, link in view.links]
+    if view.assigned_to:
+        parts.append(f"with {b.esc(view.assigned_to)}")
+    if view.state == "resolved" and view.resolved_at and not is_note:
+        parts.append(f"over {b.when(view.resolved_at)}")  # how long it was so is said by its ending
+    if not view.live:
         parts.append("SANDBOX")
     return parts
 
 
-def _buttons(picture: AlertView) -> list[b.Block]:
+def _buttons(view: AlertView) -> list[b.Block]:
     """Those of its kind: three of them, and the rest under the dots; without what would be refused."""
-    return [
-        _button(button, picture) for button in catalogue.of(picture.kind).buttons if _works(button, picture)
-    ]
+    return [_button(button, view) for button in catalogue.of(view.kind).buttons if _works(button, view)]
 
 
-def _works(button: Button, picture: AlertView) -> bool:
-    return picture.can_try_now or button is not Button.TRY_NOW
+def _works(button: Button, view: AlertView) -> bool:
+    return view.can_try_now or button is not Button.TRY_NOW
 
 
-def _button(button: Button, picture: AlertView) -> b.Block:
+def _button(button: Button, view: AlertView) -> b.Block:
     if button is Button.MORE:
-        return _more(picture)
+        return _more(view)
     text, action, style = _BUTTONS[button]
-    return b.button(text, action, picture.id, style)
+    return b.button(text, action, view.id, style)
 
 
-def _more(picture: AlertView) -> b.Block:
+def _more(view: AlertView) -> b.Block:
     """The menu under the dots; Slack refuses a menu of one entry, so that one is a button."""
-    if not picture.is_mutable:
-        return b.button("Assign to me", ids.ALERT_ASSIGN, picture.id)
+    if not view.is_mutable:
+        return b.button("Assign to me", ids.ALERT_ASSIGN, view.id)
     entries = (("Assign to me", "assign"), ("Resolve", "resolve"))
-    return b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{picture.id}") for text, verb in entries])
+    return b.overflow(ids.ALERT_MORE, [b.option(text, f"{verb}:{view.id}") for text, verb in entries])
 
 
-def next_step(picture: AlertView) -> b.Block:
+def next_step(view: AlertView) -> b.Block:
     """The one button that brings it further: what is asked of people, else its remedy."""
-    step = catalogue.of(picture.kind).next_step
-    return _button(step if _works(step, picture) else Button.ACK, picture)
+    step = catalogue.of(view.kind).next_step
+    return _button(step if _works(step, view) else Button.ACK, view)
 
 
-def line(picture: AlertLineView) -> b.Block:
+def line(view: AlertLineView) -> b.Block:
     """One line of the alert's thread."""
-    called = b.calls(picture.mentions)
-    who = f"{b.esc(picture.actor)}: " if picture.actor else ""
-    text = f"{who}{b.esc(picture.text)}{' ' + called if called else ''}"
+    called = b.calls(view.mentions)
+    who = f"{b.esc(view.actor)}: " if view.actor else ""
+    text = f"{who}{b.esc(view.text)}{' ' + called if called else ''}"
     return b.message(text, [b.section(text)])
 
 
-def chart(picture: AlertChartView) -> b.Block:
+def chart(view: AlertChartView) -> b.Block:
     """The course of the float by itself, to be drawn as a file."""
-    blocks = charts.float_chart(picture.history)
+    blocks = charts.float_chart(view.history)
     return b.message(b.esc(blocks[0]["title"]), blocks)
 
 
-def code(picture: CodeView) -> b.Block:
+def code(view: CodeView) -> b.Block:
     """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
-    head = f"A code for {b.esc(picture.label)}"
+    head = f"A code for {b.esc(view.label)}"
     until = (
-        f"Good until {b.when(picture.good_until)}. If this purchase is not yours, freeze the card at once."
+        f"Good until {b.when(view.good_until)}. If this purchase is not yours, freeze the card immediately."
     )
     blocks = [
-        b.header(f"Code {picture.code.reveal()}"),
-        b.section(f"{head}: {b.esc(picture.where)}."),
+        b.header(f"Code {view.code.reveal()}"),
+        b.section(f"{head}: {b.esc(view.where)}."),
         b.context(until),
     ]
     return b.message(head, blocks)
 
 
-def digest(picture: DigestView) -> b.Block:
+def digest(view: DigestView) -> b.Block:
     """The morning's digest. Its text works alone on a phone."""
-    money = b.money(picture.live, draft_only=picture.draft_only)
-    first = f"{b.esc(picture.first)} · " if picture.first else ""
-    blocks = [b.header(f"Digest of {picture.day}"), *b.pairs(picture.lines)]
-    if picture.waiting:
+    money = b.money(view.live, draft_only=view.draft_only)
+    first = f"{b.esc(view.first)} · " if view.first else ""
+    blocks = [b.header(f"Daily summary of {view.day}"), *b.pairs(view.lines)]
+    if view.waiting:
         rows = [
             f"• {b.esc(text)}, since {b.when(since)}, until {b.when(until)}"
-            for text, since, until in picture.waiting
+            for text, since, until in view.waiting
         ]
-        blocks.append(_listed("Waiting for a decision", rows, picture.waiting_in_all))
-    if picture.still_open:
-        rows = [f"• {b.esc(title)}" for title in picture.still_open[:_STILL_OPEN]]
-        blocks.append(_listed("Still open", rows, len(picture.still_open)))
-    blocks.append(b.context(f"{money} · since the digest before. `/countersign alerts` shows what is open."))
-    return b.message(f"{money} · {first}Digest of {b.esc(picture.day)}", blocks)
+        blocks.append(_listed("Waiting for a decision", rows, view.waiting_in_all))
+    if view.still_open:
+        rows = [f"• {b.esc(title)}" for title in view.still_open[:_STILL_OPEN]]
+        blocks.append(_listed("Still open", rows, len(view.still_open)))
+    blocks.append(
+        b.context(f"{money} · since the last daily summary. `/countersign alerts` shows what is open.")
+    )
+    return b.message(f"{money} · {first}Daily summary of {b.esc(view.day)}", blocks)
 
 
 def _listed(head: str, rows: list[str], in_all: int) -> b.Block:
@@ -160,10 +160,10 @@ def _listed(head: str, rows: list[str], in_all: int) -> b.Block:
     return b.section(f"*{head}*\n{shown}" + (f"\n… and {more:,} more" if more > 0 else ""))
 
 
-def open_alerts(picture: AlertsView) -> b.Block:
+def open_alerts(view: AlertsView) -> b.Block:
     """`/countersign alerts`: the open ones with their buttons, the mute rules in words."""
     blocks: list[b.Block] = []
-    for found in picture.alerts[:_SHOWN]:
+    for found in view.alerts[:_SHOWN]:
         state = "" if found.state == "raised" else f" · {found.state}"
         severity = _SEVERITY[Severity(found.severity)]
         blocks.append(
@@ -171,11 +171,11 @@ def open_alerts(picture: AlertsView) -> b.Block:
         )
         blocks.append(b.context(" · ".join(_facts(found))))
         blocks.append(b.actions(_buttons(found), f"alert:{found.id}"))
-    more = len(picture.alerts) - _SHOWN
+    more = len(view.alerts) - _SHOWN
     if more > 0:
         blocks.append(b.context(f"{b.counted(more, 'more alert')} in the alerts channel."))
-    blocks += [b.context(_rule(rule)) for rule in picture.mutes]
-    text = f"{b.counted(len(picture.alerts), 'open alert')}" if picture.alerts else "No alert is open."
+    blocks += [b.context(_rule(rule)) for rule in view.mutes]
+    text = f"{b.counted(len(view.alerts), 'open alert')}" if view.alerts else "No alert is open."
     return b.message(text, [b.section(f"*{text}*"), *blocks])
 
 
@@ -195,7 +195,7 @@ def snooze(alert_id: str, title: str) -> b.Block:
     blocks = [
         b.plain_section(title),
         b.field("for", "Snooze", choice),
-        b.field("until", "Until this moment instead", {"type": "datetimepicker"}, optional=True),
+        b.field("until", "Or until this date and time", {"type": "datetimepicker"}, optional=True),
     ]
     return b.modal(
         ids.SNOOZE_FORM, "Snooze", blocks, submit="Snooze", close="Back", meta=ids.pack(alert=alert_id)
@@ -203,12 +203,15 @@ def snooze(alert_id: str, title: str) -> b.Block:
 
 
 def support(title: str, text: str) -> b.Block:
-    """A text to copy to the service: no form of ours fixes this."""
-    blocks = [b.context("No form here fixes this. Copy this to the service:"), b.plain_section(text)]
-    return b.modal(ids.NOTICE, "Draft remedy", [b.plain_section(title), *blocks])
+    """A text to copy to the card provider: no form of ours fixes this."""
+    blocks = [
+        b.context("There is no form for this. Send this text to your card provider:"),
+        b.plain_section(text),
+    ]
+    return b.modal(ids.NOTICE, "Suggest a fix", [b.plain_section(title), *blocks])
 
 
-def anchor(picture: AnchorView) -> b.Block:
+def anchor(view: AnchorView) -> b.Block:
     """Where the audit chain ends, kept outside the database; the line is what `audit verify` reads."""
-    text = f"Audit anchor: entry {picture.seq}"
-    return b.message(text, [b.plain_section(picture.line), b.context(f"{text}. Keep this message.")])
+    text = f"Audit anchor: entry {view.seq}"
+    return b.message(text, [b.plain_section(view.line), b.context(f"{text}. Keep this message.")])

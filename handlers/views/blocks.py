@@ -41,6 +41,8 @@ _GROUP_ID = re.compile(r"S[A-Z0-9]{3,20}")
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 _LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})|(?<=\bwww)\.(?=[^\W\d_])", re.IGNORECASE)
 _WORD_JOINER = "\N{WORD JOINER}"
+# A time as services write it into sentences, which know no reader: 2026-03-02 09:00 UTC.
+_UTC_TIME = re.compile(r"\b(\d{4}-\d\d-\d\d) (?:at )?(\d\d:\d\d)(:\d\d)? UTC\b")
 
 
 def clean(text: str) -> str:
@@ -58,10 +60,22 @@ def cut(text: str, most: int) -> str:
 
 
 def esc(text: str) -> str:
-    """Text from outside for use inside mrkdwn: cleaned, escaped, and nothing in it reads as an address."""
+    """Text from outside for use inside mrkdwn: cleaned, escaped, and nothing in it reads as an address.
+
+    A time in UTC becomes one in each reader's own time zone.
+    """
     text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = text.replace("://", f":{_WORD_JOINER}//")
-    return _LINK_DOTS.sub(f".{_WORD_JOINER}", text)
+    return _UTC_TIME.sub(_in_readers_zone, _LINK_DOTS.sub(f".{_WORD_JOINER}", text))
+
+
+def _in_readers_zone(found: re.Match[str]) -> str:
+    day, minutes, seconds = found.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{minutes}{seconds or ''}+00:00")
+    except ValueError:
+        return found[0]  # it only looks like a time
+    return when(moment, "{date_short_pretty} {time_secs}" if seconds else "{date_short_pretty} at {time}")
 
 
 def counted(number: int, word: str) -> str:
@@ -141,12 +155,13 @@ def context(text: str) -> Block:
 
 
 def pairs(lines: Sequence[Line]) -> list[Block]:
-    """Label and value side by side; values are plain text, so they may come from anywhere."""
+    """Label and value side by side; values are plain text, so they may come from anywhere, but for times in them."""
     blocks: list[Block] = []
     for start in range(0, len(lines), PAIRS_IN_A_SECTION):
         fields: list[Block] = []
         for label, value in lines[start : start + PAIRS_IN_A_SECTION]:
-            fields += [mrkdwn(f"*{esc(label)}*", FIELD), plain(value, FIELD)]
+            shown = mrkdwn(esc(value), FIELD) if _UTC_TIME.search(value) else plain(value, FIELD)
+            fields += [mrkdwn(f"*{esc(label)}*", FIELD), shown]
         blocks.append({"type": "section", "fields": fields})
     return blocks
 
@@ -183,6 +198,15 @@ def option(text: str, value: str, description: str = "") -> Block:
 
 def overflow(action_id: str, options: Sequence[Block]) -> Block:
     return {"type": "overflow", "action_id": action_id, "options": list(options)}
+
+
+def select(action_id: str, placeholder: str, options: Sequence[Block]) -> Block:
+    return {
+        "type": "static_select",
+        "action_id": action_id,
+        "placeholder": plain(placeholder, PLACEHOLDER),
+        "options": list(options),
+    }
 
 
 def actions(elements: Sequence[Block], block_id: str = "") -> Block:
@@ -236,16 +260,16 @@ def fit(blocks: Sequence[Block], most: int, room: int = ALL_TEXT) -> list[Block]
     blocks = list(blocks)
     if len(blocks) <= most and sum(map(weight, blocks)) <= room:
         return blocks
-    told = context("Shortened: there is more than Slack shows in one message.")
+    shortened = context("Shortened: there is more than Slack shows in one message.")
     last = blocks[-1]
-    room -= weight(last) + weight(told)
+    room -= weight(last) + weight(shortened)
     kept: list[Block] = []
     for block in blocks[:-1]:
         room -= weight(block)
         if room < 0 or len(kept) + 2 >= most:
             break
         kept.append(block)
-    return [*kept, told, last]
+    return [*kept, shortened, last]
 
 
 def weight(value: Any) -> int:

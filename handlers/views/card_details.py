@@ -7,17 +7,17 @@ from handlers.views import blocks as b
 from handlers.views import ids
 
 
-def link(picture: LinkView) -> b.Block:
+def link(view: LinkView) -> b.Block:
     """To the requester alone. The fallback text has no link: that is what phones show, and it may be read aloud."""
-    request = picture.request
+    request = view.request
     card = b.esc(request.subject_label)
     time = "{time_secs}"
     text = (
-        f"<{picture.url.reveal()}|Show the card details of {card}>\nIt works once, until"
-        f" {b.when(picture.good_until, time)}. Open it yourself, where nobody looks over your shoulder: who has the"
+        f"<{view.url.reveal()}|Show the card details of {card}>\nIt works once, until"
+        f" {b.when(view.good_until, time)}. Open it yourself, where nobody looks over your shoulder: who has the"
         " link can see the card."
     )
-    until = b.when(picture.again_until, time)
+    until = b.when(view.again_until, time)
     blocks = [
         b.header("Your link to the card details"),
         b.section(text),

@@ -10,9 +10,10 @@ from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bot.domain.money import exact_sum, format_usd
-from bot.view_models import FloatHistory, FloatPoint
+from bot.view_models import FloatHistory
 from handlers.views import blocks as b
 from handlers.views import chart_picture
 
@@ -49,12 +50,12 @@ def float_chart(found: FloatHistory) -> list[b.Block]:
 
 
 def _float_chart(found: FloatHistory) -> FloatChart:
-    labels = [_label(point) for point in found.points]
+    labels = _labels(found)
     series = [
         _series("Balance", labels, [point.balance_usd for point in found.points]),
         _series("Floor", labels, [found.floor_usd] * len(labels)),
     ]
-    axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
+    axes = {"categories": labels, "x_label": found.zone, "y_label": "USD"}
     chart = {"type": "line", "series": series, "axis_config": axes}
     title = b.cut(f"Float of {b.clean(found.program)}", 50)
     return FloatChart({"type": _CHART, "title": title, "chart": chart}, found)
@@ -62,19 +63,21 @@ def _float_chart(found: FloatHistory) -> FloatChart:
 
 def _flow_chart(found: FloatHistory) -> list[b.Block]:
     """What came and what left between the moments of the float's chart, each by its name and above zero."""
-    labels = [_label(point) for point in found.points]
+    labels = _labels(found)
     flows = [(name, usd) for name, usd, _ in _flows(found) if any(usd)]
     if not flows:
         return []
-    axes = {"categories": labels, "x_label": "UTC", "y_label": "USD"}
+    axes = {"categories": labels, "x_label": found.zone, "y_label": "USD"}
     series = [_series(name[:1].upper() + name[1:], labels, usd) for name, usd in flows]
     chart = {"type": "bar", "series": series, "axis_config": axes}
     title = b.cut(f"Into and out of the float of {b.clean(found.program)}", 50)
     return [{"type": _CHART, "title": title, "chart": chart}]
 
 
-def _label(point: FloatPoint) -> str:
-    return f"{point.at:%d %b %H:%M}"
+def _labels(found: FloatHistory) -> list[str]:
+    """By the reader's clock, or the team's."""
+    zone = ZoneInfo(found.zone)
+    return [f"{point.at.astimezone(zone):%d %b %H:%M}" for point in found.points]
 
 
 def _series(name: str, labels: list[str], amounts_usd: list[Decimal]) -> b.Block:

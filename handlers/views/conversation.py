@@ -63,7 +63,7 @@ def offer(
 def offers(shown: Sequence[Sequence[b.Block]], verbs: Sequence[str], *, is_own: bool) -> b.Block:
     """The forms of one text. Nothing opens by itself, and nothing is asked for before a form is submitted."""
     what = ", then ".join(verbs)
-    text = f"{what}: check the fields, then submit. Nothing has been asked for yet."
+    text = f"{what}: check the fields, then submit. Nothing has been requested yet."
     blocks = [block for one in shown for block in one]
     if len(shown) > 1:
         blocks.append(b.context("Each of these is a request of its own, approved by itself."))
@@ -71,15 +71,15 @@ def offers(shown: Sequence[Sequence[b.Block]], verbs: Sequence[str], *, is_own: 
         blocks.append(
             b.context("Somebody else wrote this message. The request would be yours: check every field.")
         )
-    last = b.context("Nothing has been asked for yet: check the fields, then submit.")
+    last = b.context("Nothing has been requested yet: check the fields, then submit.")
     return b.message(b.esc(text), [*blocks, last])
 
 
 def choice(old: str, new: str, mark: str) -> b.Block:
     """A new request in the middle of another one's question."""
-    text = f"I was still asking about “{old}”. Drop that and go on with “{new}”?"
+    text = f"I was still asking about “{old}”. Drop that and continue with “{new}”?"
     buttons = [
-        b.button(f"Go on with {new}", ids.SAY_SWITCH, mark, "primary"),
+        b.button(f"Continue with {new}", ids.SAY_SWITCH, mark, "primary"),
         b.button(f"Keep {old}", ids.SAY_STAY, mark),
     ]
     return b.message(b.esc(text), [b.section(b.esc(text)), b.actions(buttons)])

@@ -72,9 +72,9 @@ def explain(error: BaseException, reference: str = "") -> str:
 def _of_the_api(error: PartnerError) -> str:
     """What a look-up got for an answer. Looking moves nothing, whatever is answered."""
     if isinstance(error, NotSent):
-        return f"This cannot be asked of the API: {error.message} {_NOTHING}"
+        return f"This cannot be asked of your card provider: {error.message} {_NOTHING}"
     if isinstance(error, NotConnected):
-        return f"The API cannot be reached just now. {_NOTHING} Ask again in a minute."
+        return f"Your card provider cannot be reached just now. {_NOTHING} Ask again in a minute."
     if isinstance(error, LedgerMoving):
         return f"The ledger kept changing while it was read. {_NOTHING} Ask again in a few seconds."
     known = MESSAGES.get(error.code or "")

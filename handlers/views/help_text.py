@@ -26,10 +26,10 @@ def policy(found: PolicyView) -> b.Block:
         blocks.append(b.section("*Most in any 24 hours*"))
         blocks += b.pairs(found.limits)
     blocks += [b.context(_delegation(d)) for d in found.delegations[:10]]
-    if any(r.run_now for r in found.rows):
-        blocks.append(
-            b.context("*Freeze now* is sent without an approval; a second person confirms or undoes it.")
-        )
+    blocks += [
+        b.context(f"*{label}* is sent without an approval; a second person confirms or undoes it.")
+        for label in dict.fromkeys(row.run_now for row in found.rows if row.run_now)
+    ]
     blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
     return b.message("Who decides what", blocks)
 
@@ -57,10 +57,10 @@ def who(found: WhoView) -> b.Block:
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} of"
-        f" {names}, and never the requester's own."
+        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} from"
+        f" {names}, not from the requester."
     )
-    now = f"Right now these can give one: {able}." if able else "*▲ Right now nobody could approve it.*"
+    now = f"Can approve now: {able}." if able else "*▲ Right now nobody could approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",
         [b.section(text), b.section(now)],

@@ -1,4 +1,4 @@
-"""The Home tab: what waits for me, what I asked for, alerts, float, funding, cards, sending, and how fresh it is.
+"""The Home tab: what waits for me, what I requested, float, alerts, actions, funding, cards, sending, how fresh it is.
 
 Each person sees their own: those who decide see what waits for them first, admins how the programs run.
 """
@@ -19,6 +19,7 @@ from handlers.views.requests import request_card
 _ROWS = 8
 _ALERTS = 5
 _FUNDING = 5
+_MAIN_ACTIONS = 4
 
 
 def home(
@@ -32,11 +33,10 @@ def home(
         blocks += _rows(found.inbox.waiting, "Nothing waits for you.", "Review", ids.APPROVE)
     blocks += [b.header("Your requests")]
     blocks += _rows(found.inbox.mine, "You have no open request.", "Details", ids.DETAILS)
-    if found.may_ask:
-        blocks += _quick_actions(kinds)
-    blocks += [b.header("Alerts"), *_alerts(found.alerts)]
     for state in found.programs:
         blocks += _float(state, (trouble or {}).get(state.program, ""), several=len(found.programs) > 1)
+    blocks += [b.header("Alerts"), *_alerts(found.alerts, found.snoozed)]
+    blocks += _actions(found, kinds)
     blocks += _funding(found.programs)
     blocks += [b.header("Cards"), *(_cards(state) for state in found.programs)]
     if found.may_decide or found.is_admin:
@@ -56,29 +56,38 @@ def _rows(found: Sequence[Request], empty: str, label: str, action_id: str) -> l
     return [*rows, *more]
 
 
-def _quick_actions(kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
-    # What is asked for every day comes first.
-    ordered = sorted(kinds, key=lambda kind: (not kinds[kind].buttons.home, kinds[kind].buttons.home, kind))
-    buttons = [
-        b.button(kinds[kind].verb, f"{ids.OPEN_FORM}:{kind}", " ".join(kinds[kind].command))
-        for kind in ordered
-        if not kinds[kind].handling.asked_by_admins
+def _actions(found: HomeTabView, kinds: Mapping[str, type[Operation]]) -> list[b.Block]:
+    """What this person may request: buttons for what is requested every day, a menu for the rest."""
+    allowed = [
+        kind
+        for kind, cls in kinds.items()
+        if (found.is_admin if cls.handling.asked_by_admins else found.may_ask)
     ]
-    return [b.header("Ask for"), b.actions(buttons[:25])] if buttons else []
+    ordered = sorted(allowed, key=lambda kind: (not kinds[kind].buttons.home, kinds[kind].buttons.home, kind))
+    elements = [
+        b.button(kinds[kind].title, f"{ids.OPEN_FORM}:{kind}", " ".join(kinds[kind].command))
+        for kind in ordered[:_MAIN_ACTIONS]
+    ]
+    others = [b.option(kinds[kind].title, " ".join(kinds[kind].command)) for kind in ordered[_MAIN_ACTIONS:]]
+    if others:
+        elements.append(b.select(f"{ids.OPEN_FORM}:menu", "More actions", others))
+    return [b.header("Actions"), b.actions(elements)] if elements else []
 
 
-def _alerts(found: Sequence[AlertView]) -> list[b.Block]:
-    """The worst first, each with its next step."""
+def _alerts(found: Sequence[AlertView], snoozed: int) -> list[b.Block]:
+    """The worst first, each with its next step; then how many are snoozed."""
+    hidden = [b.context(f"{snoozed:,} snoozed: `/countersign alerts`")] if snoozed else []
     if not found:
-        return [b.section("✓ No alert is open.")]
+        return [b.section("✓ No other alert is open." if snoozed else "✓ No alert is open."), *hidden]
     shown = []
     for one in found[:_ALERTS]:
         icon = status.SEVERITY_ICONS.get(one.severity, "▲")
-        held = f" · {b.esc(one.acknowledged_by)} looks after it" if one.acknowledged_by else ""
+        held = f" · {b.esc(one.acknowledged_by)} is on it" if one.acknowledged_by else ""
         text = f"{icon} *{b.esc(b.cut(one.title, 140))}* · since {b.when(one.raised_at)}{held}"
         shown.append(b.section(text, alerts.next_step(one)))
     more = len(found) - _ALERTS
-    return [*shown, b.context(f"and {more} more: `/countersign alerts`")] if more > 0 else shown
+    rest = [b.context(f"and {more} more: `/countersign alerts`")] if more > 0 else []
+    return [*shown, *rest, *hidden]
 
 
 def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]:
@@ -91,10 +100,15 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     lines = [
         ("Balance", format_usd(money.balance_usd)),
         ("Available", format_usd(money.available_usd)),
-        ("Pending requests", f"{format_usd(money.pending_usd)} in {money.pending_count}"),
+        (f"Held by {b.counted(money.pending_count, 'pending request')}", format_usd(money.pending_usd)),
     ]
     if money.runway is not None:
-        lines.append(("Runway", float_and_ledger.runway(money.runway)))
+        lines += [
+            ("Floor", format_usd(money.runway.floor_usd)),
+            ("Runway", float_and_ledger.runway(money.runway)),
+        ]
+        if money.available_usd < money.runway.floor_usd:
+            blocks.append(b.section("*▲ The float is below its floor.* Fund it: `/funding submit`"))
     blocks += b.pairs(lines)
     if money.history is not None and not several:
         blocks += charts.float_chart(money.history)
@@ -123,7 +137,7 @@ def _cards(state: ProgramState) -> b.Block:
 
 def _sending(found: HomeTabView) -> list[b.Block]:
     """For those who may stop it; for admins with what is behind it."""
-    blocks = [b.header("Sending to the API")]
+    blocks = [b.header("Sending to your card provider")]
     for state in found.programs:
         blocks.append(b.section(f"*{b.esc(state.program)}* {status.sending(state)}"))
         if found.is_admin:

@@ -12,9 +12,9 @@ from handlers.views import blocks as b
 LONGEST = 3_500
 
 
-def message(picture: PlainView) -> b.Block:
+def message(view: PlainView) -> b.Block:
     """Text alone: there is nothing in it that Slack could refuse. No blocks, so an edit takes the old ones away."""
-    return {"text": f"{picture.text}\n{b.esc(picture.note)}", "blocks": []}
+    return {"text": f"{view.text}\n{b.esc(view.note)}", "blocks": []}
 
 
 def text_of(drawn: b.Block) -> str:

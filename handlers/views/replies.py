@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import Request, State
 from bot.operations import Operation, urgency
 from bot.view_models import RequestView
@@ -29,7 +30,9 @@ def refusal(text: str) -> b.Block:
 
 def age(read_at: datetime | None) -> str:
     return (
-        f"read from the API {b.when(read_at, '{date_short_pretty} {time_secs}')}" if read_at else "never read"
+        f"read from your card provider {b.when(read_at, '{date_short_pretty} {time_secs}')}"
+        if read_at
+        else "never read"
     )
 
 
@@ -76,7 +79,7 @@ def shared_by(answer: b.Block, name: str) -> b.Block:
 
 def request_answer(found: RequestView) -> b.Block:
     one = found.request
-    text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.summary)}"
+    text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.headline)}"
     return b.message(text, request_card.details(found))
 
 
@@ -87,14 +90,14 @@ def request_modal(found: RequestView) -> b.Block:
 def review(cls: type[Operation], command: str) -> b.Block:
     """Answer to a request said in a message: nothing happens before the form is submitted."""
     ask = b.button("Review and submit", ids.OPEN_FORM, ids.typed(command), "primary")
-    text = f"{cls.verb}: check the fields, then submit. Nothing has been asked for yet."
+    text = f"{cls.verb}: check the fields, then submit. Nothing has been requested yet."
     return b.message(b.esc(text), [b.section(b.esc(text)), b.actions([ask])])
 
 
 def cancel(found: Request) -> b.Block:
     """Answer to a cancellation said in a message: it is done by pressing, not by saying."""
     press = b.button("Cancel", ids.CANCEL, ids.stamp(found.id, found.version), "danger")
-    text = f"{b.esc(found.id)} is {states.word_of(found)}: {b.esc(found.summary)}"
+    text = f"{b.esc(found.id)} is {states.word_of(found)}: {b.esc(found.headline)}"
     return b.message(text, [b.section(text), b.actions([press])])
 
 
@@ -114,11 +117,11 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
     if found.break_glass and paused:
         text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
-        what = b.esc(found.summary)
+        what = b.esc(found.headline)
         text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
     else:
         there = "" if trouble else f" in {where}"
-        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.summary)}"
+        text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.headline)}"
         if paused:
             text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
     if trouble:
@@ -143,12 +146,12 @@ def approved(
         return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
     if waits_for:
         why = request_card.goes_first(waits_for)
-        return f"{text} {why} It waits 15 minutes at most; the outcome appears on the request."
+        return f"{text} {why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
     if unread:
-        end = f" {found.valid_until:%H:%M} UTC" if found.valid_until else ""
+        end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (
-            f"{text} It is not sent before the API can be read again; it could not be read just now. It waits"
-            f" until{end or ' its approval lapses'}, then it ends and nothing is sent. The outcome appears on the"
+            f"{text} Your card provider could not be read just now, and it is not sent before that works. It waits"
+            f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
             " request."
         )
     return f"{text} It is being sent now; the outcome appears on the request."

@@ -11,7 +11,7 @@ from sandbox.slack.json_object import Json
 class Step:
     """One thing to try.
 
-    `say` is the sentence; `{go}` in it stands for the link `go`. The link plays `user` in `channel` (ids or names)
+    `say` is the sentence; `{go}` in it is replaced by the link `go`. The link plays `user` in `channel` (ids or names)
     and types `types` there, or opens `address`. The step is done once a message in `done_in` holds `done_text`.
     """
 

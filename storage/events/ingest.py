@@ -3,7 +3,7 @@
 A commit per event could never pass one event per flush of the disk. Here whoever comes while a commit is
 in flight waits for the next one, and that one takes all of them. On SQLite the rows are written by a
 thread of their own through a bare connection, in turn with the transactions of `Store.begin`; on
-PostgreSQL by one statement. A batch that fails fails everybody in it, and the service delivers again.
+PostgreSQL by one statement. A batch that fails fails everybody in it, and the card provider delivers again.
 """
 
 from __future__ import annotations
@@ -181,9 +181,9 @@ def _insert(rows: int) -> str:
 
 
 def _values(row: Row) -> tuple[str, ...]:
-    told = row.arrival
-    times = (time_text(told.created_at), time_text(row.received_at))
-    return (told.event_id, told.program, told.type, *times, told.source, row.sealed)
+    arrived = row.arrival
+    times = (time_text(arrived.created_at), time_text(row.received_at))
+    return (arrived.event_id, arrived.program, arrived.type, *times, arrived.source, row.sealed)
 
 
 class PostgresWriter:
@@ -201,21 +201,21 @@ class PostgresWriter:
         self._store = store
 
     async def write(self, rows: Sequence[Row]) -> list[bool]:
-        told = [row.arrival for row in rows]
+        arrived = [row.arrival for row in rows]
         values = {
-            "ids": [one.event_id for one in told],
-            "programs": [one.program for one in told],
-            "types": [one.type for one in told],
-            "created": [one.created_at for one in told],
+            "ids": [one.event_id for one in arrived],
+            "programs": [one.program for one in arrived],
+            "types": [one.type for one in arrived],
+            "created": [one.created_at for one in arrived],
             "received": [row.received_at for row in rows],
-            "sources": [one.source for one in told],
+            "sources": [one.source for one in arrived],
             "sealed": [str(row.sealed) for row in rows],
         }
         async with self._store.begin() as tx:
             fresh = set((await tx.run(self._INSERT, values)).scalars())
         # Of two rows with one id in a batch only the first is new, as on SQLite.
         found = []
-        for one in told:
+        for one in arrived:
             found.append(one.event_id in fresh)
             fresh.discard(one.event_id)
         return found

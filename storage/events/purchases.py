@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, exists, func, or_, select, update
 
-from bot.domain.events import Kind, Purchase, PurchaseLeg, picture
+from bot.domain.events import Kind, Purchase, PurchaseLeg, purchase_of
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
@@ -40,7 +40,7 @@ async def add(tx: Tx, program: str, leg: PurchaseLeg) -> Purchase:
         },
     )
     await _lock(tx, program, leg)
-    found = picture(await legs(tx, program, leg.transaction_id))
+    found = purchase_of(await legs(tx, program, leg.transaction_id))
     p = t.purchase.c
     mine = update(t.purchase).where(p.program == program, p.transaction_id == leg.transaction_id)
     await tx.run(mine.values(**_columns(found), updated_at=tx.now))
@@ -55,7 +55,7 @@ async def _lock(tx: Tx, program: str, leg: PurchaseLeg) -> None:
         {
             "program": program,
             "transaction_id": leg.transaction_id,
-            **_columns(picture([leg])),
+            **_columns(purchase_of([leg])),
             "updated_at": tx.now,
         },
     )
@@ -125,7 +125,7 @@ async def declines(
     return [_leg(row) for row in rows], int(total)
 
 
-async def last_heard_at(tx: Tx, program: str) -> datetime | None:
+async def last_event_at(tx: Tx, program: str) -> datetime | None:
     """When the newest event of any purchase happened."""
     e = t.purchase_event.c
     asked = select(e.occurred_at).where(e.program == program).order_by(e.occurred_at.desc()).limit(1)

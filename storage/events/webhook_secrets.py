@@ -40,7 +40,7 @@ async def put(tx: Tx, program: str, secret: Secret, *, previous_until: datetime)
 
 
 async def note_lost(tx: Tx, program: str) -> WebhookSecret:
-    """The service made a secret whose answer never came: only another rotation gives one we know."""
+    """The card provider made a secret whose answer never came: only another rotation gives one we know."""
     version = await _next_version(tx, program)
     row = {"version": version, "sealed_secret": None, "state": "lost", "since": tx.now}
     await tx.run(insert(t.webhook_secret).values(program=program, **row))

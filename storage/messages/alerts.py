@@ -104,7 +104,7 @@ async def newest(tx: Tx, kind: str, subject: str) -> Alert | None:
 
 
 async def acknowledge(tx: Tx, alert_id: str, *, by: str, until: datetime | None = None) -> Alert | None:
-    """Somebody looks after it, `until` then unless they say so again; None when it is not open."""
+    """Somebody is on it, `until` then unless they say so again; None when it is not open."""
     return await _change(tx, alert_id, state="acknowledged", acknowledged_by=by, snoozed_until=until)
 
 
@@ -139,11 +139,11 @@ async def resolve(tx: Tx, dedupe: str, *, title: str = "", text: str = "") -> Al
 
     `title` and `text`: how it ended; those of the alarm stay where they are not given.
     """
-    told = {name: words for name, words in (("title", title), ("text", text)) if words}
+    texts = {name: words for name, words in (("title", title), ("text", text)) if words}
     row = await tx.run(
         update(t.alert)
         .where(t.alert.c.dedupe == dedupe, _IS_OPEN)
-        .values(state="resolved", **told, resolved_at=tx.now, updated_at=tx.now)
+        .values(state="resolved", **texts, resolved_at=tx.now, updated_at=tx.now)
         .returning(t.alert)
     )
     found = row.one_or_none()

@@ -84,7 +84,7 @@ async def put(
     """
     if kind in _DRAWN:
         same = {"subject": subject, "kind": kind, "channel": channel, "due_at": due_at or tx.now}
-        if (await tx.run(_OWED, same)).first() is not None:
+        if (await tx.run(_WAITING, same)).first() is not None:
             return False
     row = {
         "channel": channel,
@@ -293,7 +293,7 @@ _PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version).
     _M.subject.in_(bindparam("subjects", expanding=True)), _M.kind == bindparam("kind")
 )
 # Locked: a sender that takes the row meanwhile might draw what was before this change.
-_OWED = (
+_WAITING = (
     select(_O.id)
     .where(
         _O.subject == bindparam("subject"),

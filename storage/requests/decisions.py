@@ -6,11 +6,12 @@ Only what people say of an unknown outcome may be said again, differently: all o
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import and_, bindparam, delete, select, text
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
-from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind
+from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind, DecisionTime
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
@@ -37,3 +38,25 @@ async def drop_approvals(tx: Tx, request_id: str) -> int:
 async def of(tx: Tx, request_id: str) -> list[Decision]:
     """The decisions on a request, in the order they were made."""
     return [Decision(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]
+
+
+async def times(tx: Tx, since: datetime, until: datetime) -> list[DecisionTime]:
+    """Requests made in the period, with each approval and rejection on them, in the order they were decided.
+
+    A batch counts once; what was done at once (Freeze now) is not among them.
+    """
+    r, d = t.request.c, t.decision.c
+    # In the words of the index, so that the database may use it.
+    by_index = text("decision.kind <> 'resolve'")
+    on_it = and_(d.request_id == r.id, by_index, d.kind.in_((DecisionKind.APPROVE, DecisionKind.REJECT)))
+    asked = (
+        select(
+            r.id.label("request_id"),
+            *(r.state, r.requester, r.requester_name, r.created_at, r.approved_at),
+            *(d.kind, d.actor, d.actor_name, d.decided_at),
+        )
+        .select_from(t.request.outerjoin(t.decision, on_it))
+        .where(r.created_at >= since, r.created_at < until, r.parent_id.is_(None), r.break_glass.is_(False))
+        .order_by(r.created_at, r.id, d.decided_at)
+    )
+    return [DecisionTime(**row._mapping) for row in (await tx.run(asked)).all()]

@@ -328,8 +328,10 @@ async def expiring(tx: Tx, last: Request | None = None) -> list[Request]:
 
 
 async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
-    """Failed, and it may have landed late: given up since then although an attempt's outcome was never known, or
-    due for another look (`look_again`)."""
+    """Failed, and it may have been carried out late.
+
+    Given up since then although an attempt's outcome was never known, or due for another look (`look_again`).
+    """
     row = t.request.c
     doubtful = (row.outcome_unknown.is_(True)) & (row.finished_at >= since)
     failed = (row.state == State.FAILED, or_(doubtful, row.due_at.is_not(None)))

@@ -50,7 +50,7 @@ class Desk:
         return found
 
     async def register(self) -> None:
-        """The service delivers to this bot from now on, and its secret is known here."""
+        """The card provider delivers to this bot from now on, and its secret is known here."""
         url = str(self.bot.client._base_url).rstrip("/")
         await self.tell("deliveries", {"mode": "pause", "map": {HOST: url}})
         made = await self.api("PUT", "/webhook", {"url": f"https://{HOST}/webhooks/main"})

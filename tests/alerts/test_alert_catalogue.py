@@ -28,7 +28,7 @@ SUBJECTS = sorted(ROOM.glob("*_alerts.py"))
 # Names of alerts that are ordinary words too, and what else they are where they stand alone in the code.
 OTHER_MEANINGS = {
     "3ds": "a command, and an endpoint",
-    "card_blocked": "a field and a code of the API's declines",
+    "card_blocked": "a field and a code of your card provider's declines",
     "card_status": "a fact that operations keep",
     "code_person": "a fact that operations keep, and what a second person confirms",
     "consent": "a table",
@@ -106,7 +106,7 @@ def test_no_name_of_a_kind_is_written_out_outside_the_catalogue() -> None:
 def test_every_call_gives_exactly_the_facts_of_a_case_and_every_case_has_its_call() -> None:
     """In place of types: a fact that is missing would be found out only when the alert is due."""
     rows = {constant: row for path in SUBJECTS for constant, row in rows_of(path).items()}
-    told = set()
+    shown = set()
     for path, call in calls_of_says():
         row = rows[ast.unparse(call.func).removesuffix(".says").rpartition(".")[2]]
         given = {word.arg for word in call.keywords if word.arg} - {"severity"}
@@ -118,9 +118,9 @@ def test_every_call_gives_exactly_the_facts_of_a_case_and_every_case_has_its_cal
                 path,
                 call.lineno,
             )
-        told |= {(row.name, case) for case in cases}
+        shown |= {(row.name, case) for case in cases}
 
-    assert {(name, case) for name, case, *_ in wordings() if name != "consent"} == told
+    assert {(name, case) for name, case, *_ in wordings() if name != "consent"} == shown
 
 
 def calls_of_says() -> Iterator[tuple[str, ast.Call]]:
@@ -149,10 +149,12 @@ def test_every_row_is_whole() -> None:
     for name, kind in CATALOGUE.items():
         assert re.fullmatch(r"[a-z0-9_]+", name)
         assert kind.name == name
-        assert all((kind.told_when, kind.found_by, kind.ends, kind.severities)), name
+        assert all((kind.raised_when, kind.found_by, kind.ends, kind.severities)), name
         assert kind.next_step in kind.buttons
         # A phrase of the docs: a sentence would stop the row short.
-        assert not any(phrase.endswith(".") for phrase in (kind.told_when, kind.ends, kind.calls_when)), name
+        assert not any(phrase.endswith(".") for phrase in (kind.raised_when, kind.ends, kind.calls_when)), (
+            name
+        )
 
 
 def test_no_two_kinds_share_a_condition() -> None:
@@ -193,7 +195,7 @@ def test_a_name_that_only_another_version_knows_is_drawn_plainly_and_may_be_mute
 
 COFFEE = AlertKind(
     name="coffee_low",
-    told_when="there is little coffee",
+    raised_when="there is little coffee",
     found_by="people",
     ends="somebody bought some",
     wordings={
@@ -223,9 +225,9 @@ async def keep_coffee(desk: Desk, cups: int, kind: AlertKind = COFFEE) -> None:
 @pytest.mark.usefixtures("_with_coffee")
 async def test_a_new_row_is_raised_drawn_made_worse_fixed_and_over(desk: Desk) -> None:
     await keep_coffee(desk, 2)
-    told = await desk.only()
-    assert "▲ Warning: Coffee of the kitchen is low" in told
-    assert "2 cups are left." in told
+    shown = await desk.only()
+    assert "▲ Warning: Coffee of the kitchen is low" in shown
+    assert "2 cups are left." in shown
 
     await keep_coffee(desk, 0)
     assert "✗ Critical: Coffee of the kitchen is low" in await desk.only()
@@ -294,4 +296,4 @@ def test_two_kinds_of_one_name_are_refused() -> None:
     low = float_alerts.FLOAT_LOW
 
     with pytest.raises(ValueError, match="Two kinds of alert are called float_low"):
-        catalogue.collect([low, replace(low, told_when="another row, copied")])
+        catalogue.collect([low, replace(low, raised_when="another row, copied")])

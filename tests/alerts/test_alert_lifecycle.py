@@ -17,7 +17,7 @@ from bot.services.cards import card_sync, spend
 from bot.services.messages import digest, digest_figures
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import ALICE, BOB, CAROL
-from tests.handlers.test_lookups_cards import hear
+from tests.handlers.test_lookups_cards import receive
 
 UTC_ZONE = ZoneInfo("UTC")
 
@@ -79,8 +79,8 @@ async def test_somebody_takes_it_over_and_somebody_ends_it(desk: Desk) -> None:
 
     await desk.press(CAROL, "alert:more", value=f"resolve:{alert_id}")
     await desk.posted()
-    told = await desk.only()
-    assert "✓ Resolved" in told
+    shown = await desk.only()
+    assert "✓ Resolved" in shown
     assert "U0CAROL" in await audited(desk, "alert.resolved")
 
 
@@ -109,7 +109,7 @@ async def test_the_remedy_of_a_used_up_limit_and_of_a_frozen_card_are_their_form
     await desk.poll("cards")
     await desk.tell(f"cards/{card}", {"status": "FROZEN"})
     await desk.poll("cards")
-    (message,) = [m for m in await desk.everything() if "reads FROZEN" in m["text"]]
+    (message,) = [m for m in await desk.everything() if "was frozen outside Countersign" in m["text"]]
     await desk.driver.press(ALICE, message, "alert:remedy", channel=ALERTS)
     modal = await desk.driver.modal(ALICE)
     assert "Unfreeze" in modal["title"]["text"]
@@ -125,21 +125,21 @@ async def test_the_remedy_of_a_blocked_card_is_a_text_for_the_service(desk: Desk
     await desk.press(ALICE, "alert:remedy")
 
     modal = str(await desk.driver.modal(ALICE))
-    assert "Copy this to the service" in modal
+    assert "Send this text to your card provider" in modal
     assert card["id"] in modal
     assert desk.driver.world.simulator.key not in modal
 
 
 async def test_only_admins_mute_and_what_is_muted_is_kept_under_the_rules_name(desk: Desk) -> None:
     await desk.driver.command(BOB, "/countersign alerts mute quiet-float float_low 7d")
-    assert "Only admins" in (await desk.driver.told(BOB))["text"]
+    assert "Only admins" in (await desk.driver.shown_to(BOB))["text"]
     await desk.driver.command(CAROL, "/countersign alerts mute quiet-float float_low 7d")
     await low_float(desk)
     assert await desk.seen() == []
     assert "quiet-float" in await audited(desk, "alert.muted")
 
     await desk.driver.command(CAROL, "/countersign alerts")
-    assert "quiet-float" in str((await desk.driver.told(CAROL))["blocks"])
+    assert "quiet-float" in str((await desk.driver.shown_to(CAROL))["blocks"])
     await desk.driver.command(CAROL, "/countersign alerts unmute quiet-float")
     await desk.posted()
     assert "Float of main is low" in await desk.only()
@@ -149,9 +149,9 @@ async def test_the_open_alerts_are_listed_for_whoever_asks(desk: Desk) -> None:
     await low_float(desk)
     await desk.driver.command(ALICE, "/countersign alerts")
 
-    told = await desk.driver.told(ALICE)
-    assert "1 open alert" in told["text"]
-    assert "alert:ack" in str(told["blocks"])
+    shown = await desk.driver.shown_to(ALICE)
+    assert "1 open alert" in shown["text"]
+    assert "alert:ack" in str(shown["blocks"])
 
 
 async def test_a_note_waits_for_the_end_of_the_quiet_hours_and_a_warning_does_not(desk: Desk) -> None:
@@ -184,13 +184,13 @@ async def test_the_digest_comes_in_the_morning_and_only_when_something_happened(
     for _ in range(3):
         await digest.post(core)
         await desk.posted()
-    told = [words for words in await desk.seen() if "Digest" in words]
-    assert len(told) == 1
-    assert "1 float low" in told[0]
-    assert "1 pending" in told[0]
-    assert "Still open" in told[0]
-    assert request.id in told[0]
-    assert "waits for @card-approvers" in told[0]
+    answer = [words for words in await desk.seen() if "Daily summary" in words]
+    assert len(answer) == 1
+    assert "1 float low" in answer[0]
+    assert "1 pending" in answer[0]
+    assert "Still open" in answer[0]
+    assert request.id in answer[0]
+    assert "waits for @card-approvers" in answer[0]
 
 
 async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_months_figures(
@@ -200,7 +200,7 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     await desk.poll("account")
     done = await world.top_up("50")
     await world.run_due()
-    await hear(desk.driver)
+    await receive(desk.driver)
     async with world.store.read() as tx:
         spent = await spend.in_period(tx, core, periods.back(2, core.clock.now(), UTC_ZONE), program="main")
     await digest.post(core)
@@ -211,11 +211,14 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     await desk.posted()
 
     (posted,) = [
-        m for m in await desk.driver.messages(BOB, ALERTS) if "Digest of" in m["text"] and not m["ephemeral"]
+        m
+        for m in await desk.driver.messages(BOB, ALERTS)
+        if "Daily summary of" in m["text"] and not m["ephemeral"]
     ]
     words = str(posted)
     assert re.match(
-        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open · Digest of",
+        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open"
+        r" · Daily summary of",
         posted["text"],
     )
     assert done.id

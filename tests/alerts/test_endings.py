@@ -30,21 +30,21 @@ def sentences(text: str) -> set[str]:
 
 async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) -> None:
     core = desk.driver.core
-    told: list[tuple[Said, str, str]] = []
+    shown: list[tuple[Said, str, str]] = []
     async with core.store.begin() as tx:
         for kind in catalogue.CATALOGUE.values():
             for case, words in kind.wordings.items():
                 said = Said(kind, words.severities[0], filled(words.title), filled(words.text))
                 condition = kind.condition("main", f"about {case}")
                 alert = await lifecycle.keep(tx, core, said, condition=condition, subject=f"about {case}")
-                told.append((said, condition, alert.id))
+                shown.append((said, condition, alert.id))
     desk.driver.world.clock.advance(720)
     async with core.store.begin() as tx:
-        for _, condition, _ in told:
+        for _, condition, _ in shown:
             await lifecycle.resolve(tx, core, condition)
 
     async with core.store.read() as tx:
-        for said, condition, alert_id in told:
+        for said, condition, alert_id in shown:
             over = await rows.get(tx, alert_id)
             assert over is not None
             assert over.state == "resolved"
@@ -55,7 +55,7 @@ async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) 
 
 
 def test_every_kind_that_can_end_has_an_ending_of_its_own() -> None:
-    plain = AlertKind(name="x", told_when="", found_by="", ends="", wordings={}).endings[""]
+    plain = AlertKind(name="x", raised_when="", found_by="", ends="", wordings={}).endings[""]
     without = {kind.name for kind in catalogue.CATALOGUE.values() if kind.endings[""] == plain}
     never = {k.name for k in catalogue.CATALOGUE.values() if k.ends.startswith(NEVER_OPEN_FOR_LONG)}
 
@@ -92,12 +92,12 @@ async def test_an_unknown_outcome_that_was_found_says_how_it_came_out(desk: Desk
     await desk.posted()
 
     found = await world.request(request.id)
-    told = await desk.only()
-    assert told.startswith(f"✓ Resolved: {request.id} {found.state}: ")
-    assert found.outcome_text.rstrip(".") in told
-    assert "The outcome was not known for " in told
-    assert "do not repeat this" not in told
-    assert "may have left the float" not in told
+    shown = await desk.only()
+    assert shown.startswith(f"✓ Resolved: {request.id} {found.state}: ")
+    assert found.outcome_text.rstrip(".") in shown
+    assert "The outcome was not known for " in shown
+    assert "do not repeat this" not in shown
+    assert "may have left the float" not in shown
 
 
 async def test_an_outcome_that_two_people_settled_names_them_and_mentions_nobody(desk: Desk) -> None:
@@ -110,12 +110,12 @@ async def test_an_outcome_that_two_people_settled_names_them_and_mentions_nobody
         await approvals.resolve(world.core, request.id, person, verdict="failed", evidence="Support wrote so")
     await desk.posted()
 
-    told = await desk.only()
-    assert told.startswith(f"✓ Resolved: {request.id} failed: ")
-    assert "Bob Tanaka" in told
-    assert "Carol Reyes" in told
-    assert "<@" not in told.split("since")[0]
-    assert "&lt;@" not in told
+    shown = await desk.only()
+    assert shown.startswith(f"✓ Resolved: {request.id} failed: ")
+    assert "Bob Tanaka" in shown
+    assert "Carol Reyes" in shown
+    assert "<@" not in shown.split("since")[0]
+    assert "&lt;@" not in shown
 
 
 async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(desk: Desk) -> None:
@@ -127,9 +127,9 @@ async def test_an_alert_closed_by_hand_says_by_whom_and_that_it_may_come_back(de
     await alert_actions.end(desk.driver.core, alert.id, CAROL)
     await desk.posted()
 
-    told = await desk.only()
-    assert "Closed by Carol Reyes" in told
-    assert "a new alert is raised" in told
+    shown = await desk.only()
+    assert "Closed by Carol Reyes" in shown
+    assert "a new alert is raised" in shown
 
 
 async def test_what_silenced_the_alarm_silences_its_end(desk: Desk) -> None:

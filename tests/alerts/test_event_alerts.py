@@ -12,7 +12,7 @@ from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import BOB, CAROL
 
 
-async def heard(desk: Desk) -> None:
+async def received(desk: Desk) -> None:
     """Read from the event log and handled; the ways of receiving are told apart in `test_every_alert_kind`."""
     await desk.log()
     await desk.handled()
@@ -21,19 +21,19 @@ async def heard(desk: Desk) -> None:
 async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk) -> None:
     last4 = desk.driver.world.cards[0]["last4"]
     await desk.buy("DECLINE insufficient_card_balance")
-    await heard(desk)
+    await received(desk)
 
-    told = await desk.only()
-    assert f"••{last4} declined at DECLINE insufficient_card_balance" in told
-    assert "the card does not hold enough" in told
-    assert "A retry as it is cannot help. Top up the card" in told
+    shown = await desk.only()
+    assert f"••{last4} declined at DECLINE insufficient_card_balance" in shown
+    assert "the card does not hold enough" in shown
+    assert "A retry as it is cannot help. Top up the card" in shown
 
 
 async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(desk: Desk) -> None:
     for n in range(7):
         await desk.buy("ACME", card=n % 3, decline_code="processing_error")
     await desk.buy("ACME", decline_code="merchant_category_blocked")
-    await heard(desk)
+    await received(desk)
 
     clustered = [w for w in await desk.seen() if "Cluster" in w]
     assert len(await desk.seen()) == 2
@@ -47,11 +47,11 @@ async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(des
 async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk) -> None:
     for card in (0, 1, 0):
         await desk.buy("SHADY LTD", card=card, decline_code="fraud_risk_declined")
-    await heard(desk)
+    await received(desk)
 
-    told = await desk.seen()
-    assert len(told) == 2
-    assert all("✗ Critical" in words and "looked like fraud" in words for words in told)
+    shown = await desk.seen()
+    assert len(shown) == 2
+    assert all("✗ Critical" in words and "looked like fraud" in words for words in shown)
 
 
 async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk) -> None:
@@ -59,14 +59,14 @@ async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk)
     await desk.poll("cards")
     await desk.tell(f"cards/{card['id']}", {"status": "BLOCKED"})
     await desk.buy("ACME")
-    await heard(desk)
+    await received(desk)
     await desk.poll("cards")
     await desk.buy("ACME")
-    await heard(desk)
+    await received(desk)
 
-    told = await desk.only()
-    assert f"••{card['last4']} is blocked by the service" in told
-    assert "A purchase of 45.00 USD at ACME was declined" in told
+    answer = await desk.only()
+    assert f"••{card['last4']} is blocked by your card provider" in answer
+    assert "A purchase of 45.00 USD at ACME was declined" in answer
 
 
 async def test_a_credit_is_reported_once(desk: Desk) -> None:
@@ -76,13 +76,13 @@ async def test_a_credit_is_reported_once(desk: Desk) -> None:
     await desk.poll("funding")
     await desk.api("POST", "/funding", submit)
     for _ in range(3):
-        await heard(desk)
+        await received(desk)
         await desk.poll("funding", seconds=300)
 
-    told = [words for words in await desk.seen() if submit["tx_hash"][-4:] in words or "credited" in words]
-    assert len(told) == 1, told
-    assert "USD" in told[0]
-    assert "is credited" in told[0]
+    shown = [words for words in await desk.seen() if submit["tx_hash"][-4:] in words or "credited" in words]
+    assert len(shown) == 1, shown
+    assert "USD" in shown[0]
+    assert "is credited" in shown[0]
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ async def test_without_a_person_a_code_is_shown_to_nobody_and_that_is_said(
 async def test_a_code_that_a_process_took_with_it_when_it_died_comes_again_and_is_sent(
     desk: Desk, challenged: str
 ) -> None:
-    """Died between storing and answering 200: what it had in memory is gone, and the service repeats itself."""
+    """Died between storing and answering 200: what it had in memory is gone, and the card provider repeats itself."""
     await desk.log()
     await desk.tell(f"cards/{challenged}/3ds", {"amount_usd": "30", "merchant": "WEB SHOP"})
     await desk.driver.world.advance(1)
@@ -179,7 +179,7 @@ async def test_a_code_that_was_on_its_way_when_the_process_died_is_reported_as_i
     await otp_delivery.settle(desk.driver.core)
     await desk.posted()
 
-    assert "it may not have come" in await desk.only()
+    assert "it may not have arrived" in await desk.only()
 
 
 async def test_a_code_that_waited_too_long_is_not_sent(desk: Desk, challenged: str) -> None:
@@ -241,20 +241,20 @@ async def test_after_three_hours_without_deliveries_everything_is_reported_once_
     await desk.tell("deliveries", {"mode": "normal"})
     await desk.log()
     await desk.handled()
-    for _ in range(6):  # the service repeats what it could not deliver
+    for _ in range(6):  # the card provider repeats what it could not deliver
         await desk.driver.world.advance(1800)
         await desk.handled()
 
-    told = await desk.seen()
-    assert len(told) == len(codes) + 2
-    assert sum("Received late: 1 of 1" in words for words in told) == len(codes)
-    assert sum("Received late: it happened at" in words for words in told) == 2
-    assert not any("seen" in words for words in told)
+    shown = await desk.seen()
+    assert len(shown) == len(codes) + 2
+    assert sum("Received late: 1 of 1" in words for words in shown) == len(codes)
+    assert sum("Received late: it happened at" in words for words in shown) == 2
+    assert not any("seen" in words for words in shown)
 
 
 async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: Desk) -> None:
     await desk.driver.command(BOB, "/countersign alerts code emp-1042 @alice")
-    assert "Only admins" in (await desk.driver.told(BOB))["text"]
+    assert "Only admins" in (await desk.driver.shown_to(BOB))["text"]
 
     await desk.driver.command(CAROL, "/countersign alerts code emp-1042 @alice")
     await desk.posted()
@@ -266,10 +266,10 @@ async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: De
     await desk.press(BOB, "alert:confirm")
     await desk.posted()
     assert await desk.bot.rows("SELECT * FROM person_card") == "('emp-1042', 'U0ALICE')"
-    asked, told = await desk.seen()
+    asked, shown = await desk.seen()
     assert "Confirmed" in asked
-    assert "One-time codes of emp-1042 go to" in told
-    assert "U0ALICE" in told
+    assert "One-time codes of emp-1042 go to" in shown
+    assert "U0ALICE" in shown
     assert "U0BOB" in await desk.bot.rows("SELECT actor FROM audit WHERE action = 'code.name_person'")
 
     await desk.driver.command(CAROL, "/countersign alerts code emp-1042 none")

@@ -47,7 +47,7 @@ Play = Callable[[Desk], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Kind:
-    """`play` makes it happen at the service, `jobs` of the poller find it, `words` are in its message."""
+    """`play` makes it happen at the card provider, `jobs` of the poller find it, `words` are in its message."""
 
     kind: str
     play: Play
@@ -57,7 +57,7 @@ class Kind:
     over: Play | None = None
 
 
-# What happens at the service
+# What happens at the card provider
 
 
 def declined(code: str, *, times: int = 1, merchant: str = "ACME") -> Play:
@@ -244,7 +244,7 @@ async def deliveries_normal(desk: Desk) -> None:
 
 
 async def delivered_somewhere_else(desk: Desk) -> None:
-    """The service says that it delivered, and what it delivered is known here from the log alone."""
+    """The card provider says that it delivered, and what it delivered is known here from the log alone."""
     for _ in range(3):
         await desk.tell("deliveries", {"mode": "pause"})
         await desk.tell("purchases", {"card_id": desk.driver.world.cards[0]["id"], "amount_usd": "1"})
@@ -290,7 +290,9 @@ BY_EVENT = {
     "a cluster of another cause": Kind(
         "decline", declined("daily_limit_exceeded", times=5), ("daily limit is used up", "Raise the limit")
     ),
-    "a blocked card": Kind("card_blocked", bought_with_a_blocked_card, ("is blocked by the service",), ("cards",)),
+    "a blocked card": Kind(
+        "card_blocked", bought_with_a_blocked_card, ("is blocked by your card provider",), ("cards",)
+    ),
     "a credit": Kind("funding", credited, ("is credited: 49",), ("funding",)),
     "a challenge": Kind("3ds", challenged, ("No one to send the code of", "WEB SHOP")),
 }  # fmt: skip
@@ -325,7 +327,7 @@ async def desks(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Calla
         yield of
 
 
-async def hear(desk: Desk, way: str, jobs: tuple[str, ...], seconds: float = 60) -> None:
+async def receive(desk: Desk, way: str, jobs: tuple[str, ...], seconds: float = 60) -> None:
     """Twice over, as deliveries and readings repeat."""
     for _ in range(2):
         if way != "webhook alone":
@@ -340,7 +342,7 @@ async def places(desk: Desk) -> dict[str, str]:
     return dict(zip((m["ts"] for m in found), await desk.seen(), strict=True))
 
 
-async def told_since(desk: Desk, before: dict[str, str]) -> list[str]:
+async def reported_since(desk: Desk, before: dict[str, str]) -> list[str]:
     """New messages; one of before that reads otherwise now is none."""
     return [words for ts, words in (await places(desk)).items() if ts not in before]
 
@@ -358,13 +360,13 @@ async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_received(
     before, ids = await places(desk), await alert_ids(desk)
 
     await kind.play(desk)
-    await hear(desk, way, kind.jobs)
+    await receive(desk, way, kind.jobs)
 
-    found = await told_since(desk, before)
+    found = await reported_since(desk, before)
     assert len(found) == 1, found
-    (told,) = found
+    (answer,) = found
     for words in kind.words:
-        assert words in told
+        assert words in answer
     (raised,) = await alert_ids(desk) - ids
     assert raised[0] == kind.kind
 
@@ -391,7 +393,7 @@ BY_READING = {
         over=allowance_raised,
     ),
     "a submission in review": Kind(
-        "funding", funding("hold"), ("is in review", "The service holds it."), ("funding",)
+        "funding", funding("hold"), ("is in review", "Your card provider holds it."), ("funding",)
     ),
     "a rejected submission": Kind(
         "funding", funding("hold", "reject"), ("is rejected", "reviewed and refused it"), ("funding",)
@@ -410,18 +412,18 @@ BY_READING = {
         "funding_unverified", submitted_four_that_nobody_sees, ("4 of 5 unverified submissions of main",),
         ("funding",),
     ),
-    "a card blocked by the service": Kind(
-        "card_blocked", status("BLOCKED"), ("is blocked by the service", "nobody here can"), ("cards",),
+    "a card blocked by your card provider": Kind(
+        "card_blocked", status("BLOCKED"), ("is blocked by your card provider", "nobody here can"), ("cards",),
         over=status("ACTIVE"),
     ),
-    "a card frozen by the service": Kind(
-        "card_status", status("FROZEN"), ("reads FROZEN", "No request here froze it"), ("cards",),
+    "a card frozen by your card provider": Kind(
+        "card_status", status("FROZEN"), ("was frozen outside Countersign", "Your card provider froze it"), ("cards",),
         over=status("ACTIVE"),
     ),
-    "an expired card": Kind("card_status", status("EXPIRED"), ("reads EXPIRED", "Purchases fail."), ("cards",)),
-    "an inactive card": Kind("card_status", status("INACTIVE"), ("reads INACTIVE", "not documented"), ("cards",)),
+    "an expired card": Kind("card_status", status("EXPIRED"), ("has expired", "Purchases fail."), ("cards",)),
+    "an inactive card": Kind("card_status", status("INACTIVE"), ("is inactive", "not documented"), ("cards",)),
     "a card closed past the bot": Kind(
-        "card_status", closed_past_the_bot, ("is closed, by no request here",), ("cards",)
+        "card_status", closed_past_the_bot, ("was closed outside Countersign",), ("cards",)
     ),
     "a ledger that differs": Kind(
         "ledger_differs", a_row_of_the_ledger_changed, ("✗ Critical: Ledger and float of main differ by",),
@@ -434,7 +436,7 @@ BY_READING = {
     ),
     "a debit with a key of this bot that it does not know": Kind(
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
-        ("✗ Critical", "1 movement with keys of this bot that it does not know", "topup:co-"), ("ledger",),
+        ("✗ Critical", "1 movement made with keys of this bot, for no request it knows", "topup:co-"), ("ledger",),
     ),
     "a debit under the key of a request that was cancelled": Kind(
         "unexplained_movement", topped_up_for_a_request_that_was_cancelled,
@@ -479,36 +481,36 @@ async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_re
 
     await kind.play(desk)
     await desk.handled()
-    assert await told_since(desk, before) == [], "the webhook alone"
+    assert await reported_since(desk, before) == [], "the webhook alone"
     for _ in range(2):
         await desk.poll(*kind.jobs, seconds=kind.seconds)
-    alone = await told_since(desk, before)
-    await hear(desk, "both", kind.jobs, kind.seconds)
+    alone = await reported_since(desk, before)
+    await receive(desk, "both", kind.jobs, kind.seconds)
 
-    assert len(alone) == len(await told_since(desk, before)) == 1, alone
+    assert len(alone) == len(await reported_since(desk, before)) == 1, alone
     for words in kind.words:
         assert words in alone[0]
     (raised,) = await alert_ids(desk) - ids
     assert raised[0] == kind.kind
     if kind.over:
         await kind.over(desk)
-        await hear(desk, "both", kind.jobs, kind.seconds)
-        (told,) = await told_since(desk, before)
-        assert told.startswith("✓ Resolved"), told
+        await receive(desk, "both", kind.jobs, kind.seconds)
+        (answer,) = await reported_since(desk, before)
+        assert answer.startswith("✓ Resolved"), answer
 
 
 async def test_a_credit_taken_back_is_reported_though_the_credit_was_reported_before(desk: Desk) -> None:
     funding_id = await submitted(desk)
     await decided(desk, funding_id, "hold", "credit")
-    await hear(desk, "both", ("funding",))
+    await receive(desk, "both", ("funding",))
     before = await places(desk)
 
     await decided(desk, funding_id, "reverse")
-    await hear(desk, "both", ("funding",), 86_401)
+    await receive(desk, "both", ("funding",), 86_401)
 
-    (told,) = await told_since(desk, before)
-    assert "✗ Critical" in told
-    assert "was taken back" in told
+    (answer,) = await reported_since(desk, before)
+    assert "✗ Critical" in answer
+    assert "was taken back" in answer
 
 
 async def test_a_submission_that_another_account_took_over_is_reported_as_gone(desk: Desk) -> None:
@@ -541,14 +543,14 @@ async def test_every_reason_of_the_document_is_reported_in_its_words(desk: Desk)
         before = await places(desk)
         made = await desk.api("POST", "/funding", left["submit"])
         for call in left.get("after", ()):
-            await told_to_the_service(desk, call, made["id"])
+            await sent_to_the_service(desk, call, made["id"])
         await desk.poll("funding")
 
-        told = [words for words in await told_since(desk, before) if made["id"] in words]
-        assert len(told) == 1, (status_, reason, told)
+        answer = [words for words in await reported_since(desk, before) if made["id"] in words]
+        assert len(answer) == 1, (status_, reason, answer)
         words = reason_in_words(status_, reason)
         assert not words.startswith("Reason given")
-        assert words in told[0], (status_, reason)
+        assert words in answer[0], (status_, reason)
         await forget(desk, made["id"])
 
 
@@ -559,7 +561,7 @@ async def forget(desk: Desk, funding_id: str) -> None:
         await api_snapshots.drop(tx, "main", f"funding:{funding_id}")
 
 
-async def told_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str) -> None:
+async def sent_to_the_service(desk: Desk, call: dict[str, Any], funding_id: str) -> None:
     """A call that a scenario leaves to do; time goes on for both sides."""
     if call["path"] == "clock":
         await desk.driver.world.advance(call["body"]["advance_seconds"])
@@ -574,11 +576,11 @@ async def test_an_outcome_nobody_knows_names_its_request(desk: Desk) -> None:
     await desk.driver.world.fault("processor", processor="5xx")
     request = await desk.driver.world.top_up("25")
     await desk.driver.world.run(60)
-    await hear(desk, "both", ("account", "cards", "funding"))
+    await receive(desk, "both", ("account", "cards", "funding"))
 
-    told = [words for words in await desk.seen() if request.id in words]
-    assert len(told) == 1, told
-    assert "✗ Critical" in told[0]
+    answer = [words for words in await desk.seen() if request.id in words]
+    assert len(answer) == 1, answer
+    assert "✗ Critical" in answer[0]
     assert {kind for kind, _ in await alert_ids(desk)} == {"unresolved"}
 
 
@@ -618,22 +620,22 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
     await desk.register()
     honest = inbox.on_event
 
-    async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Any) -> None:
-        if getattr(heard.event.data, "merchant", "") == "CURSED":
+    async def on_event(tx: Tx, core: Core, received: ReceivedEvent, purchase: Any) -> None:
+        if getattr(received.event.data, "merchant", "") == "CURSED":
             raise RuntimeError("a rule that has a fault")
-        await honest(tx, core, heard, purchase)
+        await honest(tx, core, received, purchase)
 
     monkeypatch.setattr(inbox, "on_event", on_event)
     for merchant in ("CURSED", "ACME"):
         await declined("processing_error", merchant=merchant)(desk)
     for seconds in (6, 31, 121, 601, 3601):
-        await hear(desk, "both", ())
+        await receive(desk, "both", ())
         await desk.driver.world.advance(seconds)
 
-    told = await desk.seen()
-    assert len(told) == 2, told
-    assert sum("An event cannot be handled" in words for words in told) == 1
-    assert sum("declined at ACME" in words for words in told) == 1
+    answer = await desk.seen()
+    assert len(answer) == 2, answer
+    assert sum("An event cannot be handled" in words for words in answer) == 1
+    assert sum("declined at ACME" in words for words in answer) == 1
 
 
 async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_sending_again(
@@ -656,16 +658,16 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
     await sender.close()
     await desk.posted()
 
-    (told,) = await told_since(desk, before)
-    assert "ledger does not get its events: 3 given up" in told
-    assert "nothing may be sent to" in told
+    (answer,) = await reported_since(desk, before)
+    assert "ledger does not get its events: 3 given up" in answer
+    assert "nothing may be sent to" in answer
     (message,) = [m for m in await desk.everything() if "3 given up" in m["text"]]
     await desk.driver.press(ALICE, message, "alert:redeliver", channel=ALERTS)
-    assert "Nothing was sent" in (await desk.driver.told(ALICE, ALERTS))["text"]
+    assert "Nothing was sent" in (await desk.driver.shown_to(ALICE, ALERTS))["text"]
     await desk.driver.press(BOB, message, "alert:redeliver", channel=ALERTS)
     await desk.posted()
-    (told,) = await told_since(desk, before)
-    assert told.startswith("✓ Resolved")
+    (answer,) = await reported_since(desk, before)
+    assert answer.startswith("✓ Resolved")
 
 
 # Nothing is left out
@@ -689,7 +691,7 @@ ELSEWHERE = {
     "tampered": ("tests/services/test_tampering.py", "tampered"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
 }
-"""Kinds that begin with people or with a changed database, not with the service: what shows each, and where."""
+"""Kinds that begin with people or with a changed database, not with the card provider: what shows each, and where."""
 HERE = {"unresolved", "policy", "delegation", "event_stuck", "relay_dead"}
 
 

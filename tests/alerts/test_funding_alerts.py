@@ -30,16 +30,16 @@ async def test_a_review_becomes_a_credit_in_the_same_message(desk: Desk) -> None
     funding_id = await submitted(desk)
     await decide(desk, funding_id, "hold")
     await desk.poll("funding")
-    told = await desk.only()
-    assert "is in review" in told
-    assert "The service holds it. Contact the service." in told
-    assert funding_id in told
+    answer = await desk.only()
+    assert "is in review" in answer
+    assert "Your card provider holds it. Contact them." in answer
+    assert funding_id in answer
 
     await decide(desk, funding_id, "credit")
     await desk.poll("funding")
-    told = await desk.only()
-    assert "is credited: 49" in told
-    assert "✓ Resolved" in told
+    shown = await desk.only()
+    assert "is credited: 49" in shown
+    assert "✓ Resolved" in shown
 
 
 async def test_news_of_a_submission_raise_again_what_was_acknowledged(desk: Desk) -> None:
@@ -65,10 +65,10 @@ async def test_a_credit_taken_back_weeks_later_is_critical_though_no_event_came(
     await decide(desk, funding_id, "reverse")
     await desk.poll("funding")
 
-    told = [words for words in await desk.seen() if "taken back" in words]
-    assert len(told) == 1
-    assert "✗ Critical" in told[0]
-    assert "Stop top-ups and contact the service." in told[0]
+    answer = [words for words in await desk.seen() if "taken back" in words]
+    assert len(answer) == 1
+    assert "✗ Critical" in answer[0]
+    assert "Stop top-ups and contact your card provider." in answer[0]
 
 
 async def test_a_late_submission_is_overdue_once_and_says_so_more_loudly(desk: Desk) -> None:

@@ -1,7 +1,7 @@
 """A funding request says what became of the funding: in its message, its thread, its requester's message, in lists.
 
-Everything goes through the real handlers: Alice asks, Bob approves, the service decides, and the webhook, the poller
-or both tell this bot.
+Everything goes through the real handlers: Alice asks, Bob approves, the card provider decides, and the webhook, the
+poller or both tell this bot.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ async def test_a_float_below_its_floor_is_one_alert_however_it_swings(desk: Desk
         await balance_at(desk, balance)
         await desk.poll("account")
 
-    told = await desk.only()
-    assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in told
-    assert "this ends at 1,200.00 USD" in told
-    assert "seen" not in told
+    answer = await desk.only()
+    assert "Float of main is low: 999.99 USD, floor 1,000.00 USD" in answer
+    assert "the alert clears at 1,200.00 USD" in answer
+    assert "seen" not in answer
 
 
 async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Desk) -> None:
@@ -36,10 +36,10 @@ async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Des
     assert "▲ Warning: Float of main is rising: 1,200.00 USD" in await desk.only()
     await desk.poll("account")
 
-    told = await desk.only()
-    assert "✓ Resolved: Float of main is back to 1,200.00 USD" in told
-    assert "It was below 1,000.00 USD for 2 minutes. The lowest was 900.00 USD." in told
-    assert "Submit funding" not in told
+    shown = await desk.only()
+    assert "✓ Resolved: Float of main is back to 1,200.00 USD" in shown
+    assert "It was below 1,000.00 USD for 2 minutes. The lowest was 900.00 USD." in shown
+    assert "Submit funding" not in shown
     assert await desk.thread() == ["Resolved: Float of main is back to 1,200.00 USD."]
 
 
@@ -55,8 +55,8 @@ async def test_the_alert_of_a_low_float_carries_its_chart_and_the_figures_in_wor
     assert drawn["Balance"][-1] == 900
     assert set(drawn["Floor"]) == {1000}
     assert len(drawn["Balance"]) >= 2
-    told = await desk.only()
-    assert "lowest 900.00 USD, highest 3,000.00 USD, now 900.00 USD, floor 1,000.00 USD" in told
+    shown = await desk.only()
+    assert "lowest 900.00 USD, highest 3,000.00 USD, now 900.00 USD, floor 1,000.00 USD" in shown
 
 
 async def test_a_float_low_again_after_it_was_resolved_is_a_new_alert(desk: Desk) -> None:
@@ -72,9 +72,9 @@ async def test_a_ceiling_of_the_service_is_named_as_the_reason(desk: Desk) -> No
     await desk.tell("account", {"float_limit_usd": "300"})
     await desk.poll("account")
 
-    told = await desk.only()
-    assert "Balance 5,000.00 USD" in told
-    assert "caps what may be on cards" in told
+    shown = await desk.only()
+    assert "Balance 5,000.00 USD" in shown
+    assert "caps what may be on cards" in shown
 
 
 async def test_a_card_closed_or_frozen_past_the_bot_is_reported(desk: Desk) -> None:
@@ -87,16 +87,16 @@ async def test_a_card_closed_or_frozen_past_the_bot_is_reported(desk: Desk) -> N
     await desk.poll("cards")
     await desk.poll("cards")
 
-    told = await desk.seen()
-    assert len(told) == 2, told
-    assert any(f"••{closed['last4']} is closed, by no request here" in words for words in told)
-    assert any(f"••{frozen['last4']} reads FROZEN" in words for words in told)
+    answer = await desk.seen()
+    assert len(answer) == 2, answer
+    assert any(f"••{closed['last4']} was closed outside Countersign" in words for words in answer)
+    assert any(f"••{frozen['last4']} was frozen outside Countersign" in words for words in answer)
     assert (await desk.driver.world.request(request.id)).state != "failed"
 
     await desk.api("POST", f"/cards/{frozen['id']}/freeze", {"frozen": False})
     await desk.poll("cards")
-    told = await desk.seen()
-    assert any("✓ Resolved" in words and f"••{frozen['last4']} reads ACTIVE now" in words for words in told)
+    answer = await desk.seen()
+    assert any("✓ Resolved" in words and f"••{frozen['last4']} is ACTIVE now" in words for words in answer)
 
 
 async def test_a_nearly_used_allowance_grows_more_severe_in_one_message(desk: Desk) -> None:
@@ -140,9 +140,9 @@ async def test_a_short_runway_is_a_note_while_verified_funding_would_fix_it(desk
     await desk.api("POST", "/funding", {"tx_hash": paid["tx_hash"], "network": "POLYGON"})
     await desk.poll("funding", "account", "runway")
 
-    told = await desk.only()
-    assert "○ Note: Float of main lasts about" in told
-    assert "Funding of 90,000.00 USD is on its way and not yet credited. With it, it lasts more than" in told
+    shown = await desk.only()
+    assert "○ Note: Float of main lasts about" in shown
+    assert "Funding of 90,000.00 USD is on its way and not yet credited. With it, it lasts more than" in shown
 
 
 async def test_the_jobs_together_leave_most_of_the_rate_limit_to_people(desk: Desk) -> None:

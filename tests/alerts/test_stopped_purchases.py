@@ -28,7 +28,7 @@ async def frozen(desk: Desk, card: int = 0) -> str:
     return request.id
 
 
-async def heard(desk: Desk) -> None:
+async def received(desk: Desk) -> None:
     await desk.log()
     await desk.handled()
 
@@ -36,10 +36,10 @@ async def heard(desk: Desk) -> None:
 async def test_a_purchase_that_a_freeze_stopped_says_who_froze_the_card_when_and_why(desk: Desk) -> None:
     request_id = await frozen(desk)
     await desk.buy("Corner Coffee", "12")
-    await heard(desk)
+    await received(desk)
 
-    told = await desk.only()
-    assert "Critical" not in told
+    answer = await desk.only()
+    assert "Critical" not in answer
     for words in (
         "Stopped",
         "12.00 USD at Corner Coffee",
@@ -48,13 +48,13 @@ async def test_a_purchase_that_a_freeze_stopped_says_who_froze_the_card_when_and
         request_id,
         "right",
     ):
-        assert words in told, words
-    assert "unfreeze it" not in told
+        assert words in answer, words
+    assert "unfreeze it" not in answer
     buttons = str((await desk.message())["blocks"])
     assert "alert:remedy" not in buttons
 
     await desk.press(ALICE, "alert:show_card")
-    shown = await desk.driver.told(ALICE, ALERTS)
+    shown = await desk.driver.shown_to(ALICE, ALERTS)
     assert REASON in str(shown["blocks"])
     assert (await desk.driver.see(ALICE))["views"] == [], "a form was opened"
 
@@ -63,7 +63,7 @@ async def test_all_purchases_that_one_freeze_stopped_are_one_message(desk: Desk)
     await frozen(desk)
     for amount in ("12", "30", "99"):
         await desk.buy("Corner Coffee", amount)
-    await heard(desk)
+    await received(desk)
 
     assert "Stopped 3 times" in await desk.only()
 
@@ -72,18 +72,18 @@ async def test_the_remedy_of_an_earlier_decline_never_unfreezes_a_card_that_was_
     desk: Desk,
 ) -> None:
     await desk.buy("DECLINE insufficient_card_balance")
-    await heard(desk)
+    await received(desk)
     await frozen(desk)
 
     await desk.press(ALICE, "alert:remedy")
 
     assert (await desk.driver.see(ALICE))["views"] == [], "a filled form was opened"
-    assert REASON in str((await desk.driver.told(ALICE, ALERTS))["blocks"])
+    assert REASON in str((await desk.driver.shown_to(ALICE, ALERTS))["blocks"])
 
 
 async def test_a_remedy_is_a_form_with_the_name_of_the_card_and_a_reason_to_be_written(desk: Desk) -> None:
     await desk.buy("DECLINE insufficient_card_balance")
-    await heard(desk)
+    await received(desk)
 
     await desk.press(ALICE, "alert:remedy")
 
@@ -97,11 +97,11 @@ async def test_every_look_up_that_explains_declines_says_that_the_stop_was_right
 ) -> None:
     await frozen(desk)
     await desk.buy("Corner Coffee", "12")
-    await heard(desk)
+    await received(desk)
 
     await desk.driver.command(BOB, "/" + command.format(card=desk.driver.world.cards[0]["id"]))
 
-    shown = str((await desk.driver.told(BOB, OPS))["blocks"])
+    shown = str((await desk.driver.shown_to(BOB, OPS))["blocks"])
     for words in ("alice moreau", REASON.lower(), "the stop was right"):
         assert words in shown.lower(), words
     assert "unfreeze it" not in shown
@@ -112,11 +112,11 @@ async def test_a_card_that_nobody_we_know_of_froze_keeps_a_neutral_remedy(desk: 
     await desk.poll("cards")
     await desk.api("POST", f"/cards/{card}/freeze", {"frozen": True})
     await desk.buy("Corner Coffee", "12")
-    await heard(desk)
+    await received(desk)
 
-    (told,) = [words for words in await desk.seen() if "Corner Coffee" in words]
-    assert "Stopped" not in told
-    assert "who froze it" in told
+    (answer,) = [words for words in await desk.seen() if "Corner Coffee" in words]
+    assert "Stopped" not in answer
+    assert "who froze it" in answer
 
 
 async def test_a_purchase_declined_after_the_freeze_was_taken_back_is_an_ordinary_decline(desk: Desk) -> None:
@@ -127,6 +127,6 @@ async def test_a_purchase_declined_after_the_freeze_was_taken_back_is_an_ordinar
     await execution.execute(world.core, undo.id)
     await world.advance(60)
     await desk.buy("Corner Coffee", "12", decline_code="card_blocked")
-    await heard(desk)
+    await received(desk)
 
     assert not any("Stopped" in words for words in await desk.seen())

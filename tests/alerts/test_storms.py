@@ -72,12 +72,12 @@ async def a_minute_of(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch
 async def _storm(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = await a_minute_of(desk, declines, monkeypatch)
 
-    told = await desk.seen()
-    assert len(told) == 4, told
+    shown = await desk.seen()
+    assert len(shown) == 4, shown
     for cause, share in (("could not be processed", 0.8), ("this kind of merchant", 0.18)):
-        (words,) = [one for one in told if cause in one]
+        (words,) = [one for one in shown if cause in one]
         assert f"Cluster: {int(declines * share):,} purchases declined" in words
-    severe = [one for one in told if "looked like fraud" in one]
+    severe = [one for one in shown if "looked like fraud" in one]
     assert all(f"declined {declines // 100:,} times" in one for one in severe)
     lines = len([m for m in await desk.everything() if m.get("thread_ts") not in (None, m["ts"])])
     assert calls["post AlertView"] == 4

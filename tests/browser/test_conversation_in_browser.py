@@ -94,6 +94,6 @@ async def test_the_menu_of_a_message_asks_the_app_about_it(page: Page, demo: Dem
     await message.get_by_role("button", name="Message shortcuts").click()
     await page.get_by_role("menuitem", name="Ask Countersign about it").click()
 
-    told = page.get_by_role("main").get_by_role("article").last
-    await expect(told).to_contain_text("Only visible to you")
-    await expect(told).to_contain_text("Available")
+    shown = page.get_by_role("main").get_by_role("article").last
+    await expect(shown).to_contain_text("Only visible to you")
+    await expect(shown).to_contain_text("Available")

@@ -181,13 +181,13 @@ class Desk:
 
     running: Running
     client: AsyncWebClient
-    heard: list[tuple[str, ...]] = field(default_factory=list)
+    received: list[tuple[str, ...]] = field(default_factory=list)
     opened: list[str] = field(default_factory=list)
     state: Json = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def hear(self, *what: str) -> None:
-        self.heard.append(what)
+    def receive(self, *what: str) -> None:
+        self.received.append(what)
         self._news.set()
 
     async def control(self, call: str, **body: Any) -> Json:
@@ -203,13 +203,13 @@ class Desk:
         posted = await self.client.chat_postMessage(channel=channel, **message)
         return str(posted["ts"])
 
-    async def heard_soon(self, *what: tuple[str, ...]) -> None:
+    async def received_soon(self, *what: tuple[str, ...]) -> None:
         """Wait until the app has received as much as this, which must be this, in this order."""
         async with asyncio.timeout(PATIENCE_MS / 1000):
-            while len(self.heard) < len(what):
+            while len(self.received) < len(what):
                 self._news.clear()
                 await self._news.wait()
-        assert self.heard == list(what)
+        assert self.received == list(what)
 
 
 def listen(app: AsyncApp, desk: Desk) -> None:
@@ -246,21 +246,21 @@ def listen(app: AsyncApp, desk: Desk) -> None:
     async def everything(ack: Any, view: Json) -> None:
         await ack()
         desk.state = {kind: values["value"] for kind, values in view["state"]["values"].items()}
-        desk.hear("everything")
+        desk.receive("everything")
 
     @app.action(re.compile(".*"))
     async def acted(ack: Any, body: Json, action: Json) -> None:
         await ack()
         chosen = action.get("value") or action["selected_option"]["value"]
-        desk.hear(body["user"]["id"], action["action_id"], chosen)
+        desk.receive(body["user"]["id"], action["action_id"], chosen)
 
     @app.event("app_mention")
     async def mentioned(event: Json) -> None:
-        desk.hear("mention", event["text"])
+        desk.receive("mention", event["text"])
 
     @app.event("message")
-    async def told(event: Json) -> None:
-        desk.hear("dm", event["text"])
+    async def displayed(event: Json) -> None:
+        desk.receive("dm", event["text"])
 
     @app.event("app_home_opened")
     async def home(event: Json, client: AsyncWebClient) -> None:
@@ -303,7 +303,7 @@ async def chromium() -> AsyncIterator[Browser]:
 @pytest_asyncio.fixture(loop_scope="module")
 async def desk(live_desk: Desk) -> Desk:
     await live_desk.control("reset")
-    live_desk.heard.clear()
+    live_desk.received.clear()
     live_desk.opened.clear()
     return live_desk
 
@@ -362,7 +362,7 @@ async def test_a_completed_mention_reaches_the_app_by_its_id(page: Page, desk: D
     await box.press_sequentially("is 1 < 2 & @Bob Tanaka here?")
     await box.press("Enter")
 
-    await desk.heard_soon(("mention", "<@U0BOT> is 1 &lt; 2 &amp; <@U0BOB> here?"))
+    await desk.received_soon(("mention", "<@U0BOT> is 1 &lt; 2 &amp; <@U0BOB> here?"))
     await expect(page.get_by_role("article").last).to_contain_text("is 1 < 2 & @Bob Tanaka here?")
 
 
@@ -440,7 +440,7 @@ async def test_every_kind_of_input_arrives_as_slack_would_send_it(page: Page, de
     await expect(dialog.get_by_label("file input")).to_be_visible()
     await dialog.get_by_role("button", name="Send it").click()
 
-    await desk.heard_soon(("everything",))
+    await desk.received_soon(("everything",))
     seen = {
         kind: value for kind, entry in desk.state.items() for key, value in entry.items() if key != "type"
     }
@@ -474,7 +474,7 @@ async def test_a_menu_in_a_message_acts_as_soon_as_something_is_chosen(page: Pag
 
     await page.get_by_label("Network").select_option("BNB")
 
-    await desk.heard_soon(("U0ALICE", "network", "bnb"))
+    await desk.received_soon(("U0ALICE", "network", "bnb"))
 
 
 async def test_the_tour_leads_on_as_its_steps_happen_and_stays_away_once_dismissed(
@@ -557,7 +557,7 @@ async def test_the_overflow_menu_sends_the_chosen_entry(page: Page, desk: Desk) 
     await page.get_by_role("button", name="More actions").click()
     await page.get_by_role("menuitem", name="Cancel").click()
 
-    await desk.heard_soon(("U0BOB", "more", "cancel"))
+    await desk.received_soon(("U0BOB", "more", "cancel"))
     await expect(page.get_by_role("menu")).to_have_count(0)
 
 
@@ -571,11 +571,11 @@ async def test_a_confirm_dialog_sends_nothing_until_it_is_confirmed(page: Page, 
     await page.keyboard.press("Enter")
     await expect(question).to_have_count(0)
     await page.get_by_role("button", name="Approve").click()
-    await desk.heard_soon(("U0BOB", "approve", "R-1"))
+    await desk.received_soon(("U0BOB", "approve", "R-1"))
     await page.get_by_role("button", name="Reject").click()
     await question.get_by_role("button", name="Reject it").click()
 
-    await desk.heard_soon(("U0BOB", "approve", "R-1"), ("U0BOB", "reject", "R-1"))
+    await desk.received_soon(("U0BOB", "approve", "R-1"), ("U0BOB", "reject", "R-1"))
 
 
 async def test_switching_user_keeps_each_ones_draft_place_and_open_modal(page: Page) -> None:
@@ -667,7 +667,7 @@ async def test_the_home_tab_is_published_on_opening_and_its_buttons_work(page: P
 
     await expect(page.get_by_role("heading", name="Waiting on you")).to_be_visible()
     await page.get_by_role("button", name="Say hello").click()
-    await desk.heard_soon(("U0ALICE", "hello", "hello"))
+    await desk.received_soon(("U0ALICE", "hello", "hello"))
 
 
 async def test_unread_and_mentions_are_marked_for_those_who_have_not_looked(page: Page, desk: Desk) -> None:

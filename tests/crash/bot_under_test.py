@@ -112,13 +112,13 @@ def bot(order: dict[str, Any]) -> int:
         try:
             asyncio.run(run(order))
         except Exception as error:
-            told = explain(error)
-            if told is None:
+            shown = explain(error)
+            if shown is None:
                 raise
-            sentence = " ".join(told[0])
+            sentence = " ".join(shown[0])
             say(refused=sentence)
             stream.write(f"{sentence}\n")
-            return int(told[1])
+            return int(shown[1])
     return 0
 
 

@@ -192,7 +192,7 @@ def _furnish(world: Outside) -> None:
 
 
 def issue_card(simulator: Simulator, name: str, partner_ref: str) -> str:
-    """One more card of the first account, known to the service's directory at once; its id."""
+    """One more card of the first account, known to the card provider's directory at once; its id."""
     inner = simulator.world
     account = accounts.first_account(inner)
     claimed = idempotency.claim_for(inner, account, "create", f"seed-{partner_ref}")

@@ -95,7 +95,7 @@ class Operators:
         if not kind and len(self._pending()) >= WAITING_AT_MOST:
             return False
         kind = kind or self._rng.choices([*KINDS], [*KINDS.values()])[0]
-        command, typed = self._wish(kind)
+        command, typed = self._request(kind)
         form = await self._window(who, lambda: self._command(who, command), "draft:form")
         suggest = partial(modals.suggest, self._slack, who, form.id)
         values = await type_ahead.values(form.blocks, typed, suggest)
@@ -159,7 +159,7 @@ class Operators:
                     await self.approve_one(APPROVERS[0])
                 await asyncio.sleep(0.01)
 
-    def _wish(self, kind: str) -> tuple[str, dict[str, Any]]:
+    def _request(self, kind: str) -> tuple[str, dict[str, Any]]:
         """A command and what is typed into its form. Amounts and hashes occur once, names too where nobody meets."""
         number = next(self._number)
         reason = {"reason": f"Operators wish {number}"}

@@ -99,10 +99,10 @@ def answers_before_storing() -> None:
     """A delivery is answered at once and stored a moment later: quicker, until the power goes."""
     honest = Intake.accept
 
-    async def accept(self: Intake, *told: Any) -> bool:
+    async def accept(self: Intake, *shown: Any) -> bool:
         async def later() -> None:
             await asyncio.sleep(0.05)
-            await honest(self, *told)
+            await honest(self, *shown)
 
         _UNDER_WAY.add(asyncio.create_task(later()))
         return True
@@ -134,9 +134,9 @@ def marks_copies_first() -> None:
     honest = relay_rows.take
 
     async def take(tx: Any, destination: str, **more: Any) -> relay_rows.Taken:
-        owed = await honest(tx, destination, **more)
-        await relay_rows.sent(tx, [message.id for message in owed.deliveries])
-        return owed
+        queued = await honest(tx, destination, **more)
+        await relay_rows.sent(tx, [message.id for message in queued.deliveries])
+        return queued
 
     _put(relay_rows, "take", take)
 

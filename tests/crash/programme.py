@@ -57,7 +57,7 @@ SLACK_FAULTS: tuple[Json, ...] = (
 )
 WORK_S, START_S = 0.7, 0.3
 # On a machine where so many requests take so many seconds a life lasts so long; on a slower one longer, up to a limit.
-WISHES, WISHES_S, SLOWEST = 3, 0.4, 3.0
+REQUESTED, REQUESTS_S, SLOWEST = 3, 0.4, 3.0
 CRASH_TIMEOUT_S, DRAIN_TIMEOUT_S = 15.0, 40.0
 _DOUBTS = "SELECT id FROM attempt WHERE answered_at IS NULL AND purpose <> 'look'"
 
@@ -190,12 +190,12 @@ async def _pace(world: Outside, operators: Operators) -> float:
         with suppress(AssertionError):  # as slow as can be taken account of
             await eventually(
                 "people's wishes were taken",
-                lambda: len(operators.promised) >= WISHES,
-                within_s=WISHES_S * SLOWEST,
+                lambda: len(operators.promised) >= REQUESTED,
+                within_s=REQUESTS_S * SLOWEST,
             )
     took_s = time.monotonic() - began
     await world.bot.kill()
-    return min(max(1.0, took_s / WISHES_S), SLOWEST)
+    return min(max(1.0, took_s / REQUESTS_S), SLOWEST)
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ ROWS = 20
 KILLS, NTH = ("execution.claimed", "execution.answered", "execution.finishing"), 4
 _STEADILY_S = 0.1
 _ENDED = "SELECT id FROM request WHERE rows IS NOT NULL AND state NOT IN ('pending', 'approved', 'executing')"
-_OWED = "SELECT id FROM outbox WHERE state IN ('owed', 'sending')"
+_QUEUED = "SELECT id FROM outbox WHERE state IN ('owed', 'sending')"
 
 
 class Clerk(Operators):
@@ -52,7 +52,7 @@ async def test_kills_in_the_middle_of_a_batch_send_no_row_twice_and_forget_none(
                 await world.bot.start(point=following, nth=NTH)
             await eventually(
                 "the batch has ended and is told",
-                lambda: world.rows(_ENDED) and not world.rows(_OWED),
+                lambda: world.rows(_ENDED) and not world.rows(_QUEUED),
                 within_s=40,
             )
         finally:

@@ -1,4 +1,4 @@
-"""The service's side of deliveries to a bot that is killed: every event is sent until it was answered 200."""
+"""The card provider's side of deliveries to a bot that is killed: every event is sent until it was answered 200."""
 
 import asyncio
 import hashlib
@@ -63,7 +63,7 @@ class Deliverer:
             self.made[event_id] = json.dumps(self.event(event_id, name, kind)).encode()
 
     def event(self, event_id: str, name: str, kind: str) -> dict[str, Any]:
-        """An event of the purchase `name`, as the service would make it now."""
+        """An event of the purchase `name`, as the card provider would make it now."""
         stamp = self._now().isoformat()
         data = {
             "card_id": "card-1",
@@ -90,16 +90,16 @@ class Deliverer:
         return datetime.fromtimestamp(time.time() + self.world.leaps.offset_s, UTC)
 
     @property
-    def owed(self) -> list[str]:
+    def queued(self) -> list[str]:
         return [event_id for event_id in self.made if event_id not in self.accepted]
 
     async def work(self, url: str) -> None:
         """Deliver what waits for the bot at this address, and make more of it. Until cancelled."""
         async with aiohttp.ClientSession(url) as client:
             while True:
-                if len(self.owed) < AT_ONCE:
+                if len(self.queued) < AT_ONCE:
                     self.purchase()
-                chosen = self.rng.sample(self.owed, min(AT_ONCE, len(self.owed)))
+                chosen = self.rng.sample(self.queued, min(AT_ONCE, len(self.queued)))
                 repeated = self.rng.sample(sorted(self.accepted), min(1, len(self.accepted)))
                 await asyncio.gather(*(self._deliver(client, one) for one in [*chosen, *repeated]))
                 await asyncio.sleep(0.005)
@@ -107,8 +107,8 @@ class Deliverer:
     async def finish(self, url: str) -> None:
         """Deliver what still waits."""
         async with aiohttp.ClientSession(url) as client:
-            while self.owed:
-                await asyncio.gather(*(self._deliver(client, one) for one in self.owed))
+            while self.queued:
+                await asyncio.gather(*(self._deliver(client, one) for one in self.queued))
 
     async def _deliver(self, client: aiohttp.ClientSession, event_id: str) -> None:
         raw = self.made[event_id]
@@ -132,10 +132,10 @@ def violations(world: Outside, deliverer: Deliverer) -> list[str]:
     found += [f"{event_id} was accepted and is lost" for event_id in deliverer.accepted - set(stored)]
     found += [f"{event_id} is there {times} times" for event_id, times in stored.items() if times > 1]
     found += [f"{row['event_id']} is not handled" for row in rows if row["state"] != "processed"]
-    told: dict[str, set[str]] = {}
+    shown: dict[str, set[str]] = {}
     for event_id in stored:
-        told.setdefault(event_id.rsplit("-", 1)[0], set()).add(event_id)
-    for name, events in told.items():
+        shown.setdefault(event_id.rsplit("-", 1)[0], set()).add(event_id)
+    for name, events in shown.items():
         drawn = world.rows("SELECT picture FROM purchase WHERE transaction_id = ?", name)
         legs = json.loads(drawn[0]["picture"])["legs"] if drawn else 0
         if legs != len(events):

@@ -1,4 +1,4 @@
-"""A bot that takes deliveries: the small world's core behind a real web server, and a signer for the service."""
+"""A bot that takes deliveries: the small world's core behind a real web server, and a signer for the card provider."""
 
 import hashlib
 import hmac
@@ -60,7 +60,7 @@ class Bot:
         seconds: float = 0,
         more: Mapping[str, str] | None = None,
     ) -> dict[str, str]:
-        """The service's headers for these bytes, its clock `seconds` ahead of ours."""
+        """The card provider's headers for these bytes, its clock `seconds` ahead of ours."""
         stamp = str(int(self.world.clock.now().timestamp() + seconds))
         return {
             "Content-Type": "application/json",

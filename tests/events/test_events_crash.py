@@ -23,7 +23,7 @@ POSTING = ("outbox.sending", "outbox.sent")
 
 @dataclass
 class Street:
-    """All that is outside of a bot that learns of events: the service, Slack and the systems it copies for."""
+    """All that is outside of a bot that learns of events: the card provider, Slack and the systems it copies for."""
 
     world: Outside
     deliverer: Deliverer
@@ -32,7 +32,7 @@ class Street:
 
     @asynccontextmanager
     async def delivering(self) -> AsyncIterator[None]:
-        """The service delivers while this block runs; the bot may die meanwhile."""
+        """The card provider delivers while this block runs; the bot may die meanwhile."""
         working = asyncio.create_task(self.deliverer.work(self.world.bot.url))
         try:
             yield
@@ -83,9 +83,11 @@ class Street:
         await eventually(f"none of {sql}", lambda: not self.world.rows(sql), within_s=30)
 
     def __str__(self) -> str:
-        heard = f"{self.kills} kills, {len(self.deliverer.accepted)} events, {dict(self.deliverer.answers)}"
+        received = (
+            f"{self.kills} kills, {len(self.deliverer.accepted)} events, {dict(self.deliverer.answers)}"
+        )
         copies = sum(len(one.got) for one in self.systems.receivers.values())
-        return f"{heard}, {copies} copies, {self.systems.repeats} of them repeats"
+        return f"{received}, {copies} copies, {self.systems.repeats} of them repeats"
 
 
 @asynccontextmanager

@@ -218,7 +218,7 @@ async def test_a_database_that_does_not_take_it_is_no_200(bot: Bot, monkeypatch:
         assert await bot.post(body) == 500
     assert await bot.stored() == []
 
-    assert await bot.post(body) == 200, "the service delivers again"
+    assert await bot.post(body) == 200, "your card provider delivers again"
 
 
 async def test_during_a_rotation_both_secrets_are_taken_and_then_only_the_new_one(bot: Bot) -> None:

@@ -20,13 +20,13 @@ class Rules:
     """Stands in for the rules: counts what they are given, fails for the events it is asked to."""
 
     def __init__(self) -> None:
-        self.told: Counter[str] = Counter()
+        self.shown: Counter[str] = Counter()
         self.failing: set[str] = set()
         self.after_commit: list[str] = []
 
-    async def on_event(self, tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase | None) -> None:
-        self.told[heard.event.id] += 1
-        event_id = heard.event.id
+    async def on_event(self, tx: Tx, core: Core, received: ReceivedEvent, purchase: Purchase | None) -> None:
+        self.shown[received.event.id] += 1
+        event_id = received.event.id
         tx.after_commit(lambda: self.after_commit.append(event_id))
         await alerts.raise_(tx, dedupe=event_id, kind="test", subject="", severity="info", title="", text="")
         if event_id in self.failing:
@@ -73,9 +73,9 @@ async def test_a_failed_event_is_tried_ever_more_rarely_then_reported_and_never_
     waits = []
     for _ in range(6):
         await bot.handle()
-        tries = rules.told["b"]
+        tries = rules.shown["b"]
         waited = 0
-        while rules.told["b"] == tries:
+        while rules.shown["b"] == tries:
             bot.world.clock.advance(5)
             waited += 5
             await bot.handle()
@@ -100,24 +100,24 @@ async def test_a_rule_sees_each_event_once_whichever_way_it_came(bot: Bot, rules
     await deliver(bot, *(f"e{n}" for n in range(25)))
     await bot.handle()
 
-    assert set(rules.told.values()) == {1}
-    assert len(rules.told) == 25
+    assert set(rules.shown.values()) == {1}
+    assert len(rules.shown) == 25
 
 
 async def test_what_is_read_of_an_event_says_when_it_happened_and_that_it_is_late(
     bot: Bot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    heard: list[ReceivedEvent] = []
+    received: list[ReceivedEvent] = []
 
     async def on_event(tx: Tx, core: Core, one: ReceivedEvent, purchase: Purchase | None) -> None:
-        heard.append(one)
+        received.append(one)
 
     monkeypatch.setattr(inbox, "on_event", on_event)
     await bot.deliver(bot.event("card.unloaded", {}, event_id="fresh", minutes_ago=15))
     await bot.deliver(bot.event("card.unloaded", {}, event_id="late", minutes_ago=16))
     await bot.handle()
 
-    assert {one.event.id: one.is_late for one in heard} == {"fresh": False, "late": True}
+    assert {one.event.id: one.is_late for one in received} == {"fresh": False, "late": True}
 
 
 async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
@@ -126,10 +126,10 @@ async def test_the_loop_handles_what_comes_at_once_and_what_is_left_from_before(
     await deliver(bot, "before")
     running = asyncio.create_task(inbox.run(bot.world.core))
     try:
-        await eventually("what was left is handled", lambda: rules.told)
+        await eventually("what was left is handled", lambda: rules.shown)
         await deliver(bot, "now")
         began = asyncio.get_running_loop().time()
-        await eventually("what comes is handled", lambda: rules.told["now"], every_s=0.005)
+        await eventually("what comes is handled", lambda: rules.shown["now"], every_s=0.005)
         assert asyncio.get_running_loop().time() - began < inbox.IDLE_S / 2, "woken by the bell"
     finally:
         running.cancel()
@@ -151,7 +151,7 @@ async def test_what_an_event_said_is_forgotten_in_time_and_it_is_not_handled_aga
     assert await bot.rows("SELECT event_id FROM inbox WHERE sealed_payload IS NOT NULL") == "('stuck',)"
     await bot.deliver(event)
     await bot.handle()
-    assert rules.told["e1"] == 1
+    assert rules.shown["e1"] == 1
     found = await bot.purchase("tx-1")
     assert found is not None, "what it meant is kept"
     assert found.merchant == "RARE MERCHANT"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.events import DeclineFacts, Purchase, PurchaseLeg, State, picture
+from bot.domain.events import DeclineFacts, Purchase, PurchaseLeg, State, purchase_of
 from bot.domain.events.purchases import Open
 from tests.events.receiving import Bot, Json, authorized
 
@@ -46,7 +46,7 @@ PART_REFUND = leg("refund", 5, "-3.00", "-2.70")
 STRANGE = leg("chargeback", 6, "10.00")
 
 #: Legs, then what the purchase is and why it is open.
-PICTURES: Sequence[tuple[str, Sequence[PurchaseLeg], State, Sequence[Open]]] = [
+PURCHASES: Sequence[tuple[str, Sequence[PurchaseLeg], State, Sequence[Open]]] = [
     ("authorized alone", [CHARGE], State.AUTHORIZED, []),
     ("settled as authorized", [CHARGE, CLEARED], State.SETTLED, []),
     ("settled first", [CLEARED], State.WAITING, []),
@@ -99,11 +99,11 @@ PICTURES: Sequence[tuple[str, Sequence[PurchaseLeg], State, Sequence[Open]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "legs", "state", "why"), PICTURES, ids=[row[0] for row in PICTURES])
+@pytest.mark.parametrize(("name", "legs", "state", "why"), PURCHASES, ids=[row[0] for row in PURCHASES])
 def test_a_purchase_is_what_the_document_makes_of_its_events(
     name: str, legs: Sequence[PurchaseLeg], state: State, why: Sequence[Open]
 ) -> None:
-    found = picture(legs)
+    found = purchase_of(legs)
 
     assert (found.state, list(found.open)) == (state, list(why))
     assert found.is_open == (bool(why) or state is State.WAITING)
@@ -111,14 +111,14 @@ def test_a_purchase_is_what_the_document_makes_of_its_events(
 
 
 def test_the_figures_of_the_authorization_stand_whatever_settles() -> None:
-    found = picture([CHARGE, leg("cleared", 1, "7.77", "9.00", fee_usd="0"), PART_REFUND])
+    found = purchase_of([CHARGE, leg("cleared", 1, "7.77", "9.00", fee_usd="0"), PART_REFUND])
 
     assert (found.charge_usd, found.fee_usd) == (Decimal("10.50"), Decimal("0.50"))
     assert (found.settled_usd, found.refunded_usd) == (Decimal("7.77"), Decimal("3.00"))
 
 
 def test_a_settlement_without_its_authorization_books_nothing() -> None:
-    found = picture([CLEARED, REFUND])
+    found = purchase_of([CLEARED, REFUND])
 
     assert found.state is State.WAITING
     assert (found.charge_usd, found.fee_usd) == (None, None)
@@ -129,12 +129,12 @@ def test_directions_come_from_the_event_and_not_from_a_sign() -> None:
         one.model_copy(update={"amount_usd": -(one.amount_usd or 0)}) for one in (CLEARED, ALL_BACK, REFUND)
     ]
 
-    assert picture([CHARGE, *turned]) == picture([CHARGE, CLEARED, ALL_BACK, REFUND])
+    assert purchase_of([CHARGE, *turned]) == purchase_of([CHARGE, CLEARED, ALL_BACK, REFUND])
 
 
 def test_no_digit_is_lost_in_large_and_fine_amounts() -> None:
     exact = "123456789012345678901234567890.0123456789"
-    found = picture([leg("authorized", 0, exact, exact), leg("refund", 1, f"-{exact}", f"-{exact}")])
+    found = purchase_of([leg("authorized", 0, exact, exact), leg("refund", 1, f"-{exact}", f"-{exact}")])
 
     assert found.refunded_usd == Decimal(exact)
     assert found.state is State.REFUNDED
@@ -153,10 +153,10 @@ SETS = [
 def test_every_order_of_up_to_six_events_makes_the_same_picture(legs: Sequence[PurchaseLeg]) -> None:
     for size in range(1, len(legs) + 1):
         for chosen in itertools.combinations(legs, size):
-            expected = picture(chosen)
+            expected = purchase_of(chosen)
             for order in itertools.permutations(chosen):
-                assert picture(order) == expected
-                assert picture([*order, order[0], *order]) == expected, "copies count once"
+                assert purchase_of(order) == expected
+                assert purchase_of([*order, order[0], *order]) == expected, "copies count once"
 
 
 KINDS = st.sampled_from(["authorized", "cleared", "refund", "reversal", "declined", "chargeback"])
@@ -168,17 +168,17 @@ AMOUNTS = st.decimals("-100000", "100000", places=2).map(str)
     st.randoms(use_true_random=False),
 )
 def test_any_set_in_any_order_makes_the_same_picture_and_never_moves_the_charge(
-    told: list[tuple[str, int, str, str | None]], rng: random.Random
+    shown: list[tuple[str, int, str, str | None]], rng: random.Random
 ) -> None:
     legs = [
         leg(kind, minute, usd, original, event_id=f"e{n}")
-        for n, (kind, minute, usd, original) in enumerate(told)
+        for n, (kind, minute, usd, original) in enumerate(shown)
     ]
-    expected = picture(legs)
+    expected = purchase_of(legs)
     shuffled = [*legs, *rng.sample(legs, rng.randint(0, len(legs)))]
     rng.shuffle(shuffled)
 
-    assert picture(shuffled) == expected
+    assert purchase_of(shuffled) == expected
     charges = {one.amount_usd for one in legs if one.kind == "authorized"}
     assert expected.charge_usd in charges if charges else expected.charge_usd is None
 
@@ -189,14 +189,14 @@ def later(event: str, minute: int, **more: Any) -> Json:
 
 
 async def test_what_the_database_keeps_is_the_same_in_every_order(bot: Bot) -> None:
-    told = [
+    shown = [
         ("card.authorized", authorized()),
         ("card.transaction", later("cleared", 1, amount_usd=12, fee_usd=0)),
         ("card.transaction", later("reversal", 2, amount_usd=-5, original_amount=-5)),
         ("card.transaction", later("refund", 3, amount_usd=1, original_amount=1)),
     ]
-    pictures = set()
-    for number, order in enumerate(itertools.permutations(told)):
+    views = set()
+    for number, order in enumerate(itertools.permutations(shown)):
         name = f"tx-{number}"
         for kind, data in order:
             event = bot.event(
@@ -208,9 +208,9 @@ async def test_what_the_database_keeps_is_the_same_in_every_order(bot: Bot) -> N
         await bot.handle()
         found = await bot.purchase(name)
         assert found is not None
-        pictures.add(found.model_copy(update={"transaction_id": ""}).model_dump_json())
+        views.add(found.model_copy(update={"transaction_id": ""}).model_dump_json())
 
-    (only,) = pictures
+    (only,) = views
     kept = Purchase.model_validate_json(only)
     assert (kept.state, kept.charge_usd) == (State.PARTIALLY_REFUNDED, Decimal("12.34"))
     assert await bot.unhandled() == []

@@ -22,7 +22,7 @@ async def test_a_redelivery_counts_as_a_verified_delivery_and_a_forged_one_does_
 
 
 async def test_what_the_poller_read_is_no_delivery(bot: Bot) -> None:
-    """The log tells what the service has, not what reaches us."""
+    """The log tells what the card provider has, not what reaches us."""
     await bot.backfill.run_once()  # the first reading begins at the end of the log
     await bot.world.advance(1)
     await bot.world.tell("purchases", {"card_id": bot.world.cards[0]["id"], "amount_usd": "5"})

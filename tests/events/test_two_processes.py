@@ -140,8 +140,8 @@ async def test_two_pollers_are_one_and_another_takes_over_when_it_dies(two: Two)
     (alert,) = await two.alerts()
     assert (alert.kind, alert.count) == ("float_low", 1)
     assert len(await two.world.sent("GET /me")) - before == 3, "one reads, not both"
-    owed = await two.rows("SELECT dedupe FROM outbox WHERE kind = 'alert'")
-    assert len(owed) == 1
+    queued = await two.rows("SELECT dedupe FROM outbox WHERE kind = 'alert'")
+    assert len(queued) == 1
 
     # It renews no more: it is dead.
     await eventually("its lease is over", lambda: not two.one.leader.leads(), every_s=0.05)
@@ -221,21 +221,21 @@ async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_th
     assert sorted(begun) == ["bot-0", "bot-1"]
 
 
-async def hears_of(deliverer: Deliverer, url: str, name: str) -> None:
+async def learns_of(deliverer: Deliverer, url: str, name: str) -> None:
     """The bot at this address is delivered a decline for fraud."""
     event = deliverer.event(f"purchase-{name}-declined", f"purchase-{name}", "declined")
     deliverer.made[event["id"]] = json.dumps(event).encode()
     await deliverer.finish(url)
 
 
-async def fraud_told(world: Outside, times: int) -> list[str]:
+async def fraud_reported(world: Outside, times: int) -> list[str]:
     """What the channel says of fraud, once it says it so often."""
 
-    def told() -> list[str]:
+    def shown() -> list[str]:
         found = [m["text"] for m in world.posts() if "looked like fraud" in m["text"]]
         return found if len(found) >= times else []
 
-    return await eventually(f"fraud is told {times} times", told, within_s=30, every_s=0.1)
+    return await eventually(f"fraud is told {times} times", shown, within_s=30, every_s=0.1)
 
 
 @pytest.mark.soak
@@ -252,12 +252,12 @@ async def test_of_two_whole_bots_one_tells_and_when_it_is_killed_the_other_goes_
         other = await world.bot.sibling()
         try:
             await other.start()
-            await hears_of(deliverer, other.url, "first")
-            await fraud_told(world, 1)
+            await learns_of(deliverer, other.url, "first")
+            await fraud_reported(world, 1)
             await world.bot.kill()
-            await hears_of(deliverer, other.url, "second")
-            told = await fraud_told(world, 2)
+            await learns_of(deliverer, other.url, "second")
+            shown = await fraud_reported(world, 2)
         finally:
             await other.close()
-    assert len(told) == 2, told
+    assert len(shown) == 2, shown
     databases.drop(url)

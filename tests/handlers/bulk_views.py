@@ -74,7 +74,7 @@ def _confirmation(text: str) -> View:
     found = p.Confirmation(a_batch(State.PENDING, text), (("Rows", "90"),), (Concern(text),), (text,), True)
     in_full = tuple(replace(row, private=(("Phone", text),)) for row in rows(text) if not row.is_left_out)
     return batch.confirmation(
-        p.BatchConfirmation(found, in_full, 2), batch.Read(found.picture.request.digest, 1)
+        p.BatchConfirmation(found, in_full, 2), batch.Read(found.view.request.digest, 1)
     )
 
 

@@ -75,7 +75,9 @@ def _preview(text: str) -> View:
 
 
 def _policy(text: str) -> View:
-    rows = tuple(p.PolicyRow(k, text, 1, ((Decimal(500), 2),), "8 h", k == "card_freeze") for k in _KINDS)
+    rows = tuple(
+        p.PolicyRow(k, text, 1, ((Decimal(500), 2),), "8 h", _KINDS[k].handling.run_now) for k in _KINDS
+    )
     return help_text.policy(p.PolicyView(rows, (text,), (text,), (), (("In all", text),), text))
 
 
@@ -129,7 +131,9 @@ def _digest(text: str) -> p.DigestView:
 
 MESSAGES: Mapping[str, Draw] = {
     **{f"card-{state}": _state(state) for state in State},
-    "card-freeze-now": lambda text: request_card.card(given.a_card(State.SUCCEEDED, text, break_glass=True)),
+    "card-freeze-now": lambda text: request_card.card(
+        given.a_card(State.SUCCEEDED, text, kind="card_freeze", break_glass=True)
+    ),
     **{f"line-{word}": _line(word) for word in _WORDS},
     **{"card-" + stage.replace(" ", "-"): _stage(stage) for stage in Stage},
     "line-in-review": lambda text: request_card.line(given.a_line(Stage.IN_REVIEW, State.SUCCEEDED, text)),

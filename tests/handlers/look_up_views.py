@@ -49,7 +49,7 @@ def _line(text: str, status: str = "pending", **more: Any) -> PurchaseLine:
         charge_usd=Decimal("1234567.89"),
         fee_usd=Decimal("0.0123456789"),
         original=f"9 {text}",
-        heard=True,
+        has_events=True,
         **more,
     )
 
@@ -124,7 +124,7 @@ def _spend(text: str) -> dict[str, Any]:
         fee_usd=Decimal("12.40"),
         back_usd=Decimal("50.00"),
         unknown=1,
-        heard_at=given.NOW,
+        last_event_at=given.NOW,
         live=False,
         draft_only=True,
     )
@@ -209,7 +209,7 @@ def _fundings(text: str) -> dict[str, Any]:
 
 def _search(text: str) -> dict[str, Any]:
     page = RequestPage((given.a_request(text=text),) * _many(text, 25), 10_000, 3, 400)
-    return request_lists.search(page, f"{text}, {_PERIOD.in_words()}", f"requests {text}")
+    return request_lists.search(page, f"{text}, {_PERIOD.in_words()}", f"requests {text}", _ZONE)
 
 
 def _verification(text: str, *, holds: bool) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class SlackDriver:
         found: Json = answer.json()
         return found
 
-    async def _act(self, kind: str, body: Json, *, settle: bool = True) -> Json:
+    async def act(self, kind: str, body: Json, *, settle: bool = True) -> Json:
         outcome: Json = (await self.tell(f"act/{kind}", body))["outcome"]
         if settle:
             await self.settle()
@@ -83,14 +83,14 @@ class SlackDriver:
             await self.tell("clock", {"advance_seconds": 1.1})
 
     async def command(self, user: str, text: str, channel: str = OPS, **more: Any) -> Json:
-        return await self._act("command", {"user": user, "channel": channel, "text": text}, **more)
+        return await self.act("command", {"user": user, "channel": channel, "text": text}, **more)
 
     async def message(self, user: str, text: str, channel: str, thread_ts: str | None = None) -> Json:
         thread = {"thread_ts": thread_ts} if thread_ts else {}
-        return await self._act("message", {"user": user, "channel": channel, "text": text, **thread})
+        return await self.act("message", {"user": user, "channel": channel, "text": text, **thread})
 
     async def home(self, user: str) -> Json:
-        await self._act("home", {"user": user, "tab": "home"})
+        await self.act("home", {"user": user, "tab": "home"})
         found: Json = (await self.see(user))["home"]
         return found
 
@@ -117,18 +117,18 @@ class SlackDriver:
             return await self.suggest(user, text, block_id, action_id)
 
         typed = await type_ahead.values(view["blocks"], values or {}, suggest)
-        return await self._act("submit", {"user": user, "view_id": view["id"], "values": typed}, **more)
+        return await self.act("submit", {"user": user, "view_id": view["id"], "values": typed}, **more)
 
     async def close(self, user: str) -> None:
         """Close the topmost modal."""
         view = await self.modal(user)
-        await self._act("close", {"user": user, "view_id": view["id"]})
+        await self.act("close", {"user": user, "view_id": view["id"]})
 
     async def suggest(self, user: str, text: str, block_id: str = "card", action_id: str = "value") -> Json:
         """Type into a select of the topmost modal; the outcome has the options that were offered."""
         view = await self.modal(user)
         where = {"view_id": view["id"], "block_id": block_id, "action_id": action_id}
-        return await self._act("suggest", {"user": user, "value": text, **where}, settle=False)
+        return await self.act("suggest", {"user": user, "value": text, **where}, settle=False)
 
     async def filled(self, user: str) -> Json:
         """What the fields of the topmost modal hold by themselves, by field name: a select has its option's text."""
@@ -137,13 +137,13 @@ class SlackDriver:
 
     async def press_in_modal(self, user: str, action_id: str) -> Json:
         view = await self.modal(user)
-        return await self._act("click", {"user": user, "view_id": view["id"], "action_id": action_id})
+        return await self.act("click", {"user": user, "view_id": view["id"], "action_id": action_id})
 
     async def press(
         self, user: str, message: Json, action_id: str, channel: str = APPROVALS, **more: Any
     ) -> Json:
         body = {"user": user, "channel": channel, "ts": message["ts"], "action_id": action_id, **more}
-        return await self._act("click", body)
+        return await self.act("click", body)
 
     async def messages(self, user: str, channel: str) -> list[Json]:
         for found in (await self.see(user))["channels"]:
@@ -151,7 +151,7 @@ class SlackDriver:
                 return list(found["messages"])
         raise AssertionError(f"{user} does not see {channel}")
 
-    async def told(self, user: str, channel: str = OPS) -> Json:
+    async def shown_to(self, user: str, channel: str = OPS) -> Json:
         """The newest message only this person sees there."""
         hidden = [m for m in await self.messages(user, channel) if m["ephemeral"]]
         assert hidden, f"{user} was told nothing in {channel}"

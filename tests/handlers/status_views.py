@@ -11,7 +11,7 @@ from typing import Any
 import bot.view_models as h
 import bot.view_models as p
 from bot import operations
-from bot.domain.requests import State
+from bot.domain.requests import ApprovalHealth, State
 from bot.view_models import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import otp_recipients, status
@@ -22,6 +22,7 @@ View = dict[str, Any]
 Draw = Callable[[str], View]
 
 _KINDS = operations.kinds()
+_HEALTH = ApprovalHealth(41, 36, timedelta(minutes=12), 3, 40, ("Bob Tanaka", "Alice Moreau", 18), 2)
 _RUNWAY = p.RunwayView(Decimal(1000), known=True, hours=None, at=None, looked_ahead_hours=336)
 
 
@@ -67,7 +68,9 @@ def _status(text: str) -> View:
     trouble = {"main": text}
     states = (a_state(text), replace(a_state(text, paused=False), program="other", float=None, funding=()))
     drawn = (given.an_alert(text=text),) * 12
-    return status.status(h.StatusView(given.NOW, states, counts, given.NOW, drawn, trouble), may_pause=True)
+    return status.status(
+        h.StatusView(given.NOW, states, counts, given.NOW, drawn, trouble, _HEALTH), may_pause=True
+    )
 
 
 def _what_if(text: str) -> View:
@@ -144,7 +147,7 @@ MESSAGES: Mapping[str, Draw] = {
 
 def _confirmation(text: str) -> View:
     found = given.a_confirmation(text)
-    return approval_modals.confirmation(replace(found, picture=replace(found.picture, paused=text)))
+    return approval_modals.confirmation(replace(found, view=replace(found.view, paused=text)))
 
 
 VIEWS: Mapping[str, Draw] = {

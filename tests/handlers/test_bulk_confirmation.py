@@ -128,10 +128,10 @@ async def test_rows_left_out_while_somebody_reads_make_them_begin_again(driver: 
 
     await driver.press_in_modal(BOB, "bulk:on")
 
-    anew = await driver.modal(BOB)
-    assert "read the list again from its first row" in words(anew)
-    assert "Rows 1 to 20 of 24" in words(anew)
-    assert not anew.get("submit")
+    again = await driver.modal(BOB)
+    assert "read the list again from its first row" in words(again)
+    assert "Rows 1 to 20 of 24" in words(again)
+    assert not again.get("submit")
 
 
 async def test_an_amount_above_the_limit_is_stopped_on_its_field_in_the_form_and_from_plain_english(
@@ -139,16 +139,16 @@ async def test_an_amount_above_the_limit_is_stopped_on_its_field_in_the_form_and
 ) -> None:
     card = driver.world.cards[0]["id"]
     await driver.command(ALICE, f"/card topup {card} 5000.01")
-    told = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
-    assert "can never be approved. Ask for 5,000.00 USD at most." in told["amount_usd"]
+    reported = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
+    assert "can never be approved. Request 5,000.00 USD at most." in reported["amount_usd"]
 
     said = await driver.message(ALICE, f"top up {driver.world.cards[0]['last4']} by 5000.01", "D0ALICE")
     assert said is not None
     answer = [m for m in await driver.messages(ALICE, "D0ALICE") if m["is_app"]][-1]
     assert "Review" in words(answer)
     await driver.press(ALICE, answer, _button_of(answer), channel="D0ALICE")
-    told = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
-    assert "can never be approved" in told["amount_usd"]
+    displayed = (await driver.submit(ALICE, {"reason": "Team lunch"}))["errors"]
+    assert "can never be approved" in displayed["amount_usd"]
     assert await driver.requests() == []
 
 

@@ -99,10 +99,10 @@ async def test_who_submits_a_batch_while_sending_is_paused_is_notified(driver: S
 
     batch = await ask_by_upload(driver, "10", "20.50")
 
-    told = words((await driver.messages(ALICE, "D0ALICE"))[-1])
-    assert f"*{batch.id}* is pending" in told
-    assert "Sending to main is paused since" in told
-    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
+    displayed = words((await driver.messages(ALICE, "D0ALICE"))[-1])
+    assert f"*{batch.id}* is pending" in displayed
+    assert "Sending to main is paused since" in displayed
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in displayed
 
 
 async def test_the_results_name_each_row_with_its_key(driver: SlackDriver) -> None:
@@ -127,13 +127,13 @@ async def test_a_pasted_list_with_faults_keeps_the_form_and_names_every_line(dri
     assert "card,amount" in words(form)
     ids = [card["id"] for card in driver.world.cards]
     pasted = f"card,amount\n{ids[0]},ten\nnobody,5\n{ids[1]},7\n{ids[1]},8\n4242 4242 4242 4242,5"
-    told = (await driver.submit(ALICE, {"rows": pasted}))["errors"]["rows"]
+    displayed = (await driver.submit(ALICE, {"rows": pasted}))["errors"]["rows"]
 
-    assert all(f"Line {line}:" in told for line in (2, 3, 5, 6))
-    assert "Line 4:" not in told
-    assert "as line 4 does. Put the amounts into one row." in told
-    assert "looks like a card number" in told
-    assert "4242 4242" not in told
+    assert all(f"Line {line}:" in displayed for line in (2, 3, 5, 6))
+    assert "Line 4:" not in displayed
+    assert "as line 4 does. Put the amounts into one row." in displayed
+    assert "looks like a card number" in displayed
+    assert "4242 4242" not in displayed
     await driver.submit(ALICE, {"rows": f"card,amount\n{ids[0]},10\n{ids[1]},7"})
     await driver.submit(ALICE, {"reason": "Per diems"})
     assert (await driver.newest()).summary == "Top up 2 cards by 17.00 USD in all"
@@ -307,9 +307,9 @@ async def test_who_may_no_longer_decide_turns_no_page_of_private_values(driver: 
     await driver.world.approve(batch, by=CAROL)
     await driver.press_in_modal(BOB, "bulk:on")
 
-    told = words(await driver.modal(BOB))
-    assert "Phone" not in told
-    assert f"{batch.id} is approved already" in told
+    displayed = words(await driver.modal(BOB))
+    assert "Phone" not in displayed
+    assert f"{batch.id} is approved already" in displayed
 
 
 async def test_a_row_nobody_knows_of_is_resolved_from_the_window_of_its_rows(driver: SlackDriver) -> None:

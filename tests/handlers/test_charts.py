@@ -120,12 +120,12 @@ async def test_float_is_answered_with_its_chart_once_there_is_a_past(driver: Sla
         await float_lookups.read_account(driver.core, "main")
     await driver.command(ALICE, "/float")
 
-    told = await driver.told(ALICE)
-    chart = chart_of(told)
+    shown = await driver.shown_to(ALICE)
+    chart = chart_of(shown)
     names = [series["name"] for series in chart["chart"]["series"]]
     assert names == ["Balance", "Floor"], "a level and its floor, no flows among them"
     (flows,) = [
-        b for b in told["blocks"] if b["type"] == "data_visualization" and b["title"] != chart["title"]
+        b for b in shown["blocks"] if b["type"] == "data_visualization" and b["title"] != chart["title"]
     ]
     assert flows["chart"]["type"] == "bar"
     assert [series["name"] for series in flows["chart"]["series"]] == ["Funding taken back"]
@@ -133,7 +133,7 @@ async def test_float_is_answered_with_its_chart_once_there_is_a_past(driver: Sla
     balances = [point["value"] for point in chart["chart"]["series"][0]["data"]]
     assert balances[0] - balances[-1] == 400
     assert {point["value"] for point in chart["chart"]["series"][1]["data"]} == {1000}
-    assert "lowest" in str(told)
+    assert "lowest" in str(shown)
 
 
 async def test_where_slack_takes_no_chart_the_figures_are_said_in_words(

@@ -88,7 +88,7 @@ async def test_of_thousands_of_cards_a_hundred_are_offered_at_once_and_the_exact
     assert perf_counter() - began < 3
     assert len(found) == 100
     assert (await offered(driver, "4999"))[0] == "ADA TESTER ••4999 · Active"
-    assert len(await api_calls(driver)) == calls, "the directory is asked, not the API"
+    assert len(await api_calls(driver)) == calls, "the directory is asked, not your card provider"
 
 
 async def test_what_is_chosen_is_asked_for_and_shown_by_name(driver: SlackDriver) -> None:

@@ -186,16 +186,16 @@ async def test_a_new_request_in_between_asks_whether_to_drop_the_old_one(talk: T
 
     await talk.press("Keep Top up")
     assert "How much" in str(talk.last(await talk.messages()))
-    await talk.press("Go on with Freeze", choice)
-    assert "moved on" in str(await told(talk))
+    await talk.press("Continue with Freeze", choice)
+    assert "moved on" in str(await answer(talk))
 
     await talk.say(f"freeze {other['last4']}")
-    await talk.press("Go on with Freeze")
+    await talk.press("Continue with Freeze")
     await talk.press("Review and submit")
     assert (await talk.form())["card"] == card_option(other)
 
 
-async def told(talk: Talk) -> str:
+async def answer(talk: Talk) -> str:
     return str(talk.last(await talk.messages()))
 
 
@@ -235,7 +235,7 @@ async def test_buttons_of_an_older_question_say_so(talk: Talk, card: Json) -> No
 
     await talk.press("Never mind", first)
 
-    assert "moved on" in await told(talk)
+    assert "moved on" in await answer(talk)
 
 
 async def test_nobody_elses_buttons_work(talk: Talk, card: Json) -> None:
@@ -301,7 +301,7 @@ async def test_a_typo_is_offered_and_never_taken(talk: Talk) -> None:
     assert await talk.nothing_is_open()
     label = next(b for b in await talk.buttons() if "PRIYA" in b)
     await talk.press(label)
-    assert "Review and submit" in await told(talk)
+    assert "Review and submit" in await answer(talk)
 
 
 async def test_what_a_person_may_not_ask_is_refused_before_any_form(talk: Talk, card: Json) -> None:
@@ -463,7 +463,7 @@ async def test_a_shortcut_on_a_message_with_a_card_number_reads_nothing(driver: 
 
     await shortcut(driver, ALICE, OPS, said["ts"])
 
-    shown = str((await driver.told(ALICE))["blocks"])
+    shown = str((await driver.shown_to(ALICE))["blocks"])
     assert "delete" in shown
     assert "Available" not in shown
     assert "4242" not in shown
@@ -478,7 +478,7 @@ async def test_a_shortcut_on_somebody_elses_request_is_a_proposal_with_a_button(
     await shortcut(driver, ALICE, OPS, said["ts"])
 
     assert await asks.nothing_is_open()
-    assert "Somebody else wrote" in await told(asks)
+    assert "Somebody else wrote" in await answer(asks)
     await asks.press("Review and submit")
     assert (await asks.form())["card"] == card_option(card)
 
@@ -488,8 +488,8 @@ async def test_a_shortcut_answers_a_question_that_somebody_asked_the_team(driver
 
     await shortcut(driver, ALICE, APPROVALS, said["ts"])
 
-    told = [m for m in await driver.messages(ALICE, APPROVALS) if m["ephemeral"]]
-    assert "Available" in str(told[-1])
+    answer = [m for m in await driver.messages(ALICE, APPROVALS) if m["ephemeral"]]
+    assert "Available" in str(answer[-1])
     assert not [m for m in await driver.messages(BOB, APPROVALS) if m["ephemeral"]]
 
 
@@ -507,18 +507,18 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
 
     actor = await driver.core.directory.actor(ALICE)
 
-    async def hear(text: str) -> Any:
-        heard = ReceivedMessage(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
-        (step,), _ = await conversation.hear(driver.core, heard, conversation.Reader(guess))
+    async def receive(text: str) -> Any:
+        received = ReceivedMessage(Place("T0SANDBOX", DIRECT, "1.1", ALICE), actor, text)
+        (step,), _ = await conversation.respond(driver.core, received, conversation.Reader(guess))
         return step
 
-    assert isinstance(await hear("what's our float?"), Look)
+    assert isinstance(await receive("what's our float?"), Look)
     assert asked == []
-    question = await hear("put that plastic of the lady on ice will ya")
+    question = await receive("put that plastic of the lady on ice will ya")
     assert isinstance(question, Question)
     assert len(asked) == 1
     dialog, text = await pressed.picked(driver.core, f"{question.mark}", 0, ALICE)
-    (offers,), _ = await conversation.hear(
+    (offers,), _ = await conversation.respond(
         driver.core, ReceivedMessage(dialog.place, actor, text, is_pick=True), conversation.Reader(guess)
     )
     assert isinstance(offers, Offers)

@@ -78,8 +78,10 @@ async def test_no_text_makes_or_decides_a_request(driver: SlackDriver) -> None:
     for number in range(400):
         who = rng.choice((ALICE, BOB))
         place = Place("T0SANDBOX", f"D{who}", str(rng.randrange(3)), who)
-        heard = ReceivedMessage(place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9)
-        await conversation.hear(core, heard, reader)
+        received = ReceivedMessage(
+            place, people[who], a_text(rng, request.id, last4), is_own=rng.random() < 0.9
+        )
+        await conversation.respond(core, received, reader)
         assert number < 399 or await _all(driver) == before, "some text changed something"
 
 

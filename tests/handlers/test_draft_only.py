@@ -42,9 +42,9 @@ async def test_the_form_the_request_and_home_say_draft_only_until_two_people_swi
     assert "Draft only: nothing was sent to your card provider." in str(await driver.card(request.id))
 
     await driver.command(CAROL, "/countersign status")
-    assert (await driver.told(CAROL))["text"].startswith("DRAFT ONLY · Status")
+    assert (await driver.shown_to(CAROL))["text"].startswith("DRAFT ONLY · Status")
     await driver.command(CAROL, "/countersign drafts off")
-    assert "has to confirm it before anything is sent" in (await driver.told(CAROL))["text"]
+    assert "has to confirm it before anything is sent" in (await driver.shown_to(CAROL))["text"]
     question = next(m for m in await driver.messages(BOB, ALERTS) if "switch off draft only" in m["text"])
     assert question["text"].startswith("DRAFT ONLY · SANDBOX")
     await driver.press(BOB, question, "alert:confirm", ALERTS)

@@ -20,7 +20,7 @@ from bot.services.messages import Outbox
 from bot.services.money import float_lookups
 from bot.view_models import FloatHistory, FloatPoint
 from handlers.slack_api import SlackPublisher
-from handlers.views import chart_picture, charts
+from handlers.views import blocks, chart_picture, charts
 from storage.messages import alerts as rows
 from tests.handlers import sample_requests as given
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver
@@ -173,15 +173,15 @@ async def test_float_comes_in_words_and_its_picture_directly_where_slack_takes_n
     await no_charts(driver, "response_url")
     await driver.command(ALICE, "/float")
 
-    told = str(await driver.told(ALICE))
+    shown = str(await driver.shown_to(ALICE))
     (file,) = await files_in(driver, ALICE, "D0ALICE")
-    assert "data_visualization" not in told
-    assert "Its chart is in your direct messages with Countersign." in told
+    assert "data_visualization" not in shown
+    assert "Its chart is in your direct messages with Countersign." in shown
     alt = file["alt_txt"]
     assert (file["mimetype"], file["title"]) == ("image/png", "Float of main")
     assert alt.startswith("Float of main since 20")
     assert "<!date" not in alt
-    assert alt.partition(": lowest ")[2] in told, "the words of the answer"
+    assert alt.partition(": lowest ")[2] in shown, "the words of the answer"
     assert await files_in(driver, ALICE, OPS) == []
 
 
@@ -191,16 +191,16 @@ async def test_float_says_its_words_though_the_picture_is_not_taken_either(drive
     await driver.tell("faults", {"method": "files.completeUploadExternal", "effect": "reset_after"})
     await driver.command(ALICE, "/float")
 
-    told = str(await driver.told(ALICE))
-    assert "lowest" in told
-    assert "direct messages" not in told
+    shown = str(await driver.shown_to(ALICE))
+    assert "lowest" in shown
+    assert "direct messages" not in shown
 
 
 async def test_a_shared_float_has_its_picture_in_its_own_thread(driver: SlackDriver) -> None:
     await a_past(driver)
     await driver.command(ALICE, "/float")
     await no_charts(driver, "chat.postMessage")
-    await driver.press(ALICE, await driver.told(ALICE), "answer:share", channel=OPS)
+    await driver.press(ALICE, await driver.shown_to(ALICE), "answer:share", channel=OPS)
 
     (shared,) = [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)]
     (file,) = await files_in(driver, BOB, OPS)
@@ -211,7 +211,7 @@ async def test_a_shared_float_has_its_picture_in_its_own_thread(driver: SlackDri
 async def test_no_picture_is_sent_where_slack_takes_the_chart(driver: SlackDriver) -> None:
     await a_past(driver)
     await driver.command(ALICE, "/float")
-    await driver.press(ALICE, await driver.told(ALICE), "answer:share", channel=OPS)
+    await driver.press(ALICE, await driver.shown_to(ALICE), "answer:share", channel=OPS)
 
     assert await files_in(driver, ALICE, OPS) == await files_in(driver, ALICE, "D0ALICE") == []
 
@@ -286,3 +286,23 @@ def test_the_words_for_those_who_do_not_see_it_are_those_below_the_chart() -> No
     assert alt.startswith(f"Float of main since {since:%Y-%m-%d %H:%M} UTC: lowest 1,000.00 USD")
     assert since == given.NOW - timedelta(hours=12 * 13)
     assert charts.picture({"blocks": []}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "Paused since 2026-03-02 09:00 UTC by Bob.",
+            "Paused since <!date^1772442000^{date_short_pretty} at {time}|2026-03-02 09:00 UTC> by Bob.",
+        ),
+        (
+            "tried at 2026-03-02 09:00:05 UTC",
+            "tried at <!date^1772442005^{date_short_pretty} {time_secs}|2026-03-02 09:00 UTC>",
+        ),
+        ("on 2026-13-45 09:00 UTC", "on 2026-13-45 09:00 UTC"),
+    ],
+)
+def test_a_time_in_a_sentence_is_shown_in_each_readers_own_zone(text: str, shown: str) -> None:
+    assert blocks.esc(text) == shown
+    (pair,) = blocks.pairs([("Since", text)])
+    assert pair["fields"][1]["text"] == shown

@@ -1,12 +1,19 @@
 """One grammar for slash, mention and message."""
 
+import ast
+import inspect
+import re
+from dataclasses import replace
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import operations
 from bot.operations import Operation
-from handlers.commands import grammar
+from handlers.commands import Command, all_lookups, grammar
+from handlers.commands.lookup import LookUp
 
 KINDS = operations.kinds()
 
@@ -26,7 +33,7 @@ KINDS = operations.kinds()
     ],
 )
 def test_a_message_reads_like_the_slash_command(said: str, command: str, subcommand: str, rest: str) -> None:
-    assert grammar.from_message(said) == grammar.Command(command, subcommand, rest)
+    assert grammar.from_message(said) == Command(command, subcommand, rest)
 
 
 @pytest.mark.parametrize(
@@ -70,3 +77,33 @@ def test_any_text_is_read_and_its_own_text_reads_the_same(said: str) -> None:
 @pytest.mark.parametrize("cls", KINDS.values(), ids=KINDS)
 def test_every_example_in_help_asks_for_its_kind(cls: type[Operation]) -> None:
     assert grammar.from_text(cls.example).kind(KINDS) is cls
+
+
+@pytest.mark.parametrize(
+    "name", [*all_lookups.LOOK_UPS, *(cls.command for cls in KINDS.values())], ids=" ".join
+)
+def test_every_look_up_and_every_kind_is_read_by_the_words_it_says(name: tuple[str, str]) -> None:
+    command, subcommand = name
+
+    assert grammar.from_text(f"{command} {subcommand} 4242") == Command(command, subcommand, "4242")
+
+
+def test_a_new_look_up_of_a_command_that_also_stands_alone_needs_its_row_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert grammar.from_text("float forecast 7d") == Command("float", "", "forecast 7d")
+
+    row = replace(all_lookups.LOOK_UPS["float", "fees"], name=("float", "forecast"))
+    monkeypatch.setitem(cast(dict[tuple[str, str], LookUp], all_lookups.LOOK_UPS), row.name, row)
+
+    assert grammar.from_text("float forecast 7d") == Command("float", "forecast", "7d")
+
+
+def test_the_grammar_states_no_sub_command_itself() -> None:
+    """Apart from `show`, which a request's id after `/requests` means, and `help`."""
+    known = {subcommand for _, subcommand in (*all_lookups.LOOK_UPS, *(c.command for c in KINDS.values()))}
+    words = {word for subcommand in known for word in subcommand.split()} - {"show"}
+    stated = [n.value for n in ast.walk(ast.parse(inspect.getsource(grammar))) if isinstance(n, ast.Constant)]
+    code = " ".join(text for text in stated if isinstance(text, str) and " " not in text.strip())
+
+    assert [word for word in sorted(words) if re.search(rf"\b{re.escape(word)}\b", code)] == []

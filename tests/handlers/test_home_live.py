@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.domain.alerts import Said, Severity, decline_alerts
+from bot.domain.alerts import Said, Severity, decline_alerts, float_alerts
 from bot.domain.people import Actor
 from bot.services import alerts
+from bot.services.alerts import alert_actions
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import status
-from handlers.home import Homes
+from handlers.home import ROUND_S, Homes
 from storage.messages import home_views
 from storage.operators import people
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver
@@ -48,7 +51,7 @@ def headers(view: Json) -> list[str]:
 
 def buttons(view: Json) -> set[str]:
     found = [e for b in view["blocks"] if b["type"] == "actions" for e in b["elements"]]
-    return {e["text"]["text"] for e in found}
+    return {e["text"]["text"] for e in found if e["type"] == "button"}
 
 
 async def test_a_requester_an_approver_and_an_admin_see_different_homes(driver: SlackDriver) -> None:
@@ -75,6 +78,94 @@ async def test_home_comes_from_the_database_at_once_and_the_float_is_read_after(
     known = await status.program_state(driver.core, "main")
     assert known.float is not None
     assert f"{float(known.float.balance_usd):,.2f} USD" in str(home)
+
+
+async def snooze_the_low_float(driver: SlackDriver) -> None:
+    """The float falls below its floor, and Bob snoozes the alert."""
+    async with driver.core.store.begin() as tx:
+        said = Said(float_alerts.FLOAT_LOW, Severity.CRITICAL, "Float is low", "Fund it.")
+        raised = await alerts.raise_(tx, driver.core, said, condition="float", subject="main")
+    until = driver.core.clock.now() + timedelta(hours=4)
+    await alert_actions.snooze(driver.core, raised.id, BOB, until)
+
+
+async def test_home_counts_the_snoozed_alerts_and_follows_a_snooze(
+    driver: SlackDriver, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, _ = homes
+    await driver.home(ALICE)
+    await keeper.tend()
+    assert "✓ No alert is open." in await shown(driver, ALICE)
+
+    await snooze_the_low_float(driver)
+
+    assert await keeper.tend() == 1
+    assert "✓ No other alert is open." in await shown(driver, ALICE)
+    assert "1 snoozed: `/countersign alerts`" in await shown(driver, ALICE)
+    assert ROUND_S < 5, "what changed is drawn within five seconds"
+
+
+async def test_home_shows_the_float_with_its_floor_and_says_when_it_is_below(driver: SlackDriver) -> None:
+    home = await driver.home(ALICE)
+    fields = [f["text"] for b in home["blocks"] for f in b.get("fields", [])]
+    assert fields[fields.index("*Floor*") + 1] == "1,000.00 USD"
+    assert "below its floor" not in str(home)
+
+    known = await status.program_state(driver.core, "main")
+    assert known.float is not None
+    await driver.world.tell("float", {"amount_usd": str(900 - known.float.balance_usd)})
+    await driver.world.advance(60)
+
+    assert "*▲ The float is below its floor.*" in str(await driver.home(ALICE))
+
+
+def actions(view: Json) -> tuple[list[str], list[str]]:
+    """The buttons under Actions, and what the menu beside them offers."""
+    after = view["blocks"][headers(view).index("Actions") :]
+    block = next(
+        b
+        for b in after
+        if b["type"] == "actions" and any(e["action_id"].startswith("form:open") for e in b["elements"])
+    )
+    pressed = [e["text"]["text"] for e in block["elements"] if e["type"] == "button"]
+    chosen = [o["text"]["text"] for e in block["elements"] for o in e.get("options", [])]
+    return pressed, chosen
+
+
+async def test_home_offers_four_actions_and_a_menu_of_what_is_switched_on_and_allowed(
+    driver: SlackDriver,
+) -> None:
+    main, menu = actions(await driver.home(ALICE))
+    assert main == ["Top up a card", "Order a card", "Freeze a card", "Unfreeze a card"]
+    assert "Submit funding" in menu
+    assert "Quote a deposit" not in menu, "deposits are not set up"
+    assert "Rotate the secret" not in menu, "that is for admins"
+    assert "Rotate the secret" in actions(await driver.home(CAROL))[1]
+
+    revealing = "Show card details"
+    assert revealing in menu
+    driver.world.rebuild(reveals=replace(driver.core.reveals, base_url=""))
+    assert revealing not in actions(await driver.home(ALICE))[1], "there is no address for its page"
+
+
+async def test_the_menu_on_home_opens_the_form_of_what_is_chosen(driver: SlackDriver) -> None:
+    home = await driver.home(ALICE)
+    select = next(
+        e for b in home["blocks"] for e in b.get("elements", []) if e.get("action_id") == "form:open:menu"
+    )
+    option = next(o for o in select["options"] if o["text"]["text"] == "Submit funding")
+
+    await driver.act(
+        "click",
+        {
+            "user": ALICE,
+            "view_id": home["id"],
+            "action_id": "form:open:menu",
+            "selected_option": option["value"],
+        },
+    )
+
+    assert (await driver.modal(ALICE))["title"]["text"] == "Submit funding"
 
 
 async def test_who_looks_at_home_sees_a_request_come_and_go(

@@ -42,7 +42,7 @@ async def test_a_top_up_is_asked_for_approved_and_executed(driver: SlackDriver) 
     assert (await driver.see(ALICE))["views"] == []
     request = await driver.newest()
     assert request.state is State.PENDING
-    assert request.id in (await driver.told(ALICE))["text"]
+    assert request.id in (await driver.shown_to(ALICE))["text"]
 
     message = await driver.card(request.id)
     await driver.press(BOB, message, "request:approve")
@@ -123,7 +123,7 @@ async def test_freeze_now_acts_at_once_and_a_second_person_confirms(driver: Slac
     assert {"request:confirm", "request:undo"} <= set(buttons(message))
 
     await driver.press(ALICE, message, "request:confirm")
-    assert "somebody else has to decide" in (await driver.told(ALICE, APPROVALS))["text"]
+    assert "somebody else has to decide" in (await driver.shown_to(ALICE, APPROVALS))["text"]
     await driver.press(BOB, message, "request:confirm")
 
     assert not {"request:confirm", "request:undo"} & set(buttons(await driver.card(request.id)))

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
     await driver.command(user, text)
-    return await driver.told(user)
+    return await driver.shown_to(user)
 
 
 async def buy(driver: SlackDriver, amount: str, merchant: str = "Bakery", **more: Any) -> Json:
@@ -29,7 +29,7 @@ async def buy(driver: SlackDriver, amount: str, merchant: str = "Bakery", **more
     return found
 
 
-async def hear(driver: SlackDriver) -> None:
+async def receive(driver: SlackDriver) -> None:
     """Every purchase event there is, as the inbox keeps them."""
     events = [event async for event in driver.core.partners["main"].events()]
     async with driver.world.store.begin() as tx:
@@ -84,10 +84,10 @@ async def test_a_card_frozen_or_blocked_by_no_request_of_ours_says_so(driver: Sl
     await act_on_card(driver, "card_unfreeze", "Found")
     await driver.world.tell(f"cards/{card}", {"status": "FROZEN"})
 
-    assert "Frozen by no request here" in str(await answer(driver, f"/card show {card}"))
+    assert "Frozen outside Countersign" in str(await answer(driver, f"/card show {card}"))
     await driver.world.tell(f"cards/{card}", {"status": "BLOCKED"})
 
-    assert "Only the service can unblock it" in str(await answer(driver, f"/card show {card}"))
+    assert "Only your card provider can unblock it" in str(await answer(driver, f"/card show {card}"))
 
 
 async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(driver: SlackDriver) -> None:
@@ -99,7 +99,7 @@ async def test_a_card_shows_its_last_purchases_and_why_one_was_declined(driver: 
     assert "Bakery" in str(rows(shown))
     assert str(shown["blocks"]).count("*▲ Declined*") == 1
     assert "too many purchases in a short time" in str(shown)
-    assert "Going on can get the card blocked" in str(shown)
+    assert "More attempts can get the card blocked" in str(shown)
 
 
 async def test_a_card_is_shown_though_its_history_cannot_be_read(driver: SlackDriver) -> None:
@@ -125,41 +125,41 @@ async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(dri
     charged = [row[3] for row in found if row[2] != "declined"]
     total = sum(Decimal(text.removesuffix(" USD").replace(",", "")) for text in charged)
     assert f"Charged {total:,} USD" in str(shown)
-    assert "1 decline not counted" in str(shown)
+    assert ", 1 decline" in str(shown)
     assert "9 EUR" in str(found)
-    assert "read from the API" in str(shown)
+    assert "read from your card provider" in str(shown)
 
 
 async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marked(
     driver: SlackDriver,
 ) -> None:
     bought = await buy(driver, "20", "Hotel")
-    await hear(driver)
+    await receive(driver)
     await driver.world.tell(f"purchases/{bought['transaction_id']}/settle", {"amount_usd": "12"})
-    await hear(driver)
+    await receive(driver)
     async with driver.world.store.read() as tx:
-        heard = await purchases.get(tx, "main", bought["transaction_id"])
-    assert heard is not None
-    assert heard.charge_usd is not None
-    assert heard.open, "settled at another amount"
+        received = await purchases.get(tx, "main", bought["transaction_id"])
+    assert received is not None
+    assert received.charge_usd is not None
+    assert received.open, "settled at another amount"
 
     shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
-    assert hotel[3] == format_usd(heard.charge_usd)
+    assert hotel[3] == format_usd(received.charge_usd)
     assert "open: settled at another amount" in hotel[6]
-    assert "▲ 1 open" in str(shown)
+    assert "▲ 1 purchase without a final amount" in str(shown)
 
 
 async def test_a_purchase_that_the_service_leaves_out_is_known_from_its_events(driver: SlackDriver) -> None:
     await buy(driver, "7", "Ghost")
-    await hear(driver)
+    await receive(driver)
     await driver.world.tell(f"cards/{driver.world.cards[0]['id']}", {"unreadable_rows": 1})
 
     shown = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 24h")
 
     (ghost,) = [row for row in rows(shown) if row[1] == "Ghost"]
-    assert "not in the service's list" in ghost[6]
+    assert "not in your card provider's list" in ghost[6]
 
 
 async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(driver: SlackDriver) -> None:
@@ -170,7 +170,7 @@ async def test_long_answers_turn_their_pages_in_place_and_the_totals_stay(driver
 
     await driver.press(ALICE, first, "answer:page:on", channel=OPS)
 
-    second = await driver.told(ALICE)
+    second = await driver.shown_to(ALICE)
     assert second["ts"] == first["ts"], "the same message"
     assert "page 2 of 2" in str(second)
     totals = [b["text"]["text"] for b in first["blocks"] if "Charged" in str(b.get("text"))]
@@ -189,7 +189,7 @@ async def test_a_shared_answer_turns_its_pages_for_the_one_who_presses_alone(dri
 
     await driver.press(BOB, shared, "answer:page:on", channel=OPS)
 
-    assert "page 2 of" in str(await driver.told(BOB))
+    assert "page 2 of" in str(await driver.shown_to(BOB))
     assert [m for m in await driver.messages(BOB, OPS) if "Shared by" in str(m)] == [shared]
 
 
@@ -197,14 +197,14 @@ async def test_declines_are_grouped_by_cause_with_the_next_step(driver: SlackDri
     for _ in range(2):
         await buy(driver, "900", "Airline", decline_code="insufficient_card_balance")
     await buy(driver, "5", "Casino", decline_code="fraud_risk_declined")
-    await hear(driver)
+    await receive(driver)
 
     shown = await answer(driver, "/card declines")
 
     assert shown["text"].startswith("3 declines")
     text = str(shown)
     assert text.index("2 × the card does not hold enough") < text.index("1 × the purchase looked like fraud")
-    assert "Top up the card, then buy again." in text
+    assert "Top up the card, then the cardholder can try again." in text
     assert len(rows(shown)) == 3
     assert "0 declines" in (await answer(driver, "/card declines yesterday"))["text"]
 
@@ -224,7 +224,7 @@ def usd(text: str) -> Decimal:
 async def test_the_spend_of_a_month_adds_up_by_card_by_merchant_and_by_cause_of_a_decline(
     driver: SlackDriver,
 ) -> None:
-    await hear(driver)
+    await receive(driver)
     before = await answer(driver, "/card spend")
     spent_before = usd(before["text"].split("Spent ")[1].split(" in ")[0])
     for amount, merchant in (
@@ -238,7 +238,7 @@ async def test_the_spend_of_a_month_adds_up_by_card_by_merchant_and_by_cause_of_
         "purchases", {"card_id": second["id"], "amount_usd": "33", "merchant": "Deutsche Bahn"}
     )
     await buy(driver, "900", "Corner Coffee", decline_code="insufficient_card_balance")
-    await hear(driver)
+    await receive(driver)
 
     shown = await answer(driver, "/card spend")
 

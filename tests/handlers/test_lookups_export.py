@@ -84,7 +84,7 @@ async def test_an_export_is_on_record_before_its_first_byte_and_with_its_digest_
 async def test_only_approvers_and_admins_export_and_a_refusal_is_on_record(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/countersign export requests today")
 
-    assert "for approvers and admins" in (await driver.told(ALICE))["text"]
+    assert "for approvers and admins" in (await driver.shown_to(ALICE))["text"]
     (refused,) = await entries(driver, "export")
     assert (refused.actor, refused.outcome, refused.reason_code) == (ALICE, "refused", "not_an_exporter")
     assert not driver.slack.workspace.store.files
@@ -93,9 +93,9 @@ async def test_only_approvers_and_admins_export_and_a_refusal_is_on_record(drive
 async def test_what_cannot_be_exported_is_said_with_what_can(driver: SlackDriver) -> None:
     for text in ("", "everything today", "requests", "requests sometime", "ledger 4242 7d"):
         await driver.command(BOB, f"/countersign export {text}")
-        assert "KIND is one of requests, audit, transactions, ledger" in (await driver.told(BOB))["text"], (
-            text
-        )
+        assert (
+            "KIND is one of requests, audit, transactions, ledger" in (await driver.shown_to(BOB))["text"]
+        ), text
 
 
 async def test_a_long_export_comes_in_parts_each_with_its_head(driver: SlackDriver, monkeypatch: Any) -> None:
@@ -131,7 +131,7 @@ async def test_a_cards_purchases_are_exported_with_what_events_reported(driver: 
     merchants = {r["merchant"]: r["status"] for r in records}
     assert merchants["'=cmd"] == "pending"
     assert "declined" in merchants.values()
-    assert "service's history" in str(said)
+    assert "card provider's history" in str(said)
 
 
 async def test_the_message_is_edited_while_it_runs_and_a_figure_lost_on_the_way_stops_nothing(

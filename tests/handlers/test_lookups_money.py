@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
     await driver.command(user, text)
-    return await driver.told(user)
+    return await driver.shown_to(user)
 
 
 def rows(message: Json) -> list[list[str]]:
@@ -53,7 +54,7 @@ async def test_the_float_tells_how_long_it_lasts_at_the_pace_of_the_last_days(dr
     shown = pairs(await answer(driver, "/float"))
 
     # 1,000 above the floor of 1,000 at about 100 an hour.
-    hours = re.match(r"about (\d+) h, to ", shown["Runway"])
+    hours = re.match(r"about (\d+) h, until ", shown["Runway"])
     assert hours, shown["Runway"]
     assert 9 <= int(hours[1]) <= 11
     assert shown["Floor"] == "1,000.00 USD"
@@ -67,14 +68,14 @@ async def test_requests_that_wait_shorten_the_runway_and_are_named(driver: Slack
 
     shown = pairs(await answer(driver, "/float"))
 
-    assert shown["Committed by pending requests"] == "499.00 USD in 1"
+    assert shown["Held by 1 pending request"] == "499.00 USD"
     hours = re.match(r"about (\d+) h", shown["Runway"])
     assert hours
     assert 4 <= int(hours[1]) <= 6
 
 
 async def test_a_runway_that_nobody_can_know_yet_is_not_guessed(driver: SlackDriver) -> None:
-    assert "too little was seen" in pairs(await answer(driver, "/float"))["Runway"]
+    assert "not enough history yet" in pairs(await answer(driver, "/float"))["Runway"]
 
 
 async def test_the_course_of_the_float_is_that_of_the_period_named(driver: SlackDriver) -> None:
@@ -88,7 +89,7 @@ async def test_the_course_of_the_float_is_that_of_the_period_named(driver: Slack
         )
         for m in (whole, day)
     ]
-    begins = driver.world.clock.now()
+    begins = driver.world.clock.now().astimezone(ZoneInfo("Europe/Paris"))  # Alice's
     assert labels[0][0] == f"{begins - timedelta(hours=72):%d %b %H:%M}"
     assert labels[1][0] >= f"{begins - timedelta(hours=24):%d %b %H:%M}"
     assert "chart 1 Mar 2026" in str(day)
@@ -170,7 +171,7 @@ async def test_funding_that_is_stuck_comes_first_with_its_age_and_the_usual_time
     assert rows(listed)[: len(moving)] == moving
     first = await answer(driver, f"/funding show {moving[0][0]}")
     assert "usually at most" in pairs(first)["Age"]
-    assert "read from the API just now" in str(first)
+    assert "read from your card provider just now" in str(first)
     assert moving[0][6] == pairs(first)["Request"]
 
 
@@ -188,5 +189,5 @@ async def test_the_request_behind_a_funding_is_a_link_to_its_message(driver: Sla
     await driver.command(ALICE, f"/funding show {submitted.id}", channel=OPS)
 
     assert re.search(
-        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await driver.told(ALICE))
+        r"<https://[^|>]+/archives/C0APPROVALS/p\d+\|Open the request>", str(await driver.shown_to(ALICE))
     )

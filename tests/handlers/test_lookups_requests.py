@@ -27,7 +27,7 @@ KINDS = operations.kinds()
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> Json:
     await driver.command(user, text)
-    return await driver.told(user)
+    return await driver.shown_to(user)
 
 
 def ids(message: Json) -> list[str]:
@@ -78,7 +78,7 @@ async def test_many_requests_come_page_by_page_in_place(driver: SlackDriver, mon
 
     await driver.press(ALICE, first, "answer:page:on", channel=OPS)
 
-    second = await driver.told(ALICE)
+    second = await driver.shown_to(ALICE)
     assert second["ts"] == first["ts"]
     assert "page 2 of 2" in str(second)
     assert sorted(ids(first) + ids(second)) == sorted(wanted)

@@ -31,7 +31,7 @@ DAY = "2026-03-02"
 
 
 @dataclass(frozen=True)
-class Told:
+class Shown:
     """What the messages of these tests are about. `core` has an audit channel."""
 
     core: Core
@@ -42,7 +42,7 @@ class Told:
 
 
 @pytest.fixture
-async def told(driver: SlackDriver) -> Told:
+async def answer(driver: SlackDriver) -> Shown:
     """A request, one for card details that was executed, an alert of the float with its past, a digest."""
     core = replace(driver.core, channels=replace(driver.core.channels, audit=APPROVALS))
     for _ in range(3):
@@ -66,10 +66,10 @@ async def told(driver: SlackDriver) -> Told:
         anchor = await audit.anchor(tx)
     assert anchor is not None
     await driver.settle()
-    return Told(core, request, revealing, alert.id, anchor)
+    return Shown(core, request, revealing, alert.id, anchor)
 
 
-Put = Callable[[Tx, Told], Awaitable[None]]
+Put = Callable[[Tx, Shown], Awaitable[None]]
 Golden = dict[str, Any]
 
 
@@ -84,11 +84,11 @@ def _row(kind: str, subject: str, body: Golden, dedupe: str, channel: str, user:
     }
 
 
-def _note(tx: Tx, t: Told) -> Awaitable[None]:
+def _note(tx: Tx, t: Shown) -> Awaitable[None]:
     return outbox_messages.alert_line(tx, t.core, t.alert_id, 7, actor=BOB, text="Looks", mentions=["@ops"])
 
 
-async def _notice_of_an_older_version(tx: Tx, t: Told) -> None:
+async def _notice_of_an_older_version(tx: Tx, t: Shown) -> None:
     await outbox.put(
         tx,
         channel="",
@@ -105,7 +105,7 @@ def _failed(request: Request) -> Request:
 
 
 #: For each kind: how it is put, and the row that databases have always held, as text apart from the ids.
-CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
+CASES: dict[MessageKind, tuple[Put, Callable[[Shown], Golden]]] = {
     kinds.REQUEST_CARD: (
         lambda tx, t: outbox_messages.card(tx, t.core, replace(t.request, version=9)),
         lambda t: _row("card", f"request:{t.request.id}", {}, f"card:{t.request.id}:9", "C0APPROVALS"),
@@ -194,34 +194,34 @@ CASES: dict[MessageKind, tuple[Put, Callable[[Told], Golden]]] = {
 }
 
 
-async def put_all(told: Told) -> dict[MessageKind, OutboxRow]:
+async def put_all(answer: Shown) -> dict[MessageKind, OutboxRow]:
     """One message of each kind, as stored."""
-    async with told.core.store.begin() as tx:
+    async with answer.core.store.begin() as tx:
         for put, _ in CASES.values():
-            await put(tx, told)
+            await put(tx, answer)
         rows = {row.dedupe: row for row in await outbox.next_due(tx, limit=100)}
-    return {kind: rows[golden(told)["dedupe"]] for kind, (_, golden) in CASES.items()}
+    return {kind: rows[golden(answer)["dedupe"]] for kind, (_, golden) in CASES.items()}
 
 
 async def test_every_kind_is_stored_as_ever_read_back_drawn_and_published(
-    driver: SlackDriver, told: Told
+    driver: SlackDriver, answer: Shown
 ) -> None:
     assert set(CASES) == set(MESSAGES), "a kind without its golden row"
-    rows = await put_all(told)
+    rows = await put_all(answer)
 
     for kind, row in rows.items():
-        expected = CASES[kind][1](told)
+        expected = CASES[kind][1](answer)
         assert {name: getattr(row, name) for name in expected} == expected
         assert set(row.body) == set(kind.body)
         assert kinds.kind_of(row.kind, row.subject, row.body) is kind
         assert Subject.read(row.subject).stored() == row.subject
-        picture = await view_model_loader.row(told.core, row)
-        assert isinstance(picture, kind.shows), kind
-        assert publish.draw(picture)["text"], kind
+        view = await view_model_loader.row(answer.core, row)
+        assert isinstance(view, kind.shows), kind
+        assert publish.draw(view)["text"], kind
         assert (kinds.file_of(row.dedupe) is not None) == (kind.file_name is not None)
 
     await driver.settle()
-    async with told.core.store.read() as tx:
+    async with answer.core.store.read() as tx:
         assert await outbox.next_due(tx, limit=100) == await outbox.stuck(tx) == []
         found = await tx.run(text("SELECT id FROM outbox WHERE state = 'sent'"))
         sent = {row_id for (row_id,) in found.all()}
@@ -268,13 +268,13 @@ def test_what_is_no_subject_is_refused(written: str) -> None:
     assert kinds.kind_of("card", "invoice:1", {}) is None
 
 
-async def test_a_row_of_a_kind_that_is_not_known_is_given_up(told: Told, driver: SlackDriver) -> None:
-    async with told.core.store.begin() as tx:
+async def test_a_row_of_a_kind_that_is_not_known_is_given_up(answer: Shown, driver: SlackDriver) -> None:
+    async with answer.core.store.begin() as tx:
         await outbox.put(
             tx, channel=APPROVALS, kind="direct", subject="invoice:1", body={}, dedupe="invoice:1"
         )
 
     await driver.settle()
 
-    async with told.core.store.read() as tx:
+    async with answer.core.store.read() as tx:
         assert await outbox.next_due(tx) == await outbox.stuck(tx) == []

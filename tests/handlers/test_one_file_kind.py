@@ -93,14 +93,14 @@ async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_
     driver: SlackDriver,
 ) -> None:
     card = driver.world.cards[0]
-    for look_up, told in (
+    for look_up, shown in (
         ("help", "`cap`"),
         ("help more", "keep a card below so much a day"),
         ("policy", "Cap a card"),
         ("who card_cap", "Cap a card"),
     ):
         await driver.command(ALICE, f"/countersign {look_up}")
-        assert told in str(await driver.told(ALICE)), look_up
+        assert shown in str(await driver.shown_to(ALICE)), look_up
 
     await driver.command(ALICE, f"/card cap {card['id']} 75")
     form = await driver.modal(ALICE)

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 async def answer(driver: SlackDriver, user: str, text: str) -> str:
     await driver.command(user, text)
-    return words(await driver.told(user))
+    return words(await driver.shown_to(user))
 
 
 def words(message: Json) -> str:
@@ -54,9 +54,9 @@ async def test_a_request_and_its_note_say_that_sending_is_paused(driver: SlackDr
 
     request = await driver.ask_top_up()
 
-    told = words(await driver.told(ALICE))
-    assert f"*{request.id}* is pending" in told
-    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in told
+    shown = words(await driver.shown_to(ALICE))
+    assert f"*{request.id}* is pending" in shown
+    assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in shown
 
 
 async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackDriver) -> None:
@@ -65,7 +65,7 @@ async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackD
         said = {"subject": "main", "severity": "warning", "text": "Look at it."}
         await alerts.raise_(tx, dedupe="x", kind="decline", title="Declines at a bakery", **said)
 
-    told = await answer(driver, ALICE, "/countersign status")
+    shown = await answer(driver, ALICE, "/countersign status")
 
     for part in (
         "Float",
@@ -75,9 +75,9 @@ async def test_status_says_how_everything_is_and_when_it_was_read(driver: SlackD
         "no delivery yet",
         "requests are sent",
     ):
-        assert part in told, part
-    assert "Read last: float" in told
-    assert "events *never*" in told
+        assert part in shown, part
+    assert "Read last: float" in shown
+    assert "events *never*" in shown
     assert request.state is State.PENDING
 
     await driver.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
@@ -93,16 +93,16 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(driver
     card = words(await driver.card(request.id))
     assert "the key may be stolen" in card
     assert "is paused since" in await answer(driver, ALICE, "/countersign status")
-    assert "paused before" in await answer(driver, CAROL, "/countersign pause")
+    assert "was already paused" in await answer(driver, CAROL, "/countersign pause")
     await driver.press(BOB, await driver.card(request.id), "request:approve")
     assert "waits 15 minutes at most" in str(await driver.modal(BOB))
-    assert "it goes out once sending goes on" in str(await driver.modal(BOB))
+    assert "It is sent once sending resumes" in str(await driver.modal(BOB))
     await driver.submit(BOB)
     assert (await driver.see(BOB))["views"] == []
     await driver.command(ALICE, f"/card freeze {driver.world.cards[0]['id']}")
     await driver.submit(ALICE, {"reason": "Stolen", "run_now": ["yes"]})
     await driver.submit(ALICE)
-    assert "is not sent" in words(await driver.told(ALICE))
+    assert "is not sent" in words(await driver.shown_to(ALICE))
 
     alert = await posted(driver, "Sending to main is paused by")
     assert await buttons(alert) == ["Resume", "Assign to me"]
@@ -151,10 +151,10 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
     )
 
     message = await posted(driver, "⇄ Hand-over")
-    told = words(message)
+    shown = words(message)
     for part in ("Mind the", request.id, "Snoozes that end", "Declines at a bakery until", "Frozen cards"):
-        assert part in told, part
-    assert "<!channel>" not in told
+        assert part in shown, part
+    assert "<!channel>" not in shown
     assert await buttons(message) == ["Accept"]
     await driver.press(BOB, message, "alert:take_over", channel=ALERTS)
     async with driver.core.store.read() as tx:
@@ -199,7 +199,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(d
     preview = words(await driver.modal(ALICE))
     assert "One-time codes go to" in preview
     assert "nobody yet" not in preview
-    assert "go to nobody now" in await answer(driver, CAROL, "/countersign people unmap team 7")
+    assert "are no longer sent to anybody" in await answer(driver, CAROL, "/countersign people unmap team 7")
     await confirmations.expire_due(driver.core)
     async with driver.core.store.read() as tx:
         assert await otp_recipients.all(tx) == []
@@ -215,7 +215,7 @@ async def test_what_if_reckons_with_float_fees_limits_and_pending_requests(drive
     assert "first month's fee" in fits
     short = await answer(driver, ALICE, "/countersign what-if top up 9000 cards by 400")
     assert "✗ No." in short
-    assert "Funding of at least" in short
+    assert "Send at least" in short
     assert "Your limit in 24 hours is 5,000.00 USD. This needs 3,600,000.00 USD." in short
     assert "Short by" in short
     tier = await answer(driver, ALICE, "/countersign what-if top up 4 cards by 200")
@@ -246,7 +246,7 @@ async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver
     wrong = Delegation("@alice", "@bob", now, now + timedelta(days=1), "on leave")
     unknown = replace(wrong, away="@bob", delegate="@nobody-here")
     said = await delegations.problems(replace(core, policy=replace(policy, delegations=(wrong, unknown))))
-    assert "@alice is no approver" in said[0]
+    assert "@alice isn't an approver" in said[0]
     assert "knows no user group and no person named @nobody-here" in said[1]
 
 
@@ -260,7 +260,7 @@ async def test_a_delegate_decides_in_slack_but_not_on_their_delegators_request(t
 
         of_bob = await driver.ask_top_up(BOB, "40")
         await driver.press(ALICE, await driver.card(of_bob.id), "request:approve")
-        assert "count as one person" in str(await driver.modal(ALICE))
+        assert "linked by a delegation" in str(await driver.modal(ALICE))
         assert (await driver.newest()).state is State.PENDING
 
         of_carol = await driver.ask_top_up(CAROL, "45")

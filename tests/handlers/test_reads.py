@@ -6,7 +6,7 @@ from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, OPS, SlackDriver,
 
 async def answer(driver: SlackDriver, text: str, user: str = ALICE) -> str:
     await driver.command(user, text)
-    return str(await driver.told(user))
+    return str(await driver.shown_to(user))
 
 
 async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: SlackDriver) -> None:
@@ -15,7 +15,8 @@ async def test_the_float_is_shown_with_what_is_pending_and_its_age(driver: Slack
     shown = await answer(driver, "/float")
 
     assert "Available" in shown
-    assert "50.00 USD in 1" in shown
+    assert "Held by 1 pending request" in shown
+    assert "50.00 USD" in shown
     assert "<!date^" in shown
     assert "SANDBOX" in shown
 
@@ -67,7 +68,7 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
     who = await answer(driver, "/countersign who topup", BOB)
     assert "<@U0CAROL>" in who
-    assert "these can give one: <@U0CAROL>." in who, "never the requester"
+    assert "Can approve now: <@U0CAROL>." in who, "never the requester"
     assert "card topup" in await answer(driver, "/countersign who dances")
 
 
@@ -84,7 +85,7 @@ async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
 
 async def test_an_answer_is_shared_only_by_pressing_the_button(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/float")
-    hidden = await driver.told(ALICE)
+    hidden = await driver.shown_to(ALICE)
     assert not [m for m in await driver.messages(BOB, OPS) if "Float" in m["text"]]
 
     await driver.press(ALICE, hidden, "answer:share", channel=OPS)
@@ -96,18 +97,18 @@ async def test_an_answer_is_shared_only_by_pressing_the_button(driver: SlackDriv
 
 async def test_sharing_where_the_app_is_not_says_how_to_invite_it(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/float", channel="C0GENERAL")
-    await driver.press(ALICE, await driver.told(ALICE, "C0GENERAL"), "answer:share", channel="C0GENERAL")
+    await driver.press(ALICE, await driver.shown_to(ALICE, "C0GENERAL"), "answer:share", channel="C0GENERAL")
 
-    assert "/invite @Countersign" in (await driver.told(ALICE, "C0GENERAL"))["text"]
+    assert "/invite @Countersign" in (await driver.shown_to(ALICE, "C0GENERAL"))["text"]
 
 
 async def test_a_mention_in_a_thread_is_answered_there_to_the_person_alone(driver: SlackDriver) -> None:
     start = await driver.message(BOB, "Who pays lunch?", OPS)
     await driver.message(ALICE, "@Countersign float", OPS, thread_ts=start["ts"])
 
-    told = await driver.told(ALICE)
-    assert "Float" in told["text"]
-    assert told["thread_ts"] == start["ts"]
+    displayed = await driver.shown_to(ALICE)
+    assert "Float" in displayed["text"]
+    assert displayed["thread_ts"] == start["ts"]
 
 
 async def test_a_direct_message_is_answered_in_the_conversation(driver: SlackDriver) -> None:
@@ -151,7 +152,8 @@ async def test_home_shows_what_waits_and_opens_forms(driver: SlackDriver) -> Non
     assert request.id in shown
     assert "Available" in shown
     buttons = [e for b in home["blocks"] if b["type"] == "actions" for e in b["elements"]]
-    assert {e["text"]["text"] for e in buttons} >= {"Top up", "Freeze", "Order", "Submit funding"}
+    main = {e["text"]["text"] for e in buttons if e["type"] == "button"}
+    assert main >= {"Top up a card", "Freeze a card", "Order a card"}
 
     await driver.tell("act/click", {"user": BOB, "view_id": home["id"], "action_id": "form:open:card_topup"})
     await driver.settle()

@@ -21,7 +21,7 @@ async def test_one_click_on_the_alert_sends_what_was_given_up_again(driver: Slac
     channel = driver.core.channels.alerts
     (message,) = [m for m in await driver.messages(ALICE, channel) if "core-ledger" in m["text"]]
     assert "Redeliver" in str(message)
-    assert "Draft remedy" not in str(message)
+    assert "Suggest a fix" not in str(message)
 
     await driver.press(BOB, message, "alert:redeliver", channel=channel)
 

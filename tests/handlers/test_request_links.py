@@ -100,10 +100,10 @@ async def test_ids_are_links_to_where_slack_says_the_message_is(driver: SlackDri
     address = await permalink(driver, request.id)
 
     await driver.command(ALICE, "/requests all")
-    assert address in str((await driver.told(ALICE))["blocks"]), "in a list"
+    assert address in str((await driver.shown_to(ALICE))["blocks"]), "in a list"
 
     await driver.command(BOB, f"/requests show {request.id}")
-    assert address in str((await driver.told(BOB))["blocks"]), "in the answer about it"
+    assert address in str((await driver.shown_to(BOB))["blocks"]), "in the answer about it"
 
     assert address in str(await driver.home(BOB)), "on Home"
 

@@ -70,7 +70,9 @@ async def test_the_link_is_seen_by_the_requester_alone_and_never_unfurled(driver
 
     assert "opened the card details" in json.dumps(await driver.card(request.id))
     assert any("opened the card details" in line for line in await driver.thread(request.id))
-    assert "/card-details/" not in json.dumps(await driver.state()), "the service's address is in Slack"
+    assert "/card-details/" not in json.dumps(await driver.state()), (
+        "your card provider's address is in Slack"
+    )
 
 
 async def test_new_link_brings_another_message_and_only_to_who_asked(driver: SlackDriver) -> None:

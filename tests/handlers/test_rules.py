@@ -45,7 +45,7 @@ async def test_outsiders_get_nothing_but_a_refusal_with_its_reason(
 
     for text in COMMANDS:
         await driver.command(outsider, text)
-        assert sentence in (await driver.told(outsider))["text"], text
+        assert sentence in (await driver.shown_to(outsider))["text"], text
     assert sentence in str(await driver.home(outsider))
     assert (await driver.see(outsider))["views"] == []
     assert await driver.requests() == []
@@ -74,7 +74,7 @@ async def test_the_requester_cannot_approve_their_own_request(driver: SlackDrive
 
     await driver.press(ALICE, await driver.card(request.id), "request:approve")
 
-    assert "You asked for this" in str(await driver.modal(ALICE))
+    assert "You requested this" in str(await driver.modal(ALICE))
     assert (await driver.newest()).state is State.PENDING
     assert (ALICE, "request.approve", "own_request") in await audited(driver)
 

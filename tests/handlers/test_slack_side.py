@@ -97,8 +97,8 @@ async def test_over_slacks_rate_a_look_up_waits_a_little(driver: SlackDriver) ->
 
 
 async def post(driver: SlackDriver, dedupe: str = "card:R-7K3M:1") -> Any:
-    picture = sample_requests.a_card()
-    return await SlackPublisher(driver.client).post(picture, channel=APPROVALS, dedupe=dedupe)
+    view = sample_requests.a_card()
+    return await SlackPublisher(driver.client).post(view, channel=APPROVALS, dedupe=dedupe)
 
 
 async def test_a_posted_message_is_found_by_its_id_also_in_a_thread(driver: SlackDriver) -> None:
@@ -221,7 +221,7 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
     with caplog.at_level(logging.ERROR, "countersign.handlers"):
         outcome = await driver.command(ALICE, "/float")
         assert outcome["acked"]
-        told = (await driver.told(ALICE))["text"]
+        answer = (await driver.shown_to(ALICE))["text"]
         await driver.command(ALICE, "/card topup")
         outcome = await driver.submit(ALICE, {"card": "3205", "amount_usd": "5", "reason": "Lunch"})
         assert outcome["acked"]
@@ -229,16 +229,16 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
 
     references = [str(getattr(r, "reference", "")) for r in caplog.records]
     assert len(references) == 2
-    assert references[0] in told
+    assert references[0] in answer
     assert references[1] in shown
-    assert "planted" not in told + shown
+    assert "planted" not in answer + shown
 
 
 async def test_a_trigger_that_died_is_explained(driver: SlackDriver) -> None:
     await driver.tell("faults", {"method": "views.open", "effect": "error", "error": "expired_trigger_id"})
     await driver.command(ALICE, "/card topup")
 
-    assert "three seconds" in (await driver.told(ALICE))["text"]
+    assert "three seconds" in (await driver.shown_to(ALICE))["text"]
 
 
 async def test_shutdown_waits_for_what_runs_and_ends_what_hangs() -> None:

@@ -17,9 +17,9 @@ async def test_register_and_rotate_go_from_the_buttons_through_two_people(driver
     driver.world.rebuild(public_url="https://countersign.example.com")
     for button, kind in (("webhook_register", "Register"), ("webhook_rotate", "Rotate")):
         await driver.command(CAROL, "/countersign webhook")
-        told = await driver.told(CAROL)
-        assert kind in str(told)
-        await driver.press(CAROL, told, f"form:open:{button}", channel=OPS)
+        answer = await driver.shown_to(CAROL)
+        assert kind in str(answer)
+        await driver.press(CAROL, answer, f"form:open:{button}", channel=OPS)
         form = await driver.modal(CAROL)
         filled = {
             b["block_id"]: b["element"].get("initial_value") for b in form["blocks"] if b["type"] == "input"
@@ -39,19 +39,19 @@ async def test_register_and_rotate_go_from_the_buttons_through_two_people(driver
     assert found is not None
     assert (found.version, found.state) == (2, "current")
     await driver.command(CAROL, "/countersign webhook")
-    shown = str(await driver.told(CAROL))
+    shown = str(await driver.shown_to(CAROL))
     assert URL in shown
     assert "whsec_" not in shown
 
 
 async def test_who_is_no_admin_sees_the_registration_and_no_buttons(driver: SlackDriver) -> None:
     await driver.command(ALICE, "/countersign webhook")
-    told = await driver.told(ALICE)
-    assert "not registered" in str(told)
-    assert "form:open" not in str(told)
+    answer = await driver.shown_to(ALICE)
+    assert "not registered" in str(answer)
+    assert "form:open" not in str(answer)
 
     await driver.command(ALICE, "/countersign webhook register")
-    assert "Only admins can" in str(await driver.told(ALICE))
+    assert "Only admins can" in str(await driver.shown_to(ALICE))
     assert (await driver.see(ALICE))["views"] == []
 
 

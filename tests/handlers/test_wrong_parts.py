@@ -5,7 +5,7 @@ from tests.handlers.slack_driver import ALICE, SlackDriver
 
 async def answer(driver: SlackDriver, text: str) -> str:
     await driver.command(ALICE, text)
-    return str((await driver.told(ALICE))["blocks"])
+    return str((await driver.shown_to(ALICE))["blocks"])
 
 
 async def test_a_mistyped_period_is_blamed_and_the_card_before_it_is_not(driver: SlackDriver) -> None:

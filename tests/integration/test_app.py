@@ -147,9 +147,9 @@ async def test_the_bot_starts_and_takes_events_while_slack_is_down_and_writes_wh
 
     running = await around.start()
     try:
-        told = await ready(running)
-        assert "Messages and approvals wait" in told["slack"]
-        assert {told["database"], told["key"], told["poller"]} == {"ok"}, "it reads the account meanwhile"
+        shown = await ready(running)
+        assert "Messages and approvals wait" in shown["slack"]
+        assert {shown["database"], shown["key"], shown["poller"]} == {"ok"}, "it reads the account meanwhile"
         async with running.core.store.begin() as tx:
             said = float_alerts.LEDGER_DIFFERS.says(program="main", difference="1", total="2", balance="3")
             await alerts.raise_(tx, running.core, said, condition="ledger:main", subject="main")
@@ -184,12 +184,12 @@ async def test_in_socket_mode_it_starts_and_stops_while_slack_is_down_as_well(
 
     running = await around.start(SLACK_APP_TOKEN=token)
     try:
-        told = await ready(running)
+        shown = await ready(running)
     finally:
         await asyncio.wait_for(running.stop(), 10)
 
-    assert "Messages and approvals wait" in told["slack"]
-    assert told["database"] == "ok"
+    assert "Messages and approvals wait" in shown["slack"]
+    assert shown["database"] == "ok"
 
 
 async def test_with_a_policy_nobody_could_meet_it_starts_and_says_so(around: Surroundings) -> None:
@@ -330,10 +330,10 @@ async def test_whatever_slack_refuses_the_bot_starts_says_it_and_is_well_when_it
 
     running = await around.start()
     try:
-        told = await ready(running)
+        shown = await ready(running)
         for said in refusal.says:
-            assert said in told[refusal.check], told
-        assert {told["database"], told["key"], told["poller"]} == {"ok"}, "it reads the account meanwhile"
+            assert said in shown[refusal.check], shown
+        assert {shown["database"], shown["key"], shown["poller"]} == {"ok"}, "it reads the account meanwhile"
         async with running.core.store.read() as tx:
             kinds = [alert.kind for alert in await alert_rows.open_ones(tx)]
         assert ("policy" if refusal.check == "policy" else "slack_access") in kinds

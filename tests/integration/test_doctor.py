@@ -131,7 +131,7 @@ async def test_what_slack_refuses_is_said_with_its_fix_and_never_with_another_lo
     ):
         assert said in output, output
     assert "✗ Slack does not accept SLACK_BOT_TOKEN (token_revoked)." in revoked
-    assert "Do it again" not in revoked
+    assert "Try again" not in revoked
     for found in (output, revoked):
         assert "countersign doctor" not in found
 

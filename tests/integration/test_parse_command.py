@@ -65,9 +65,9 @@ def test_lines_of_json_give_a_line_each_in_their_order() -> None:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("nonsense", "is no JSON"),
-        ("[]", "is no directory"),
-        ('{"cards": [], "tz": "Nowhere/Here"}', "is no time zone"),
+        ("nonsense", "isn't valid JSON"),
+        ("[]", "is not a directory"),
+        ('{"cards": [], "tz": "Nowhere/Here"}', "isn't a time zone"),
         ('{"cards": [], "now": "soon"}', "is an ISO time"),
         ('{"cards": [{"last4": "1234"}]}', "each card is an object"),
         ('{"cards": [], "week_starts": "friday"}', "week_starts"),

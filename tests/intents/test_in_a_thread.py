@@ -31,8 +31,8 @@ def test_it_means_nothing_without_a_thread() -> None:
 def test_its_purchases_are_those_of_the_card_just_named() -> None:
     parsed = parse("please freeze 9140 and show me its last purchases", FACTS)
 
-    wishes = [(reading.intent, reading.card) for reading in parsed.readings]
-    assert wishes == [("freeze_card", NORA), ("card_transactions", NORA)]
+    actions = [(reading.intent, reading.card) for reading in parsed.readings]
+    assert actions == [("freeze_card", NORA), ("card_transactions", NORA)]
 
 
 @pytest.mark.parametrize(

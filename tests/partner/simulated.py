@@ -51,9 +51,9 @@ class World:
 
     async def funding_scenario(self, name: str) -> models.Funding:
         """Play a named scenario of funding to its end, and read what became of the submission."""
-        told = await self.act(f"scenarios/funding-{name}")
-        sent = await self.client.submit_funding(codec.encode(told["submit"]))
-        for step in told["after"]:
+        shown = await self.act(f"scenarios/funding-{name}")
+        sent = await self.client.submit_funding(codec.encode(shown["submit"]))
+        for step in shown["after"]:
             await self.act(step["path"].replace("{id}", sent.id), step["body"])
         return await self.client.funding(sent.id)
 

@@ -310,12 +310,12 @@ PLANTED: dict[str, tuple[Change, Difference]] = {
 }
 
 
-@pytest.mark.parametrize(("change", "told"), PLANTED.values(), ids=PLANTED)
-def test_each_difference_is_reported_and_nothing_else(change: Change, told: Difference) -> None:
+@pytest.mark.parametrize(("change", "shown"), PLANTED.values(), ids=PLANTED)
+def test_each_difference_is_reported_and_nothing_else(change: Change, shown: Difference) -> None:
     found = copy.deepcopy(FULL)
     change(found)
 
-    assert compare(found) == [told]
+    assert compare(found) == [shown]
 
 
 def test_the_gravest_difference_comes_first() -> None:

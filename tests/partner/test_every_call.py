@@ -67,9 +67,9 @@ async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
 
     value = found[0] if isinstance(found, list) else found.rows[0] if hasattr(found, "rows") else found
     assert isinstance(value, models.Answer)
-    told = str(exact(ANSWERS[operation]))
+    displayed = str(exact(ANSWERS[operation]))
     for name, item in value.raw.items():
-        assert name in value.hidden or f"'{name}': {item!r}" in told
+        assert name in value.hidden or f"'{name}': {item!r}" in displayed
         if isinstance(item, Decimal):
             assert getattr(value, name) == item
 

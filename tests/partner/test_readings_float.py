@@ -36,18 +36,18 @@ async def test_every_status_and_reason_of_funding_can_be_met_and_is_known(world:
         for reason in known:
             found = await world.funding_scenario(f"{status}-{reason}")
             assert (found.status, found.reason) == (status, reason)
-            told = {
+            shown = {
                 event.payload["funding_id"]
                 async for event in world.client.events(event_type="float.credited")
             }
-            assert (found.id in told) is (reason == "reversed_by_operator"), "it was credited before"
+            assert (found.id in shown) is (reason == "reversed_by_operator"), "it was credited before"
 
 
 @pytest.mark.rule("R182", "R259")
 async def test_an_amount_is_what_was_sent_and_the_fee_is_on_what_was_credited(world: World) -> None:
     """R182, R259: a review may credit less."""
-    told = await world.act("scenarios/funding-review-unregistered_sender")
-    sent = await world.client.submit_funding(codec.encode(told["submit"]))
+    shown = await world.act("scenarios/funding-review-unregistered_sender")
+    sent = await world.client.submit_funding(codec.encode(shown["submit"]))
     await world.act(f"funding/{sent.id}/decide", {"decision": "credit", "amount_usd": "100"})
 
     found = await world.client.funding(sent.id)
@@ -85,8 +85,8 @@ async def test_a_reversal_is_two_rows_and_the_balance_falls_by_what_was_credited
 @pytest.mark.rule("R168")
 async def test_a_hash_on_the_wrong_network_is_put_right_under_its_own_id(world: World) -> None:
     """R168."""
-    told = await world.act("scenarios/funding-wrong-network")
-    wrong = await world.client.submit_funding(codec.encode(told["submit"]))
+    shown = await world.act("scenarios/funding-wrong-network")
+    wrong = await world.client.submit_funding(codec.encode(shown["submit"]))
     (right,) = {"POLYGON", "BNB", "BASE"} - {wrong.network} - {"BASE" if wrong.network != "BASE" else "BNB"}
 
     again = await world.client.submit_funding(codec.encode({"tx_hash": wrong.tx_hash, "network": right}))

@@ -11,9 +11,9 @@ import pytest
 from aiohttp import web
 
 from bot.partner import codec, errors, models
-from bot.partner.models import DECLINE_CODES
+from bot.partner.models import CHALLENGE, DECLINE_CODES
 from bot.partner.secret import Secret
-from bot.partner.webhooks import CHALLENGE, Delivery, NotGenuine, unwrap, verify
+from bot.partner.webhooks import Delivery, NotGenuine, unwrap, verify
 from tests.partner.simulated import World, simulated
 
 HOOK = b'{"url":"https://hooks.example.com/in"}'

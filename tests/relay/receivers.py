@@ -93,7 +93,7 @@ class Fleet:
         return next(d for d in self.relay.core.destinations if d.name == name)
 
     async def happens(self, kind: str, data: Any, **more: Any) -> str:
-        """The service delivers an event and it is handled; returns its id."""
+        """The card provider delivers an event and it is handled; returns its id."""
         event = self.bot.event(kind, data, **more)
         assert await self.bot.deliver(event) == 200
         await self.handle()

@@ -57,9 +57,9 @@ async def test_each_destination_gets_the_events_it_names_signed_with_a_secret_of
     assert fleet.receivers["ledger"].ids == [bought]
     assert sorted(fleet.receivers["crm"].ids) == sorted([bought, credited])
     headers, body = fleet.receivers["ledger"].got[0]
-    told = verified(fleet, headers, body, "ledger")
-    assert told["type"] == "card.authorized"
-    assert told["data"]["amount_usd"] == 12.34
+    shown = verified(fleet, headers, body, "ledger")
+    assert shown["type"] == "card.authorized"
+    assert shown["data"]["amount_usd"] == 12.34
     with pytest.raises(AssertionError):
         verified(fleet, headers, body, "crm")
     with pytest.raises(AssertionError):
@@ -303,11 +303,11 @@ async def test_a_changed_list_of_destinations_is_audited_and_reported_once(fleet
     await note_destinations(fleet.world.rebuild(destinations=core.destinations[:1]))
 
     async with fleet.world.store.read() as tx:
-        told = (
+        shown = (
             await tx.run(text("SELECT text FROM alert WHERE kind = 'relay_destinations' ORDER BY raised_at"))
         ).all()
         kept = (await tx.run(text("SELECT 1 FROM audit WHERE action = 'relay.destinations'"))).all()
-    said = [row.text for row in told]
+    said = [row.text for row in shown]
     assert len(said) == len(kept) == 2
     assert any("ledger is new and gets card.authorized, x.y at https://" in one for one in said)
     assert any("crm gets no events any more. 1 messages were dropped." in one for one in said)

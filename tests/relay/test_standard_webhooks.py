@@ -18,9 +18,9 @@ async def test_the_receivers_own_library_verifies_what_came_over_the_wire(fleet:
     ((headers, body),) = fleet.receivers["ledger"].got
     keys = {name: fleet.world.store.vault.derived("relay_secret", name)[0] for name in ("ledger", "crm")}
 
-    told = Webhook(secret_text(keys["ledger"])).verify(body, headers)
+    shown = Webhook(secret_text(keys["ledger"])).verify(body, headers)
 
-    assert told["data"]["transaction_id"] == "tx-1"
+    assert shown["data"]["transaction_id"] == "tx-1"
     assert headers["webhook-id"] == event_id
     for secret, sent, changed in (
         (keys["crm"], body, headers),

@@ -127,8 +127,8 @@ class Machine(RuleBasedStateMachine):
         assert self.debits() == debits or amount_usd <= before_usd, "debited more than was available"
         if answer.status == 200 and answer.wire is Wire.ANSWER and answer.body.endswith(b"}}"):
             data = codec.decode(answer.body)["data"]
-            told = (data["card_id"], Decimal(data["credited_usd"]))
-            assert self.credited.setdefault(key, told) == told, "a key credited two things"
+            shown = (data["card_id"], Decimal(data["credited_usd"]))
+            assert self.credited.setdefault(key, shown) == shown, "a key credited two things"
             assert data["card_id"] == card
 
     @rule()
@@ -170,14 +170,14 @@ class Machine(RuleBasedStateMachine):
     def buy(self, number: int, amount_usd: Decimal, kind: str) -> None:
         card = self.card(number)
         held_usd, before = self.held_usd(card), self.spent_today_usd(card)
-        status, told = self.control("purchases", card_id=card, amount_usd=str(amount_usd), kind=kind)
+        status, shown = self.control("purchases", card_id=card, amount_usd=str(amount_usd), kind=kind)
         if status == 400:  # no card yet
             return
         taken_usd = held_usd - self.held_usd(card)
-        if told["outcome"] == "declined":
+        if shown["outcome"] == "declined":
             assert taken_usd == 0, "a decline took money"
             return
-        assert taken_usd == Decimal(told["amount_usd"]) >= amount_usd, "an authorization took another amount"
+        assert taken_usd == Decimal(shown["amount_usd"]) >= amount_usd, "an authorization took another amount"
         limit = self.world.store.one("SELECT daily_limit_usd FROM cards WHERE id = ?", card)
         if limit is not None and limit[0] is not None:
             assert before + amount_usd <= Decimal(limit[0]), "a purchase beyond the daily limit"

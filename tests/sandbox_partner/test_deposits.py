@@ -25,12 +25,12 @@ async def quote(api: Api, card: str, **more: Any) -> Any:
 @pytest.mark.rule("R249", "R251")
 async def test_a_quote_has_no_status_and_its_fee_is_both_shares(api: Api, card: str) -> None:
     """R249, R251, N4."""
-    told = (await quote(api, card)).data
-    assert "status" not in told
-    assert (told["svc_fee_usd"], told["partner_fee_usd"], told["fee_usd"]) == (3, 4, 7)
-    assert (told["card_credit_usd"], told["send_amount"]) == (193, "200.00")
+    shown = (await quote(api, card)).data
+    assert "status" not in shown
+    assert (shown["svc_fee_usd"], shown["partner_fee_usd"], shown["fee_usd"]) == (3, 4, 7)
+    assert (shown["card_credit_usd"], shown["send_amount"]) == (193, "200.00")
     [record] = (await api.get("/deposits")).data["deposits"]
-    assert (record["id"], record["status"], record["credit_usd"]) == (told["deposit_id"], "pending", 193)
+    assert (record["id"], record["status"], record["credit_usd"]) == (shown["deposit_id"], "pending", 193)
     assert (record["tx_hash"], record["credited_at"], record["amount_expected"]) == (None, None, "200.00")
 
 
@@ -39,10 +39,10 @@ async def test_on_a_shared_address_the_amount_must_match_to_the_digit(api: Api, 
     """R250."""
     solana = [(await quote(api, card, chain="SOLANA")).data for _ in range(2)]
     tron = (await quote(api, card)).data
-    assert [told["exact_amount_required"] for told in (*solana, tron)] == [True, True, False]
-    assert len({told["deposit_address"] for told in solana}) == 1
+    assert [shown["exact_amount_required"] for shown in (*solana, tron)] == [True, True, False]
+    assert len({shown["deposit_address"] for shown in solana}) == 1
     assert solana[0]["send_amount"] != solana[1]["send_amount"]
-    assert all(isinstance(told["send_amount"], str) and len(told["send_amount"]) == 10 for told in solana)
+    assert all(isinstance(shown["send_amount"], str) and len(shown["send_amount"]) == 10 for shown in solana)
 
 
 @pytest.mark.rule("R207", "R251", "R253", "R254")
@@ -51,9 +51,9 @@ async def test_a_deposit_credits_the_card_and_the_markup_becomes_commission_when
 ) -> None:
     """R207, R251, R253, R254: the float and its ledger do not move."""
     before = await api.float()
-    told = (await quote(api, card)).data
+    shown = (await quote(api, card)).data
     assert (await api.get("/me")).data["earnings"]["accrued_usd"] == 0
-    await hand(f"deposits/{told['deposit_id']}/confirm")
+    await hand(f"deposits/{shown['deposit_id']}/confirm")
     assert await api.balance(card) == 193
     assert await api.float() == before
     earnings = (await api.get("/me")).data["earnings"]
@@ -128,8 +128,8 @@ async def test_deposits_need_an_agreement_and_an_own_open_card(api: Api, hand: H
 async def test_the_documented_profile_has_no_deposit_event(api: Api, hand: Hand, card: str) -> None:
     """N5, N11."""
     await hand("account", profile="documented")
-    told = (await quote(api, card)).data
-    await hand(f"deposits/{told['deposit_id']}/confirm")
+    shown = (await quote(api, card)).data
+    await hand(f"deposits/{shown['deposit_id']}/confirm")
     async with httpx.AsyncClient() as http:
         listed = await http.get(f"{api.http.base_url}deposits", headers={"X-API-Key": api.key})
     assert list(listed.json()["data"]) == ["deposits"]

@@ -18,7 +18,7 @@ async def test_an_authorization_takes_charge_and_fee_and_the_exact_fee_is_on_its
     """R034, R035, R038, R152, R202, U50: the row rounds each part to the cent, the event does not."""
     await hand("account", transaction_markup_pct="0.00333")
     card = await api.loaded(hand)
-    told = await hand.buy(card, "10.10", merchant="Bakery")
+    shown = await hand.buy(card, "10.10", merchant="Bakery")
 
     [event] = await api.events("&type=card.authorized")
     [row] = await api.history(card)
@@ -27,14 +27,14 @@ async def test_an_authorization_takes_charge_and_fee_and_the_exact_fee_is_on_its
     assert payload["fee_breakdown"] == {"fx_usd": Decimal("0.101"), "atm_usd": 0}
     assert (payload["event"], payload["status"], payload["is_pending"]) == ("authorized", "pending", True)
     assert await api.balance(card) == 1000 - Decimal("10.20")
-    assert (told["amount_usd"], told["fee_usd"], told["outcome"]) == ("10.2", "0.101", "authorized")
+    assert (shown["amount_usd"], shown["fee_usd"], shown["outcome"]) == ("10.2", "0.101", "authorized")
 
     assert (row["amount_usd"], row["provider_fee_usd"], row["fee_basis_usd"]) == (
         Decimal("10.2"), Decimal("0.1"), Decimal("10.1"),
     )  # fmt: skip
     assert row["client_fee_usd"] == Decimal("10.1") * Decimal("0.00333")
     assert row["fee_usd"] == row["provider_fee_usd"] + row["client_fee_usd"]
-    assert row["transaction_id"] == payload["transaction_id"] == told["transaction_id"]
+    assert row["transaction_id"] == payload["transaction_id"] == shown["transaction_id"]
     assert row["id"] not in (event["id"], row["transaction_id"])
     assert row["status"] == "pending"
     assert "purchase" not in {entry["kind"] for entry in await api.ledger()}
@@ -177,8 +177,8 @@ async def test_refunds_change_the_row_and_never_its_amount(api: Api, hand: Hand)
 async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, code: str) -> None:
     """R036, R164, R239, R245: fees are zero, the amount is not, the card keeps its money."""
     card = await api.loaded(hand)
-    told = await hand.buy(card, "25", merchant=f"DECLINE {code}")
-    assert (told["outcome"], told["decline_code"]) == ("declined", code)
+    shown = await hand.buy(card, "25", merchant=f"DECLINE {code}")
+    assert (shown["outcome"], shown["decline_code"]) == ("declined", code)
 
     [event] = await api.events()
     [row] = await api.history(card)
@@ -193,7 +193,7 @@ async def test_every_decline_code_can_be_brought_about(api: Api, hand: Hand, cod
         assert row[figure] == 0
     assert (row["status"], row["amount_usd"], payload["amount_usd"]) == ("declined", 25, 25)
     assert await api.balance(card) == 1000
-    assert (await hand.http.post(f"purchases/{told['transaction_id']}/settle", json={})).status_code == 409
+    assert (await hand.http.post(f"purchases/{shown['transaction_id']}/settle", json={})).status_code == 409
 
 
 async def test_a_merchant_who_declines_with_no_known_code_declines_with_unknown(api: Api, hand: Hand) -> None:

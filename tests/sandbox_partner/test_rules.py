@@ -215,10 +215,10 @@ async def test_the_embedded_page_tells_its_parent_of_a_copy_and_without_leave_do
         await page.wait_for_function("window.told.length > 0")
     else:
         await page.wait_for_timeout(300)
-    told: list[Any] = await page.evaluate("window.told")
+    displayed: list[Any] = await page.evaluate("window.told")
     origin = url.split("/card-details")[0]
     wanted = [{"data": {"type": "svc-card-copy-result", "ok": True}, "origin": origin}]
-    assert told == (wanted if allow else [])
+    assert displayed == (wanted if allow else [])
     await server.cleanup()
 
 

@@ -170,12 +170,12 @@ async def test_a_rotation_in_the_middle_of_a_backlog_signs_all_of_it(
 ) -> None:
     left = await play(hand, "rotation-during-backlog")
     await hand("deliveries", map={"hooks.example.com": receiver.url})
-    told = (await api.call("PUT", "/webhook", {"url": left["webhook"], "rotate": True})).data
+    shown = (await api.call("PUT", "/webhook", {"url": left["webhook"], "rotate": True})).data
     await lived(hand, left)
     await hand("clock", advance_seconds=0)
     assert len(receiver.got) == 2
     for _, _, headers, body in receiver.got:
-        assert headers["X-SVC-Signature"] == signature(told["secret"], headers["X-SVC-Timestamp"], body)
+        assert headers["X-SVC-Signature"] == signature(shown["secret"], headers["X-SVC-Timestamp"], body)
 
 
 @pytest.mark.rule("R208", "R209")

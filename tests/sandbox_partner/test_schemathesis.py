@@ -36,11 +36,11 @@ class Target(NamedTuple):
     ids: dict[str, list[str]]
 
 
-def _start(started: threading.Event, told: dict[str, Any]) -> None:
+def _start(started: threading.Event, shown: dict[str, Any]) -> None:
     async def main() -> None:
         running = await serve(port=0, demo=True)
-        told.update(base=running.base_url, control=running.control_url, loop=asyncio.get_running_loop())
-        told["stop"] = stop = asyncio.Event()
+        shown.update(base=running.base_url, control=running.control_url, loop=asyncio.get_running_loop())
+        shown["stop"] = stop = asyncio.Event()
         started.set()
         await stop.wait()
         await running.close()
@@ -51,11 +51,11 @@ def _start(started: threading.Event, told: dict[str, Any]) -> None:
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:
     """A simulator on a happy day, in a thread: Schemathesis calls it from outside, and waits for answers."""
-    started, told = threading.Event(), dict[str, Any]()
-    thread = threading.Thread(target=_start, args=(started, told))
+    started, shown = threading.Event(), dict[str, Any]()
+    thread = threading.Thread(target=_start, args=(started, shown))
     thread.start()
     assert started.wait(10)
-    with httpx.Client(base_url=told["control"] + "/") as control:
+    with httpx.Client(base_url=shown["control"] + "/") as control:
         control.post("account", json={"deposits_enabled": True}).raise_for_status()
         key = control.post("keys", json={"rate_limit_per_minute": 10**6}).json()["key"]
         state = control.get("state").json()
@@ -64,9 +64,9 @@ def target() -> Iterator[Target]:
             "fundingId": [one["id"] for one in state["funding"]],
             "eventId": [one["id"] for one in state["events"]],
         }
-        document = httpx.get(told["base"] + "/openapi.json").json()
-    yield Target(schemathesis.openapi.from_dict(document), told["base"], told["control"], key, ids)
-    told["loop"].call_soon_threadsafe(told["stop"].set)
+        document = httpx.get(shown["base"] + "/openapi.json").json()
+    yield Target(schemathesis.openapi.from_dict(document), shown["base"], shown["control"], key, ids)
+    shown["loop"].call_soon_threadsafe(shown["stop"].set)
     thread.join(10)
 
 

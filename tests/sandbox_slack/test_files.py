@@ -22,11 +22,11 @@ def manifest_with(*scopes: str) -> Json:
     return manifest
 
 
-def hearing(heard: list[Json]) -> Any:
+def hearing(received: list[Json]) -> Any:
     def wire(app: AsyncApp) -> None:
         @app.event("message")
         async def message(event: Json) -> None:
-            heard.append(event)
+            received.append(event)
 
     return wire
 
@@ -44,11 +44,11 @@ async def fetched(stage: Stage, url: str, token: str = "") -> tuple[int, str, st
 
 
 async def test_a_persons_upload_reaches_the_app_which_reads_it_with_its_token(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
-    stage = await make_stage(manifest=manifest_with("files:read"), wire=hearing(heard))
+    received: list[Json] = []
+    stage = await make_stage(manifest=manifest_with("files:read"), wire=hearing(received))
     done = await upload(stage, text="top these up")
 
-    event = heard[0]
+    event = received[0]
     assert (event["subtype"], event["channel_type"], event["user"]) == ("file_share", "im", "U0ALICE")
     assert (event["text"], event["ts"], event["upload"]) == ("top these up", done["ts"], False)
     file = event["files"][0]
@@ -65,10 +65,10 @@ async def test_a_persons_upload_reaches_the_app_which_reads_it_with_its_token(ma
 
 
 async def test_without_a_right_to_read_files_slack_leads_to_its_sign_in_page(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
-    stage = await make_stage(wire=hearing(heard))
+    received: list[Json] = []
+    stage = await make_stage(wire=hearing(received))
     await upload(stage)
-    url, running = heard[0]["files"][0]["url_private_download"], stage.running
+    url, running = received[0]["files"][0]["url_private_download"], stage.running
 
     for token in (running.bot_token, running.app_token, "xoxb-wrong", ""):
         status, leads_to, _ = await fetched(stage, url, token)
@@ -189,10 +189,10 @@ async def test_both_steps_need_the_scope_and_keep_to_their_rate(make_stage: Make
 
 
 async def test_a_download_can_be_made_to_fail(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
-    stage = await make_stage(manifest=manifest_with("files:read"), wire=hearing(heard))
+    received: list[Json] = []
+    stage = await make_stage(manifest=manifest_with("files:read"), wire=hearing(received))
     await upload(stage)
-    url, token = heard[0]["files"][0]["url_private_download"], stage.running.bot_token
+    url, token = received[0]["files"][0]["url_private_download"], stage.running.bot_token
     await stage.post("faults", method="files.download", effect="429", seconds=7)
 
     assert (await fetched(stage, url, token))[0] == 429

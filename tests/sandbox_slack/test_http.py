@@ -50,28 +50,28 @@ async def http_app() -> AsyncIterator[HttpApp]:
 async def test_commands_clicks_submissions_and_events_arrive_signed(
     make_stage: MakeStage, http_app: HttpApp
 ) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def wire(app: AsyncApp) -> None:
         @app.command("/card")
         async def card(ack: Any, body: Json, client: Any) -> None:
-            heard.append("command")
+            received.append("command")
             await client.views_open(trigger_id=body["trigger_id"], view=modal(amount_input()))
             await ack("Fill in the form.")
 
         @app.action("approve")
         async def approve(ack: Any) -> None:
-            heard.append("click")
+            received.append("click")
             await ack()
 
         @app.view("form")
         async def form(ack: Any) -> None:
-            heard.append("submission")
+            received.append("submission")
             await ack(response_action="errors", errors={"amount": "No."})
 
         @app.event("message")
         async def message() -> None:
-            heard.append("event")
+            received.append("event")
 
     http_app.stage = stage = await make_stage(
         wire=wire, connect=False, options=Options(request_url=http_app.url)
@@ -85,7 +85,7 @@ async def test_commands_clicks_submissions_and_events_arrive_signed(
     click = await stage.act("click", user="U0BOB", channel="C0OPS", ts=sent["ts"], action_id="approve")
     event = await stage.act("message", user="U0BOB", channel="D0BOB", text="help")
 
-    assert heard == ["command", "submission", "click", "event"]
+    assert received == ["command", "submission", "click", "event"]
     assert command["reply"]["text"] == "Fill in the form."
     assert submitted["errors"] == {"amount": "No."}
     assert click["acked"]

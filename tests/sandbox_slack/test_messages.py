@@ -260,10 +260,10 @@ async def test_a_response_url_can_fail_too_and_that_is_no_use_of_it(make_stage: 
     await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
     await stage.post("faults", method="response_url", effect="429", times=5)
     refused = [(await stage.respond(urls.given[0], text="x"))[0] for _ in range(5)]
-    told = [(await stage.respond(urls.given[0], text="x"))[0] for _ in range(6)]
+    displayed = [(await stage.respond(urls.given[0], text="x"))[0] for _ in range(6)]
 
     assert refused == [429] * 5
-    assert told == [200] * 5 + [404]
+    assert displayed == [200] * 5 + [404]
 
 
 async def test_a_response_url_answers_privately_unless_told_otherwise(make_stage: MakeStage) -> None:
@@ -291,12 +291,12 @@ async def test_a_response_url_replaces_and_deletes_the_message_it_came_from(make
 
 
 async def test_a_click_tells_where_it_was_and_what_the_message_says(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
+    received: list[Json] = []
 
     def wire(app: AsyncApp) -> None:
         @app.action("approve")
         async def approve(ack: Any, body: Json) -> None:
-            heard.append(body)
+            received.append(body)
             await ack()
 
     stage = await make_stage(wire=wire)
@@ -308,21 +308,21 @@ async def test_a_click_tells_where_it_was_and_what_the_message_says(make_stage: 
         "act/click", 400, user="U0CAROL", channel="C0OPS", ts=hidden["message_ts"], action_id="approve"
     )
 
-    assert heard[0]["actions"][0]["value"] == "R-1"
-    assert heard[0]["message"]["text"] == "R-1"
-    assert heard[0]["user"]["team_id"] == "T0SANDBOX"
-    assert heard[1]["container"]["is_ephemeral"] is True
-    assert "message" not in heard[1]
+    assert received[0]["actions"][0]["value"] == "R-1"
+    assert received[0]["message"]["text"] == "R-1"
+    assert received[0]["user"]["team_id"] == "T0SANDBOX"
+    assert received[1]["container"]["is_ephemeral"] is True
+    assert "message" not in received[1]
     assert refused["error"] == "only U0BOB sees that message"
 
 
 async def test_an_overflow_menu_sends_the_chosen_option(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
+    received: list[Json] = []
 
     def wire(app: AsyncApp) -> None:
         @app.action("more")
         async def more(ack: Any, action: Json) -> None:
-            heard.append(action)
+            received.append(action)
             await ack()
 
     options = [{"text": {"type": "plain_text", "text": t}, "value": t.lower()} for t in ("Cancel", "Copy")]
@@ -336,7 +336,7 @@ async def test_an_overflow_menu_sends_the_chosen_option(make_stage: MakeStage) -
     click = {"user": "U0ALICE", "channel": "C0OPS", "ts": sent["ts"], "action_id": "more"}
     await stage.act("click", **click, selected_option="cancel")
 
-    assert heard[0]["selected_option"]["value"] == "cancel"
+    assert received[0]["selected_option"]["value"] == "cancel"
     assert (await stage.post("act/click", 400, **click, selected_option="x"))[
         "error"
     ] == "more offers no option 'x'"
@@ -422,12 +422,12 @@ async def test_a_reply_sent_to_the_channel_too_is_in_its_history(make_stage: Mak
 
 
 async def test_feedback_buttons_send_the_one_that_was_pressed(make_stage: MakeStage) -> None:
-    heard: list[Json] = []
+    received: list[Json] = []
 
     def wire(app: AsyncApp) -> None:
         @app.action("rate")
         async def rate(ack: Any, action: Json) -> None:
-            heard.append(action)
+            received.append(action)
             await ack()
 
     buttons = {
@@ -444,7 +444,7 @@ async def test_feedback_buttons_send_the_one_that_was_pressed(make_stage: MakeSt
     await stage.act("click", **click, value="negative_button")
     refused = await stage.post("act/click", 400, **click, value="neither")
 
-    assert (heard[0]["value"], heard[0]["text"]["text"]) == ("negative_button", "negative_button")
+    assert (received[0]["value"], received[0]["text"]["text"]) == ("negative_button", "negative_button")
     assert refused["error"] == "rate has no button with the value 'neither'"
 
 

@@ -237,11 +237,11 @@ async def test_closing_is_notified_only_when_asked_for(make_stage: MakeStage) ->
     form = Form(notify_on_close=True)
     stage = await make_stage(wire=form.wire)
     view = await _opened(stage)
-    told = await stage.act("close", user="U0ALICE", view_id=view["id"])
+    displayed = await stage.act("close", user="U0ALICE", view_id=view["id"])
     del form.view["notify_on_close"]
     silent = await stage.act("close", user="U0ALICE", view_id=(await _opened(stage))["id"])
 
-    assert (told["acked"], silent["acked"]) == (True, False)
+    assert (displayed["acked"], silent["acked"]) == (True, False)
     assert [one["is_cleared"] for one in form.closed] == [False]
 
 

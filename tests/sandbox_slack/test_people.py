@@ -18,7 +18,7 @@ def _declaring(*events: str) -> Json:
     return manifest
 
 
-class Heard:
+class Received:
     """A Bolt app that takes every event."""
 
     def __init__(self) -> None:
@@ -43,12 +43,12 @@ async def _take() -> None:
     return None
 
 
-async def _count(heard: Heard, number: int) -> None:
+async def _count(received: Received, number: int) -> None:
     for _ in range(200):
-        if len(heard.bodies) >= number:
+        if len(received.bodies) >= number:
             return
         await asyncio.sleep(0.02)
-    raise AssertionError(f"{len(heard.bodies)} events instead of {number}")
+    raise AssertionError(f"{len(received.bodies)} events instead of {number}")
 
 
 async def test_kinds_of_people_can_be_told_apart(make_stage: MakeStage) -> None:
@@ -69,24 +69,24 @@ async def test_kinds_of_people_can_be_told_apart(make_stage: MakeStage) -> None:
 
 
 async def test_a_group_is_read_live_and_its_change_is_reported(make_stage: MakeStage) -> None:
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire)
+    received = Received()
+    stage = await make_stage(wire=received.wire)
     before = await stage.client.usergroups_users_list(usergroup="S0APPROVERS")
     await stage.post("groups", handle="card-approvers", users=["U0CAROL", "U0ALICE"])
     after = await stage.client.usergroups_users_list(usergroup="S0APPROVERS")
     groups = await stage.client.usergroups_list(include_users=True)
-    await _count(heard, 1)
+    await _count(received, 1)
 
     assert before["users"] == ["U0BOB", "U0CAROL"]
     assert after["users"] == ["U0CAROL", "U0ALICE"]
     assert groups["usergroups"][0]["users"] == ["U0CAROL", "U0ALICE"]
-    event = heard.events[0]
+    event = received.events[0]
     assert (event["added_users"], event["removed_users"]) == (["U0ALICE"], ["U0BOB"])
 
 
 async def test_a_mention_in_a_channel_and_a_direct_message_reach_the_app(make_stage: MakeStage) -> None:
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire)
+    received = Received()
+    stage = await make_stage(wire=received.wire)
     asked = await stage.act(
         "message", user="U0ALICE", channel="C0OPS", text="@Countersign card list @bob & <b>"
     )
@@ -97,14 +97,14 @@ async def test_a_mention_in_a_channel_and_a_direct_message_reach_the_app(make_st
     assert asked["acked"]
     assert direct["acked"]
     assert (silent["delivered"], outside["delivered"]) == (False, False)
-    assert [event["type"] for event in heard.events] == ["app_mention", "message"]
-    assert heard.events[0]["text"] == "<@U0BOT> card list <@U0BOB> &amp; &lt;b&gt;"
-    assert (heard.events[1]["channel_type"], heard.events[1]["channel"]) == ("im", "D0ALICE")
+    assert [event["type"] for event in received.events] == ["app_mention", "message"]
+    assert received.events[0]["text"] == "<@U0BOT> card list <@U0BOB> &amp; &lt;b&gt;"
+    assert (received.events[1]["channel_type"], received.events[1]["channel"]) == ("im", "D0ALICE")
 
 
 async def test_the_apps_own_direct_messages_and_edits_come_back_to_it(make_stage: MakeStage) -> None:
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire)
+    received = Received()
+    stage = await make_stage(wire=received.wire)
     sent = await stage.client.chat_postMessage(channel="U0ALICE", text="Approved")
     await stage.client.chat_update(channel=sent["channel"], ts=sent["ts"], text="Done")
     state = await stage.state()
@@ -113,14 +113,14 @@ async def test_the_apps_own_direct_messages_and_edits_come_back_to_it(make_stage
     assert posted["bot_id"] == "B0BOT"
     assert changed["subtype"] == "message_changed"
     assert changed["previous_message"]["text"] == "Approved"
-    assert heard.bodies == []  # Bolt drops what its own user did
+    assert received.bodies == []  # Bolt drops what its own user did
 
 
 async def test_an_event_is_sent_only_if_it_and_its_scope_are_declared(make_stage: MakeStage) -> None:
     manifest = _declaring("app_mention", "message.im")
     manifest["oauth_config"]["scopes"]["bot"].remove("im:history")
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire, manifest=manifest)
+    received = Received()
+    stage = await make_stage(wire=received.wire, manifest=manifest)
     await stage.post("groups", handle="card-approvers", users=["U0CAROL"])
     direct = await stage.act("message", user="U0ALICE", channel="D0ALICE", text="help")
     home = await stage.act("home", user="U0ALICE", tab="home")
@@ -133,8 +133,8 @@ async def test_an_event_is_tried_again_at_once_after_one_and_after_five_minutes(
     make_stage: MakeStage,
 ) -> None:
     """What arrived while no socket was open is seen only as a retry, with the same event_id."""
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire, connect=False)
+    received = Received()
+    stage = await make_stage(wire=received.wire, connect=False)
     await stage.act("message", user="U0ALICE", channel="D0ALICE", text="help")
 
     async def attempts(number: int) -> list[Json]:
@@ -153,24 +153,24 @@ async def test_an_event_is_tried_again_at_once_after_one_and_after_five_minutes(
     assert (await attempts(3))[2]["retry_attempt"] == 2
     await stage.connect()
     await stage.post("clock", advance_seconds=301)
-    await _count(heard, 1)
+    await _count(received, 1)
 
     state = await stage.state()
     sent = [payload["payload"]["event_id"] for payload in state["payloads"]]
-    assert set(sent) == {heard.bodies[0]["event_id"]}
+    assert set(sent) == {received.bodies[0]["event_id"]}
     assert [one["acked"] for one in state["envelopes"]] == [False, False, False, True]
 
 
 async def test_people_are_added_and_changed_while_the_app_runs(make_stage: MakeStage) -> None:
-    heard = Heard()
-    stage = await make_stage(wire=heard.wire, manifest=_declaring("user_change"))
+    received = Received()
+    stage = await make_stage(wire=received.wire, manifest=_declaring("user_change"))
     added = await stage.post("people", name="dan", real_name="Dan Okafor", tz="Africa/Lagos")
     await stage.post("people", id="U0BOB", deleted=True)
-    await _count(heard, 2)
+    await _count(received, 2)
     dan = await stage.client.users_info(user=added["person"]["id"])
 
     assert dan["user"]["tz_offset"] == 3600
-    assert [event["user"]["deleted"] for event in heard.events] == [False, True]
+    assert [event["user"]["deleted"] for event in received.events] == [False, True]
     assert (await stage.see(added["person"]["id"]))["me"]["is_full_member"] is True
     assert (await stage.post("people", 400, name="eve", tz="Mars/Base"))[
         "error"

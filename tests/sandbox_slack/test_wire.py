@@ -19,12 +19,12 @@ Json = dict[str, Any]
 async def test_a_command_reaches_the_app_and_its_reply_is_seen_by_the_sender_alone(
     make_stage: MakeStage,
 ) -> None:
-    heard: list[Json] = []
+    received: list[Json] = []
 
     def wire(app: AsyncApp) -> None:
         @app.command("/card")
         async def card(ack: Any, command: Json) -> None:
-            heard.append(command)
+            received.append(command)
             await ack("Which card?")
 
     stage = await make_stage(wire=wire)
@@ -32,8 +32,8 @@ async def test_a_command_reaches_the_app_and_its_reply_is_seen_by_the_sender_alo
 
     assert outcome["acked"]
     assert outcome["ack_ms"] < 300
-    assert (heard[0]["command"], heard[0]["text"]) == ("/card", "topup 4242 50")
-    assert heard[0]["is_enterprise_install"] == "false"
+    assert (received[0]["command"], received[0]["text"]) == ("/card", "topup 4242 50")
+    assert received[0]["is_enterprise_install"] == "false"
     assert [(m["text"], m["ephemeral"]) for m in await stage.messages("U0ALICE", "C0OPS")] == [
         ("Which card?", True)
     ]
@@ -50,18 +50,18 @@ async def test_a_command_that_is_not_declared_is_not_delivered(make_stage: MakeS
 
 
 async def test_should_escape_turns_names_into_ids(make_stage: MakeStage) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def wire(app: AsyncApp) -> None:
         @app.command("/who")
         async def who(ack: Any, command: Json) -> None:
-            heard.append(command["text"])
+            received.append(command["text"])
             await ack()
 
     stage = await make_stage(wire=wire)
     await stage.act("command", user="U0ALICE", channel="C0OPS", text="/who @bob #card-ops @nobody")
 
-    assert heard == ["<@U0BOB|bob> <#C0OPS|card-ops> @nobody"]
+    assert received == ["<@U0BOB|bob> <#C0OPS|card-ops> @nobody"]
 
 
 async def test_a_missed_ack_shows_slacks_failure_text_and_is_counted(make_stage: MakeStage) -> None:
@@ -75,9 +75,9 @@ async def test_a_missed_ack_shows_slacks_failure_text_and_is_counted(make_stage:
     outcome = await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
 
     assert outcome == {"acked": False, "ack_ms": None, "reason": "timeout"}
-    [told] = await stage.messages("U0ALICE", "C0OPS")
-    assert told["ephemeral"]
-    assert told["text"] == '/card failed with the error "operation_timeout"'
+    [shown] = await stage.messages("U0ALICE", "C0OPS")
+    assert shown["ephemeral"]
+    assert shown["text"] == '/card failed with the error "operation_timeout"'
     assert (await stage.state())["missed_acks"] == 1
     record = await eventually("the late ack in the record", lambda: _late(stage))
     assert record["acked"] is False
@@ -209,12 +209,12 @@ async def test_a_lost_ack_fails_for_the_person_though_the_app_did_its_work(make_
 
 
 async def test_a_duplicated_envelope_has_the_same_id_and_trigger(make_stage: MakeStage) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def wire(app: AsyncApp) -> None:
         @app.command("/card")
         async def card(ack: Any, body: Json) -> None:
-            heard.append(body["trigger_id"])
+            received.append(body["trigger_id"])
             await ack()
 
     stage = await make_stage(wire=wire)
@@ -222,8 +222,8 @@ async def test_a_duplicated_envelope_has_the_same_id_and_trigger(make_stage: Mak
     for _ in range(2):
         await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card")
 
-    await eventually("the third envelope", lambda: len(heard) == 3)
-    assert heard[0] != heard[1] == heard[2]
+    await eventually("the third envelope", lambda: len(received) == 3)
+    assert received[0] != received[1] == received[2]
     assert (await stage.state())["unknown_acks"] == 0
 
 

@@ -107,18 +107,18 @@ def a_debit_is_a_success(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(planning, "settle", hasty)
 
 
-def a_debit_that_landed_late_is_a_success(patch: pytest.MonkeyPatch) -> None:
+def a_debit_that_completed_late_is_a_success(patch: pytest.MonkeyPatch) -> None:
     """A debit proves no credit, and what two people said stands; the sweep knew neither."""
-    landed = maintenance._landed
+    completed = maintenance._completed_late
 
     async def hasty(tx: Tx, core: Core, request: Request, look: Any) -> None:
         done = replace(look, evidence=Evidence.DONE) if look.evidence is Evidence.DEBITED else look
-        await landed(tx, core, request, done)
+        await completed(tx, core, request, done)
 
     async def nobody(*_: Any) -> None:
         return None
 
-    patch.setattr(maintenance, "_landed", hasty)
+    patch.setattr(maintenance, "_completed_late", hasty)
     patch.setattr(maintenance, "resolved_as", nobody)
 
 

@@ -185,7 +185,7 @@ class Promises:
             if request.state is State.UNRESOLVED:
                 held = self.at_the_service(request) if request.kind in _KEYED else None
                 stuck = held in ("in_flight", "unresolved") or request.needs_person
-                assert stuck, f"I-23: unresolved, and the service says {held}"
+                assert stuck, f"I-23: unresolved, and your card provider says {held}"
                 assert request.id in named, "it waits for a person, and nobody is told"
             if request.kind in SWITCHES and request.state is State.SUCCEEDED:
                 switched.append(request)

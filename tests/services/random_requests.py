@@ -402,7 +402,9 @@ class RequestMachine(RuleBasedStateMachine):
             self.do(execution.execute(self.world.core, request.id))
             self.line.while_answered.does(None)
         sent = self.do(self.world.attempts(request.id))
-        assert not refused or sent[-1].answered_at is not None, "the API answered, and it is not on record"
+        assert not refused or sent[-1].answered_at is not None, (
+            "your card provider answered, and it is not on record"
+        )
 
     @trouble("hanging")
     @precondition(lambda self: len(self.ids) < AT_MOST and "card_freeze" in self.kinds)

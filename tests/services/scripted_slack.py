@@ -39,31 +39,31 @@ class ScriptedSlack:
     drawn: list[MessageView] = field(default_factory=list)
 
     async def post(
-        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
-        self.calls.append(f"post {shown(picture)}")
+        self.calls.append(f"post {shown(view)}")
         self._check(channel)
         trouble = self.next_post.pop(0) if self.next_post else None
         if trouble is not None and not (isinstance(trouble, SlackTrouble) and trouble.maybe_sent):
             raise trouble
-        message = Message(channel, f"{len(self.messages) + 1}.0", dedupe, shown(picture), thread_ts)
+        message = Message(channel, f"{len(self.messages) + 1}.0", dedupe, shown(view), thread_ts)
         self.messages.append(message)
-        self.drawn.append(picture)
+        self.drawn.append(view)
         if trouble is not None:
             raise trouble
         return Posted(channel, message.ts)
 
-    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted:
-        self.calls.append(f"update {shown(picture)}")
+    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
+        self.calls.append(f"update {shown(view)}")
         self._check(channel)
         if self.next_update:
             raise self.next_update.pop(0)
         found = [m for m in self.messages if (m.channel, m.ts) == (channel, ts)]
         if not found:
             raise MessageGone("message_not_found")
-        found[0].shows = shown(picture)
+        found[0].shows = shown(view)
         found[0].edits += 1
-        self.drawn.append(picture)
+        self.drawn.append(view)
         return Posted(channel, ts)
 
     def _check(self, channel: str) -> None:
@@ -86,18 +86,18 @@ class ScriptedSlack:
         return None
 
 
-def shown(picture: MessageView) -> str:
+def shown(view: MessageView) -> str:
     """`card pending`, `line approval`, `direct approved`, `alert raised`."""
-    match picture:
+    match view:
         case AlertView():
-            return f"alert {picture.state}"
+            return f"alert {view.state}"
         case LineView():
-            return f"line {picture.line}"
+            return f"line {view.line}"
         case DirectView():
-            return f"direct {picture.request.state}"
+            return f"direct {view.request.state}"
         case RequestView():
-            return f"card {picture.request.state}"
+            return f"card {view.request.state}"
         case PlainView():
-            return f"plain {picture.text}"
+            return f"plain {view.text}"
         case _:
-            return type(picture).__name__
+            return type(view).__name__

@@ -47,7 +47,7 @@ async def moved(world: World) -> None:
 
 async def is_read(world: World) -> bool:
     async with world.store.read() as tx:
-        return not await card_sync.owed_readings(tx, OTHER)
+        return not await card_sync.queued_readings(tx, OTHER)
 
 
 async def probed(world: World) -> None:
@@ -96,7 +96,7 @@ async def test_the_other_program_is_read_all_the_same(world: World, job: Look, i
         await program_rows.put(tx, OTHER, base_url=world.simulator.base_url, key=Secret(world.simulator.key))
         for program in ("main", OTHER):
             await program_rows.pause(tx, program, "UNAUTHORIZED")
-            await card_sync.owe_reading_of_change(tx, program, world.cards[0]["id"])
+            await card_sync.queue_reading_of_change(tx, program, world.cards[0]["id"])
     world.rebuild(partners={"main": cast(PartnerClient, Hangs()), OTHER: real})
     running = asyncio.create_task(cast(Any, job(world)))
     try:

@@ -85,7 +85,7 @@ async def test_a_key_that_works_again_but_is_of_another_account_does_not_end_the
             over = await alerts.newest(tx, "key_trouble", "main")
         assert over is not None
         assert over.state == "resolved"
-        assert over.title == "The key of main works, and is of another account"
+        assert over.title == "The key of main works, but belongs to another account"
         assert "are sent now" not in over.text
 
 

@@ -52,8 +52,8 @@ async def test_a_warning_names_the_card_and_the_number_that_the_list_shows(world
     assert [c.text for c in preview.concerns] == [said]
     assert [row.warnings for row in preview.rows] == [(), (), ("is frozen: money would sit on it",)]
     batch = await batch_submission.submit(world.core, read.draft_id, ALICE, reason="Per diems")
-    picture = await request_lookups.request_picture(world.core, batch.id)
-    assert [c.text for c in picture.concerns] == [said]
+    view = await request_lookups.request_view(world.core, batch.id)
+    assert [c.text for c in view.concerns] == [said]
     assert texts(await shown_to_bob(world, batch)) == [said]
 
 
@@ -68,8 +68,8 @@ async def test_what_changed_between_the_preview_and_the_submission_is_kept_with_
 
     batch = await batch_submission.submit(world.core, read.draft_id, ALICE, reason="Per diems")
 
-    picture = await request_lookups.request_picture(world.core, batch.id)
-    assert [c.text for c in picture.concerns] == [f"2. {label(world, 1)} is frozen: money would sit on it."]
+    view = await request_lookups.request_view(world.core, batch.id)
+    assert [c.text for c in view.concerns] == [f"2. {label(world, 1)} is frozen: money would sit on it."]
 
 
 async def test_a_card_frozen_since_the_submission_is_shown_as_changed_whoever_froze_it(world: World) -> None:
@@ -116,10 +116,10 @@ async def test_no_warning_is_shown_of_a_row_that_was_left_out(world: World) -> N
     first = (await rows_of(world, batch))[0]
     batch = await batch_submission.leave_out(world.core, batch.id, ALICE, [first.id])
 
-    picture = await request_lookups.request_picture(world.core, batch.id)
+    view = await request_lookups.request_view(world.core, batch.id)
     shown = await shown_to_bob(world, batch)
 
-    assert (picture.concerns, shown.found.concerns, shown.found.changed) == ((), (), ())
+    assert (view.concerns, shown.found.concerns, shown.found.changed) == ((), (), ())
 
 
 async def test_cards_that_cannot_be_read_are_said_to_be_as_last_read(world: World) -> None:
@@ -129,7 +129,7 @@ async def test_cards_that_cannot_be_read_are_said_to_be_as_last_read(world: Worl
     shown = await shown_to_bob(world, batch)
 
     assert texts(shown) == [
-        "The API could not be read for the cards of 2 rows here: what is said of them is as last read."
+        "Your card provider could not be read for the cards of 2 rows here: what is said of them is as last read."
     ]
 
 

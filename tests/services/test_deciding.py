@@ -27,10 +27,12 @@ from bot.domain.errors import (
 )
 from bot.domain.people import Actor, KindPolicy, Limits
 from bot.domain.requests import Request, State
-from bot.services import execution, people, requests
+from bot.services import execution, outbox_messages, people, requests
+from bot.services.core import Core
 from bot.services.requests import approvals, drafts, request_lookups
 from storage import audit
 from storage.messages import outbox as outbox_rows
+from storage.transaction import Tx
 from tests.services.outcome_steps import alert_kinds, execute, jump, keys_sent, net_of, processor
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
@@ -345,6 +347,29 @@ async def test_reminders_come_at_fifteen_minutes_and_then_ever_more_rarely(world
     assert await requests.remind_due(world.core) == 0
 
 
+async def test_a_reminder_that_fails_takes_no_other_with_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is a transaction of its own, so that many hold up nobody who decides meanwhile."""
+    made = [await world.top_up(approved=False) for _ in range(2)]
+    await world.advance(15 * 60)
+    put = outbox_messages.line
+    reminded: list[str] = []
+
+    async def line(tx: Tx, core: Core, request: Request, *args: Any, **more: Any) -> None:
+        reminded.append(request.id)
+        if len(reminded) == 2:
+            raise RuntimeError("the database is gone")
+        await put(tx, core, request, *args, **more)
+
+    monkeypatch.setattr(outbox_messages, "line", line)
+    with pytest.raises(RuntimeError, match="gone"):
+        await requests.remind_due(world.core)
+
+    moved = {r.id for r in made if (await world.request(r.id)).version != r.version}
+    assert moved == {reminded[0]}
+
+
 async def test_freeze_now_acts_at_once_for_the_requester_and_a_second_person_confirms_once(
     world: World,
 ) -> None:
@@ -449,14 +474,14 @@ async def test_every_step_sends_slack_its_card_its_line_and_the_requester_a_word
     request = await world.top_up()
     await execute(world, request)
     async with world.store.read() as tx:
-        owed = await outbox_rows.next_due(tx, limit=100)
-    kinds = [(row.kind, row.body.get("line")) for row in owed if row.subject == f"request:{request.id}"]
+        queued = await outbox_rows.next_due(tx, limit=100)
+    kinds = [(row.kind, row.body.get("line")) for row in queued if row.subject == f"request:{request.id}"]
     assert kinds == [
         ("card", None),
         ("line", "approval"),
         ("line", "succeeded"),
     ]
-    to_alice = [(row.kind, row.user) for row in owed if row.subject == f"notice:{request.id}"]
+    to_alice = [(row.kind, row.user) for row in queued if row.subject == f"notice:{request.id}"]
     assert to_alice == [("card", ALICE)], "one message, drawn as things are when it is delivered"
 
 

@@ -65,7 +65,7 @@ async def test_a_delegate_may_not_approve_what_their_delegator_asked_for_nor_the
     for requester, other in ((BOB, DORA), (DORA, BOB)):
         request = await away.ask("card_topup", {"card": card, "amount_usd": "50"}, by=requester)
 
-        with pytest.raises(NotAllowed, match="count as one person"):
+        with pytest.raises(NotAllowed, match="linked by a delegation"):
             await away.approve(request, by=other)
 
         approved, _ = await away.approve(request, by=CAROL)
@@ -112,7 +112,7 @@ async def test_two_approvals_that_became_one_persons_are_not_enough_to_send(away
     done = await execute(away, approved)
 
     assert done.state is State.CANCELLED
-    assert "count as one person" in done.outcome_text
+    assert "linked by a delegation" in done.outcome_text
     assert keys_sent(away) == []
 
 
@@ -120,7 +120,7 @@ async def test_a_freeze_at_once_is_not_confirmed_by_ones_delegate(away: World) -
     request = await away.ask("card_freeze", {"card": away.cards[0]["id"]}, by=BOB, now=True)
     await execute(away, request)
 
-    with pytest.raises(NotAllowed, match="count as one person"):
+    with pytest.raises(NotAllowed, match="linked by a delegation"):
         await approvals.confirm(away.core, request.id, DORA)
 
     await approvals.confirm(away.core, request.id, CAROL)

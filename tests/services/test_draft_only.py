@@ -15,6 +15,7 @@ from bot.services.requests import approvals
 from storage.operators import programs, stops
 from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import execute, top_ups
+from tests.support import situations
 from tests.support.kinds import asked
 from tests.support.world import ALICE, BOB, CAROL, World
 
@@ -32,10 +33,7 @@ async def calls_that_change(world: World) -> list[Any]:
 
 async def switched_off(world: World) -> None:
     await draft_only.switch_off(world.core, CAROL, ["main"])
-    async with world.store.read() as tx:
-        found = await consent_rows.open_one(tx, "drafts_off", "main")
-    assert found is not None
-    await confirmation_answers.give(world.core, found.id, BOB)
+    await situations.confirm(world, "drafts_off", by=BOB)
 
 
 async def run_out(world: World) -> None:

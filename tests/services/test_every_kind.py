@@ -202,8 +202,8 @@ async def test_after_a_lost_answer_looking_tells_the_truth_and_the_request_ends_
 
     await no_faults(world)
     once = await effects(world)
-    told = State.FAILED if LOST.get(kind) is Evidence.UNDONE else State.SUCCEEDED
-    assert (await jump(world, request)).state is told
+    answer = State.FAILED if LOST.get(kind) is Evidence.UNDONE else State.SUCCEEDED
+    assert (await jump(world, request)).state is answer
     assert await effects(world) == once, "moved twice"
     moved_usd = -before_usd if kind == "card_close" else MOVED_USD.get(kind, Decimal(0))
     assert card_balance(world) == before_usd + moved_usd

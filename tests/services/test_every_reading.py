@@ -85,7 +85,7 @@ async def test_the_four_jobs_and_their_lost_answers_end_as_they_are(read_otherwi
     await hold_to_the_truth(world, ended)
     assert card_balance(world) == before + 50
 
-    # Under `hang` the service does not answer while our client would wait 75 real seconds: it is cut off instead.
+    # Under `hang` the card provider does not answer while our client would wait 75 real seconds: it is cut off instead.
     hangs = (await world.state())["account"]["processor_timeout"] == "hang"
     if hangs:
         await world.fault("drop_midway")

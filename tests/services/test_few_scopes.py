@@ -41,7 +41,7 @@ CALL = {
 
 async def blocks_of(world: World, request: Request) -> list[Any]:
     """Of its message in the approvals channel."""
-    return list(request_card.card(await request_lookups.request_picture(world.core, request.id))["blocks"])
+    return list(request_card.card(await request_lookups.request_view(world.core, request.id))["blocks"])
 
 
 async def a_freeze_now(world: World) -> State:
@@ -76,8 +76,8 @@ async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of
 
     assert "paused" not in held.outcome_text
     assert kinds()[kind].handling.is_urgent or "Nothing was done by this call." in held.outcome_text
-    picture = await request_lookups.request_picture(world.core, request.id)
-    assert picture.next_look_at is None
+    view = await request_lookups.request_view(world.core, request.id)
+    assert view.next_look_at is None
 
 
 @CALLING

@@ -51,7 +51,7 @@ async def polled(world: World, seconds: float = 60) -> None:
     await funding_rules.read(world.core, "main")
 
 
-async def told(world: World) -> list[str]:
+async def shown(world: World) -> list[str]:
     """The words of the lines in the request's thread and in its requester's messages, in their order."""
     async with world.store.read() as tx:
         asked = (
@@ -72,49 +72,49 @@ async def on_record(world: World) -> list[str]:
     ]
 
 
-Hear = Callable[[], Awaitable[None]]
+Receive = Callable[[], Awaitable[None]]
 
 
 @pytest.fixture
-async def hear(world: World) -> AsyncIterator[Hear]:
+async def receive(world: World) -> AsyncIterator[Receive]:
     """What is in the event log reaches the inbox, and is handled."""
     async with a_bot(world) as bot:
 
-        async def hear() -> None:
+        async def receive() -> None:
             await bot.backfill.run_once()
             await bot.handle()
 
-        yield hear
+        yield receive
 
 
 @pytest.fixture
-async def watched(world: World, hear: Hear) -> World:
+async def watched(world: World, receive: Receive) -> World:
     """Readings and events from before are no news."""
     await funding_rules.read(world.core, "main")
-    await hear()
+    await receive()
     return world
 
 
 @pytest.mark.parametrize("by", ["webhook", "poller", "webhook, poller", "poller, webhook"])
-async def test_a_credit_is_reported_once_whoever_brings_it(watched: World, hear: Hear, by: str) -> None:
+async def test_a_credit_is_reported_once_whoever_brings_it(watched: World, receive: Receive, by: str) -> None:
     request = await submitted(watched)
     assert request.stage is Stage.SUBMITTED
     await watched.advance(600)
     await watched.tell(f"chain/transfers/{HASH}/arrive", {})
 
     for source in by.split(", "):
-        await (hear() if source == "webhook" else polled(watched))
+        await (receive() if source == "webhook" else polled(watched))
         watched.rebuild()  # another process goes on
-        await (hear() if source == "webhook" else polled(watched))
+        await (receive() if source == "webhook" else polled(watched))
 
     found = await watched.request(request.id)
     assert found.stage is Stage.CREDITED
     assert found.outcome_text == "495.00 USD reached the float after the load fee of 5.00 USD."
-    assert await told(watched) == ["request: submitted", "request: credited", "notice: credited"]
+    assert await shown(watched) == ["request: submitted", "request: credited", "notice: credited"]
     assert await on_record(watched) == [Stage.CREDITED]
 
 
-REJECTED = "The service reviewed and refused it. Contact the service. The float did not change."
+REJECTED = "Your card provider reviewed and refused it. Contact your card provider. The float did not change."
 TURNS = {
     "credit": (Stage.CREDITED, "495.00 USD reached the float after the load fee of 5.00 USD."),
     "credit_separately": (Stage.CREDITED, "Credited by other means; no figures are given here."),
@@ -141,7 +141,7 @@ async def test_who_read_of_a_review_reads_of_its_end_however_soon_it_comes(watch
     await decide(watched, "credit")
     await polled(watched, 10)
 
-    assert (await told(watched))[-2:] == ["request: credited", "notice: credited"]
+    assert (await shown(watched))[-2:] == ["request: credited", "notice: credited"]
 
 
 async def test_less_than_was_sent_is_said(watched: World) -> None:
@@ -155,19 +155,19 @@ async def test_less_than_was_sent_is_said(watched: World) -> None:
 
 
 async def test_a_credit_taken_back_is_the_last_word_though_its_event_comes_late(
-    watched: World, hear: Hear
+    watched: World, receive: Receive
 ) -> None:
     request = await submitted(watched, owner="")
     await decide(watched, "credit")
     await decide(watched, "reverse")
     await polled(watched)
     await watched.advance(3600)
-    await hear()
+    await receive()
 
     found = await watched.request(request.id)
     assert found.stage is Stage.TAKEN_BACK
     assert "the float fell by 495.00 USD" in found.outcome_text
-    assert await told(watched) == [
+    assert await shown(watched) == [
         "request: in review", "notice: in review", "request: taken back", "notice: taken back",
     ]  # fmt: skip
 
@@ -187,11 +187,13 @@ async def test_a_corrected_network_moves_both_requests_and_a_network_that_differ
     assert says.startswith("It is looked for on Base, not on Polygon. 500.00 USD in USDC on Base is verified")
 
 
-async def test_an_event_that_was_quicker_than_the_answer_is_not_lost(watched: World, hear: Hear) -> None:
+async def test_an_event_that_was_quicker_than_the_answer_is_not_lost(
+    watched: World, receive: Receive
+) -> None:
     """A final and matched transfer is credited inside the POST itself, and its answer is lost."""
     await watched.fault("drop_after_commit", "POST /funding")
     request = await submitted(watched, arrives="now")
-    await hear()
+    await receive()
     await watched.run(60)
     await watched.advance(600)
 
@@ -231,8 +233,8 @@ async def test_a_request_from_before_there_were_stages_takes_its_word_and_sends_
         before = await requests.get(tx, request.id)
         assert before is not None
         await requests.touch(tx, before, stage=None)
-    lines = await told(watched)
+    lines = await shown(watched)
     await polled(watched)
 
     assert (await watched.request(request.id)).stage is Stage.IN_REVIEW
-    assert await told(watched) == lines
+    assert await shown(watched) == lines

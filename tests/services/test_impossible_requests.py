@@ -40,7 +40,7 @@ async def test_an_amount_above_a_limit_is_stopped_on_its_field(world: World) -> 
     with pytest.raises(InvalidFields) as stopped:
         await begun(world, "100.01")
     assert list(stopped.value.errors) == ["amount_usd"]
-    assert "can never be approved. Ask for 100.00 USD at most." in stopped.value.errors["amount_usd"]
+    assert "can never be approved. Request 100.00 USD at most." in stopped.value.errors["amount_usd"]
     await begun(world, "100.00")
 
 
@@ -92,8 +92,8 @@ async def test_an_old_request_above_a_limit_spoils_nobodys_figures_and_takes_no_
             await world.approve(request)
         with pytest.raises(OverLimit, match="nobody can approve this"):
             await approvals.require_may_approve(world.core, request.id, BOB)
-        picture = await request_lookups.request_picture(world.core, request.id)
-        assert "nobody can approve this" in picture.concerns[0].text
+        view = await request_lookups.request_view(world.core, request.id)
+        assert "nobody can approve this" in view.concerns[0].text
 
 
 async def test_what_was_approved_before_the_limit_was_lowered_is_still_held(world: World) -> None:
@@ -113,8 +113,8 @@ async def test_a_limit_passed_by_what_else_was_approved_is_said_in_the_preview_a
     again = "from 2026-03-03 09:01 UTC on, unless more is approved meanwhile"
 
     preview = await drafts.preview(world.core, await begun(world, "60"))
-    told = [concern.text for concern in preview.concerns]
-    assert any("leaves 40.00 USD, which is less than 60.00 USD" in text and again in text for text in told)
+    answer = [concern.text for concern in preview.concerns]
+    assert any("leaves 40.00 USD, which is less than 60.00 USD" in text and again in text for text in answer)
     request = await requests.submit(world.core, preview.draft.id, ALICE)
     confirmation = await request_lookups.confirmation(world.core, request.id, BOB)
     assert any("by this requester: 60.00 USD and 60.00 USD" in c.text for c in confirmation.concerns)

@@ -70,10 +70,10 @@ async def test_of_a_long_ledger_only_what_came_in_is_read_and_each_fall_is_repor
             await ledger_rules.compare(world.core, "main")
 
         assert ledger.pages <= 2
-        told = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
-        assert len(told) == times
-        assert all(alert.count == 1 for alert in told)
-        assert "fell by 3.00 USD" in told[-1].title
+        shown = [a for a in await open_alerts(world) if a.kind == float_alerts.UNEXPLAINED.name]
+        assert len(shown) == times
+        assert all(alert.count == 1 for alert in shown)
+        assert "fell by 3.00 USD" in shown[-1].title
 
 
 async def test_a_long_ledger_is_summed_though_rows_come_in_while_it_is_read(
@@ -259,7 +259,7 @@ async def test_who_approves_reads_of_a_debit_under_the_key_of_the_request(
     assert any("debit under the key of this request already" in concern.text for concern in read.concerns)
 
 
-@pytest.mark.parametrize("how", ["by an answer of the API", "by two people"])
+@pytest.mark.parametrize("how", ["by an answer of your card provider", "by two people"])
 async def test_what_is_called_succeeded_and_came_back_calls_people_and_is_said_on_the_request(
     world: World, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -291,7 +291,7 @@ async def test_what_is_called_succeeded_and_came_back_calls_people_and_is_said_o
     assert (alert.severity, alert.subject, alert.count) == ("critical", request.id, 1)
     assert "50.00 USD came back to the float of main" in alert.title
     now = await world.request(request.id)
-    assert now.state is State.SUCCEEDED, "what two people or the API said is kept"
+    assert now.state is State.SUCCEEDED, "what two people or your card provider said is kept"
     assert "After that 50.00 USD came back to the float" in now.outcome_text
     said = await everything_said(world, now)
     assert any("Its amount came back to the float" in text for text in said), "in its thread"

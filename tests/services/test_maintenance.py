@@ -160,8 +160,8 @@ async def test_bytes_that_a_reader_kept_in_the_log_are_gone_after_the_next_purge
         await rows.find(tx)
         await world.top_up("40", approved=False)
         await maintenance.purge(world.core)
-        assert world.store.owes_checkpoint
+        assert world.store.needs_checkpoint
 
     await maintenance.purge(world.core)
 
-    assert not world.store.owes_checkpoint
+    assert not world.store.needs_checkpoint

@@ -53,7 +53,7 @@ async def an_unfreeze_on_its_way(world: World) -> Request:
     return await on_its_way(world, "card_unfreeze", {"card": card})
 
 
-async def lands(world: World) -> None:
+async def completes(world: World) -> None:
     """The unfreeze's call arrives at last."""
     await world.tell(f"cards/{world.cards[0]['id']}", {"status": "ACTIVE"})
 
@@ -106,7 +106,7 @@ async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(
     await execute(world, freeze)
     for _ in range(after_looks):
         await jump(world, freeze)
-    await lands(world)
+    await completes(world)
     if the_answer == "comes first":
         await world.advance(31)  # the lease of the process that died is over
         ended = await execute(world, older)
@@ -141,7 +141,7 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
     await an_unfreeze_on_its_way(world)
     freeze = await a_freeze(world)
     await execute(world, freeze)
-    await lands(world)
+    await completes(world)
 
     undone = await jump(world, freeze)
 
@@ -152,9 +152,9 @@ async def test_a_freeze_that_an_older_unfreeze_undid_is_sent_again_at_once_and_p
     assert len(await world.sent("POST /freeze")) == 2
     assert "Frozen for now" in again.outcome_text
     assert await alert_kinds(world) == {"not_done_yet"}, "its alert goes on until nothing can undo it"
-    told = [text for text in await to_send(world, kind=message_kinds.ALERT) if freeze.id in text]
-    assert told
-    for text in told:
+    shown = [text for text in await to_send(world, kind=message_kinds.ALERT) if freeze.id in text]
+    assert shown
+    for text in shown:
         assert "Frozen for now" in text
         assert "not frozen yet" not in text.lower()
 
@@ -163,7 +163,7 @@ async def test_what_wakes_a_freeze_is_the_outcome_of_the_older_unfreeze(world: W
     older = await an_unfreeze_on_its_way(world)
     freeze = await a_freeze(world)
     await execute(world, freeze)
-    await lands(world)
+    await completes(world)
     await world.advance(31)
     await execute(world, freeze)
     await execute(world, freeze)
@@ -260,7 +260,7 @@ async def test_a_pause_does_not_stop_the_looks_at_what_is_frozen_for_now(world: 
     freeze = await a_freeze(world)
     await execute(world, freeze)
     await pause(world)
-    await lands(world)
+    await completes(world)
     assert await card_status(world) == "ACTIVE"
 
     await world.run(10)
@@ -285,7 +285,7 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
     await poller.cards()
     assert "card_status" not in await alert_kinds(world)
     await world.advance(600)
-    await lands(world)
+    await completes(world)
 
     if seen_by == "the sweep of all cards":
         await poller.cards()
@@ -339,7 +339,7 @@ async def test_a_freeze_that_was_approved_after_a_newer_unfreeze_is_no_freeze_by
 
 
 def status_changed(world: World) -> ReceivedEvent:
-    """As the service sends it for a freeze and for an unfreeze, whoever made it."""
+    """As the card provider sends it for a freeze and for an unfreeze, whoever made it."""
     event = CardStatusChanged.model_validate(
         {
             "id": "evt_1",

@@ -229,17 +229,17 @@ async def test_at_the_first_failed_try_requester_approvers_and_alerts_channel_ar
     request = await a_freeze(world, now=now)
     await execute(world, request)
 
-    heard = {
+    received = {
         "the requester": await to_send(world, kind=message_kinds.REQUESTER_NOTICE),
         "the approvals channel": await to_send(world, kind=message_kinds.REQUEST_CARD),
         "its thread": await to_send(world, kind=message_kinds.REQUEST_LINE),
         "the alerts channel": await to_send(world, kind=message_kinds.ALERT),
     }
-    for who, messages in heard.items():
-        told = [text for text in messages if "not frozen yet" in text.lower()]
-        assert told, f"{who} heard nothing: {messages}"
+    for who, messages in received.items():
+        answer = [text for text in messages if "not frozen yet" in text.lower()]
+        assert answer, f"{who} heard nothing: {messages}"
         for promise in ("purchases still go through", "every 5 seconds", "card provider", "try now"):
-            assert any(promise in text.lower() for text in told), f"{who} did not hear of: {promise}"
+            assert any(promise in text.lower() for text in answer), f"{who} did not hear of: {promise}"
     called = await to_send(world, kind=message_kinds.ALERT)
     assert any(BOB in text and CAROL in text for text in called), "no approver is mentioned"
 
@@ -352,12 +352,12 @@ async def test_a_list_of_freezes_says_which_cards_are_not_frozen_yet_and_is_trie
     card = await card_of(world, batch)
     assert "Not frozen yet: 2 cards" in card
     assert all(name in card for name in names)
-    (told,) = [text for text in await to_send(world, kind=message_kinds.ALERT) if "Not frozen yet" in text]
-    assert "2 of 2 cards" in told
-    assert all(name in told for name in names)
+    (answer,) = [text for text in await to_send(world, kind=message_kinds.ALERT) if "Not frozen yet" in text]
+    assert "2 of 2 cards" in answer
+    assert all(name in answer for name in names)
     notices = await to_send(world, kind=message_kinds.REQUESTER_NOTICE)
     assert any("Not frozen yet" in text and "Purchases still go through" in text for text in notices)
-    for text in (card, told, *notices):
+    for text in (card, answer, *notices):
         assert not [words for words in OF_MONEY if words in _without_honest_words(text.lower())], text
 
     await no_faults(world)

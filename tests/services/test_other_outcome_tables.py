@@ -80,7 +80,7 @@ ORDERS = [
         (400, "INVALID_EMAIL", "Correct the e-mail"),
         (400, "INVALID_PHONE", "Correct the phone"),
         (400, "PHONE_COUNTRY_NOT_ALLOWED", "phone of another country"),
-        (409, "QUOTA", "Contact the service"),
+        (409, "QUOTA", "Contact your card provider"),
     ),
     Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
     *(
@@ -116,13 +116,13 @@ async def test_an_order_makes_one_card_or_is_refused_with_proof(world: World, ro
     assert await alert_kinds(world) == set()
 
 
-def _end_of(answer: Fault, *, landed: bool) -> State:
+def _end_of(answer: Fault, *, completed: bool) -> State:
     """A card in the list proves the order. Without one the same key finds out, where it may still be sent:
     whether a 400 leaves it usable is not shown, so after one a person finds out."""
-    return State.UNRESOLVED if answer.more.get("status") == 400 and not landed else State.SUCCEEDED
+    return State.UNRESOLVED if answer.more.get("status") == 400 and not completed else State.SUCCEEDED
 
 
-@pytest.mark.parametrize("landed", [True, False], ids=["the card was made", "no card was made"])
+@pytest.mark.parametrize("completed", [True, False], ids=["the card was made", "no card was made"])
 @pytest.mark.parametrize(
     "answer",
     [
@@ -139,19 +139,19 @@ def _end_of(answer: Fault, *, landed: bool) -> State:
     ids=lambda fault: " ".join(str(v) for v in fault.more.values()) or "no answer",
 )
 async def test_after_an_unknown_order_no_refusal_proves_that_no_card_was_made(
-    world: World, answer: Fault, landed: bool
+    world: World, answer: Fault, completed: bool
 ) -> None:
-    await Fault("drop_after_commit" if landed else "drop_before_commit").set(world, ORDER)
+    await Fault("drop_after_commit" if completed else "drop_before_commit").set(world, ORDER)
     request = await an_order(world)
     await execute(world, request)
     await answer.set(world, ORDER)
 
     second = await jump(world, request)
     assert second.state in (*IN_FLIGHT, State.SUCCEEDED)
-    assert landed or second.state is not State.SUCCEEDED
+    assert completed or second.state is not State.SUCCEEDED
 
     end = await jump_to_the_end(world, request, within=timedelta(hours=1))
-    assert end.state is _end_of(answer, landed=landed), end.outcome_text
+    assert end.state is _end_of(answer, completed=completed), end.outcome_text
     assert await cards_of(world) == (1 if end.state is State.SUCCEEDED else 0)
     keys = [sent["idempotency_key"] for sent in await world.sent("POST /cards")]
     assert set(keys) == {request.key}
@@ -355,15 +355,15 @@ async def test_the_service_that_cannot_read_its_addresses_is_asked_again_later(w
     assert (await jump(world, request)).state is State.SUCCEEDED
 
 
-@pytest.mark.parametrize("landed", [True, False], ids=["recorded", "not recorded"])
+@pytest.mark.parametrize("completed", [True, False], ids=["recorded", "not recorded"])
 @pytest.mark.parametrize(
     ("number", "code"),
     [(400, "BAD_REQUEST"), (409, "ALREADY_SUBMITTED"), (409, "ALREADY_CREDITED"), (429, "TOO_MANY_PENDING")],
 )
 async def test_after_an_unknown_submission_the_list_decides(
-    world: World, number: int, code: str, landed: bool
+    world: World, number: int, code: str, completed: bool
 ) -> None:
-    await Fault("drop_after_commit" if landed else "drop_before_commit").set(world, FUNDING)
+    await Fault("drop_after_commit" if completed else "drop_before_commit").set(world, FUNDING)
     await status(number, code).set(world, FUNDING, nth=2)
     request = await a_submission(world)
 

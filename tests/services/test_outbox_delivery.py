@@ -52,7 +52,7 @@ class Post:
                 return
         raise AssertionError("the outbox goes round and round without resting")
 
-    async def owing(self) -> int:
+    async def queued(self) -> int:
         async with self.world.store.read() as tx:
             return len(await rows.next_due(tx, limit=100)) + len(await rows.stuck(tx))
 
@@ -86,7 +86,7 @@ async def test_a_request_is_one_card_redrawn_with_its_lines_in_the_thread_and_a_
     assert {m.thread_ts for m in post.slack.messages if m.shows.startswith("line")} == {card.ts}
     # One direct message, which, like any picture, shows what is true when it is delivered.
     assert post.in_channel("D-U0ALICE") == ["direct succeeded"]
-    assert await post.owing() == 0
+    assert await post.queued() == 0
 
 
 async def test_a_channel_gets_one_post_a_second_and_edits_do_not_wait(post: Post) -> None:
@@ -148,7 +148,7 @@ async def test_while_slack_cannot_be_read_back_nothing_is_posted_twice(post: Pos
     await post.deliver(60)
     assert post.in_channel() == ["card pending"]
     assert post.slack.calls.count("post card pending") == 1
-    assert await post.owing() == 0
+    assert await post.queued() == 0
 
 
 async def test_a_lost_edit_is_drawn_again_and_does_not_hammer_slack(post: Post) -> None:
@@ -199,7 +199,7 @@ async def test_what_slack_refuses_for_its_content_is_sent_as_plain_text_and_an_a
     assert post.in_channel() == ["plain Alice asks for 10.00 USD", "card pending"]
     assert post.slack.calls.count("post card pending") == 2
     assert post.alerts() == ["alert raised"]
-    assert await post.owing() == 0
+    assert await post.queued() == 0
 
 
 async def test_an_edit_that_slack_refuses_for_its_content_leaves_plain_text_until_the_next_change(
@@ -229,7 +229,7 @@ async def test_what_slack_refuses_even_as_plain_text_is_given_up_and_reported_an
 
     assert post.in_channel() == ["card pending"]
     assert post.alerts() == ["alert raised"]
-    assert await post.owing() == 0
+    assert await post.queued() == 0
 
 
 async def test_a_message_waits_for_as_long_as_slack_does_not_let_us_and_is_tried_every_two_minutes(
@@ -271,7 +271,7 @@ async def test_what_cannot_be_drawn_is_set_aside_after_three_tries_and_blocks_no
     await post.deliver(60)
     assert post.in_channel() == ["card pending", f"plain About request {cursed.id}."]
     assert post.alerts() == ["alert raised"]
-    assert await post.owing() == 0
+    assert await post.queued() == 0
 
     monkeypatch.undo()
     await post.world.approve(cursed)
@@ -333,11 +333,11 @@ async def test_a_channel_that_hangs_holds_up_no_other_and_is_not_taken_for_a_lef
     reached, answers = asyncio.Event(), asyncio.Event()
     honest = post.slack.post
 
-    async def hangs(picture: MessageView, **where: Any) -> Posted:
+    async def hangs(view: MessageView, **where: Any) -> Posted:
         if where["channel"] == "C0ALERTS":
             reached.set()
             await answers.wait()
-        return await honest(picture, **where)
+        return await honest(view, **where)
 
     post.slack.post = hangs  # type: ignore[method-assign]
     running = asyncio.create_task(post.outbox.run())

@@ -59,8 +59,8 @@ async def test_the_thread_of_what_was_asked_of_a_second_person_says_how_it_was_a
     await confirmation_answers.give(world.core, (await asked(world)).id, CAROL)
 
     async with world.store.read() as tx:
-        owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]
-    said = [str(row.body["text"]) for row in owed]
+        queued = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "line"]
+    said = [str(row.body["text"]) for row in queued]
     assert any(text.startswith("Confirmed. ") for text in said), said
     assert not [text for text in said if "Resolved" in text and "asks to resume" in text]
 
@@ -189,7 +189,7 @@ async def test_nobody_resumes_alone_however_often_they_say_so(world: World) -> N
     assert "already" in said[1]
     assert await pausing.of(world.core, "main") is not None
     assert await pausing.resume(world.core, CAROL, ["main"]) == [
-        "Sending to main goes on: Bob asked, Carol confirmed."
+        "Sending to main has resumed: Bob asked, Carol confirmed."
     ]
     assert await pausing.of(world.core, "main") is None
 
@@ -201,7 +201,7 @@ async def test_a_delegate_does_not_resume_what_their_delegator_asked_to_resume(w
     await paused(world, by=ALICE)
     await pausing.resume(world.core, BOB, ["main"])
 
-    with pytest.raises(NotAllowed, match="count as one person") as refusal:
+    with pytest.raises(NotAllowed, match="linked by a delegation") as refusal:
         await confirmation_answers.give(world.core, (await asked(world)).id, ALICE)
     assert refusal.value.reason == "of_ones_delegate"
 

@@ -56,7 +56,7 @@ BUGS: dict[Plant, type[RequestMachine]] = {
     bugs.an_unresolved_outcome_is_not_alerted: TroubledLife,
     bugs.approvers_are_not_looked_up_again: RequestMachine,
     bugs.a_debit_is_a_success: TroubledLife,
-    bugs.a_debit_that_landed_late_is_a_success: GivenUp,
+    bugs.a_debit_that_completed_late_is_a_success: GivenUp,
     bugs.any_card_of_the_name_proves_an_order: LostOrder,
     bugs.a_first_send_asks_for_nothing_newer: WaitingSwitch,
     bugs.the_budget_is_waited_for_after_the_claim: WaitingSwitch,

@@ -195,7 +195,7 @@ async def test_a_first_answer_is_believed_as_far_as_it_proves_anything(world: Wo
     assert (await world.state())["invariants"]["ok"]
 
 
-@pytest.mark.parametrize("landed", [True, False], ids=["it happened", "it did not"])
+@pytest.mark.parametrize("completed", [True, False], ids=["it happened", "it did not"])
 @pytest.mark.parametrize(
     ("kind", "number", "code"),
     [
@@ -206,10 +206,12 @@ async def test_a_first_answer_is_believed_as_far_as_it_proves_anything(world: Wo
     ],
 )
 async def test_after_an_unknown_attempt_no_refusal_is_a_failure(
-    world: World, kind: str, number: int, code: str, landed: bool
+    world: World, kind: str, number: int, code: str, completed: bool
 ) -> None:
     """What can be read decides; what cannot goes to a person, who is shown what to look at."""
-    await Fault("drop_after_commit" if landed else "drop_before_commit", {"times": 2}).set(world, PATH[kind])
+    await Fault("drop_after_commit" if completed else "drop_before_commit", {"times": 2}).set(
+        world, PATH[kind]
+    )
     request = await approved(world, kind)
     await execute(world, request)
     await no_faults(world)
@@ -222,7 +224,7 @@ async def test_after_an_unknown_attempt_no_refusal_is_a_failure(
         assert "do not repeat" in second.outcome_text.lower()
         assert await alert_kinds(world) == {"unresolved"}
     else:
-        assert second.state is (State.SUCCEEDED if landed else State.EXECUTING), second.outcome_text
+        assert second.state is (State.SUCCEEDED if completed else State.EXECUTING), second.outcome_text
 
 
 async def test_an_unload_that_died_half_way_goes_to_a_person_and_is_asked_after_until_support_settles_it(

@@ -86,10 +86,10 @@ async def test_every_word_is_kept_shown_and_on_the_audit_chain(world: World) -> 
 
     async with world.store.read() as tx:
         made = [d for d in await decisions.of(tx, request.id) if d.kind is DecisionKind.RESOLVE]
-        told = [e async for e in audit.about(tx, f"request:{request.id}")]
+        shown = [e async for e in audit.about(tx, f"request:{request.id}")]
         lines = await _lines(tx)
     assert [(d.verdict, d.reason) for d in made] == words
-    proposed = [e for e in told if e.action == "request.resolution_proposed"]
+    proposed = [e for e in shown if e.action == "request.resolution_proposed"]
     assert len(proposed) == 2
     assert all(d.mac in e.body for d, e in zip(made, proposed, strict=True))
     assert [text for text in lines if "nothing there" in text or "there it is" in text] == [

@@ -36,9 +36,9 @@ async def approved(world: World, card: int = 0) -> Request:
 
 async def link(world: World, request: Request) -> Secret:
     """The token of a new link, as its message would carry it."""
-    picture = await details_link.make_link(world.core, request.id)
-    assert picture is not None
-    found = TOKEN.fullmatch(picture.url.reveal())
+    view = await details_link.make_link(world.core, request.id)
+    assert view is not None
+    found = TOKEN.fullmatch(view.url.reveal())
     assert found
     async with world.store.begin() as tx:
         await details_link.note_sent(tx, world.core, request.id)
@@ -90,7 +90,9 @@ async def test_a_link_shows_the_service_s_page_once_and_the_record_says_who_and_
 
     assert shown.url.reveal().startswith(f"{world.simulator.url}/card-details/")
     assert (shown.expires_in_s, shown.note) == (600, "")
-    assert "opened the card details at 09:00:00 UTC" in (await world.request(request.id)).outcome_text
+    assert (
+        "opened the card details at 2026-03-02 09:00:00 UTC" in (await world.request(request.id)).outcome_text
+    )
     (entry,) = await audited(world, "card_details.opened")
     assert entry.actor == ALICE
     assert request.id in entry.subject
@@ -184,11 +186,11 @@ async def test_when_the_service_gives_nothing_the_person_is_shown_why_and_may_tr
     token = await link(world, request)
     await world.fault("status", PAN, status=status, code=code)
 
-    told = await refused(world, token)
+    displayed = await refused(world, token)
 
-    assert told.status == 502
-    assert words in str(told)
-    assert "not shown" in str(told)
+    assert displayed.status == 502
+    assert words in str(displayed)
+    assert "not shown" in str(displayed)
     assert "nothing was shown" in (await world.request(request.id)).outcome_text
     assert (await refused(world, token)).reason == "used"
     assert len(await world.sent("GET /pan")) == 1, "asked twice"
@@ -215,9 +217,9 @@ async def test_while_people_have_paused_sending_the_link_is_kept(world: World) -
     async with world.store.begin() as tx:
         await pauses.put(tx, "main", by=BOB, by_name="Bob", reason="A card number was seen in a chat")
 
-    told = await refused(world, token)
+    displayed = await refused(world, token)
 
-    assert (told.status, told.reason) == (503, "paused")
+    assert (displayed.status, displayed.reason) == (503, "paused")
     assert await world.sent("GET /pan") == []
     async with world.store.begin() as tx:
         await pauses.drop(tx, "main")
@@ -240,10 +242,10 @@ async def test_while_slack_cannot_say_who_it_is_the_link_is_kept(world: World) -
     token = await link(world, await approved(world))
     world.people.broken = True
 
-    told = await refused(world, token)
+    displayed = await refused(world, token)
 
-    assert told.status == 503
-    assert "was not used" in str(told)
+    assert displayed.status == 503
+    assert "was not used" in str(displayed)
     world.people.broken = False
     assert isinstance(await opened(world, token), Shown)
 
@@ -291,10 +293,10 @@ async def test_a_row_planted_for_an_unapproved_request_opens_nothing(world: Worl
 async def test_a_page_on_a_host_nobody_named_is_not_shown(world: World) -> None:
     request = await approved(world)
     world.rebuild(reveals=Reveals("https://countersign.example.com", frozenset()))
-    told = await refused(world, await link(world, request))
+    displayed = await refused(world, await link(world, request))
 
-    assert "details.hosts" in str(told)
-    assert "/card-details/" not in str(told)
+    assert "details.hosts" in str(displayed)
+    assert "/card-details/" not in str(displayed)
 
 
 async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) -> None:
@@ -307,7 +309,7 @@ async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) ->
     assert "was not opened" in (await world.request(sent.id)).outcome_text
     assert "No direct message reached" in (await world.request(unsent.id)).outcome_text
     assert await state(world, sent) == "over"
-    with pytest.raises(Expired, match="lapsed"):
+    with pytest.raises(Expired, match="has expired"):
         await details_link.another_link(world.core, sent.id, ALICE)
 
 
@@ -368,18 +370,18 @@ class Slack:
     async def open_direct(self, user: str) -> str:
         return f"D{user}"
 
-    async def post(self, picture: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
+    async def post(self, view: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
         from bot.services.messages import Posted
 
-        if isinstance(picture, LinkView):
+        if isinstance(view, LinkView):
             assert channel == f"D{ALICE}", "somebody else was sent the link"
-            self.tried.append(picture.url.reveal())
+            self.tried.append(view.url.reveal())
             if len(self.tried) <= self._troubles:
                 raise SlackTrouble("500 internal_error")
-            self.posted.append(picture)
+            self.posted.append(view)
         return Posted(channel, f"1.{len(self.tried)}")
 
-    async def update(self, picture: Any, *, channel: str, ts: str) -> Any:
+    async def update(self, view: Any, *, channel: str, ts: str) -> Any:
         from bot.services.messages import Posted
 
         return Posted(channel, ts)

@@ -81,11 +81,11 @@ async def test_whoever_approves_or_looks_reads_that_it_waits_for_the_first_and_n
         approval_modals.confirmation(await request_lookups.confirmation(world.core, second.id, BOB))
     )
     approved, _ = await world.approve(second)
-    picture = await request_lookups.request_picture(world.core, second.id)
-    after = replies.approved(approved, 1, picture.paused, picture.waits_for)
-    card = view_text(request_card.card(picture))
+    view = await request_lookups.request_view(world.core, second.id)
+    after = replies.approved(approved, 1, view.paused, view.waits_for)
+    card = view_text(request_card.card(view))
     await execute(world, second)
-    later = view_text(request_card.card(await request_lookups.request_picture(world.core, second.id)))
+    later = view_text(request_card.card(await request_lookups.request_view(world.core, second.id)))
 
     for text in (window, after, card, later):
         assert "two people press Resolve" in text
@@ -103,7 +103,7 @@ async def test_the_words_of_a_row_and_of_a_single_request_are_both_true(world: W
     single = await world.top_up("7", approved=False)
 
     for asked in (batch, single):
-        text = view_text(request_card.card(await request_lookups.request_picture(world.core, asked.id)))
+        text = view_text(request_card.card(await request_lookups.request_view(world.core, asked.id)))
         assert "waits for it" in text
         assert "15 minutes" in text
         assert not [words for words in SENT_AT_ONCE if words in text]

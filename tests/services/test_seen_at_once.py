@@ -117,9 +117,9 @@ async def test_a_new_card_has_its_number_as_soon_as_the_service_has_and_its_mess
     last4 = (await listed(world, "ZOE OBRIEN")).last4
     assert last4 is not None
     async with world.store.read() as tx:
-        owed = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "card"]
-        assert await card_sync.owed_readings(tx, "main") == {}
-    shown = await view_model_loader.row(world.core, owed[-1])
+        queued = [row for row in await outbox.next_due(tx, limit=100) if row.kind == "card"]
+        assert await card_sync.queued_readings(tx, "main") == {}
+    shown = await view_model_loader.row(world.core, queued[-1])
     assert isinstance(shown, RequestView)
     assert f"Card ••{last4} is ready." in shown.request.outcome_text
 

@@ -66,7 +66,7 @@ FIRST = (
     ),
     First("402", status(402, "INSUFFICIENT_FUNDS"), State.FAILED, "Fund the float"),
     First("404", status(404, "NOT_FOUND"), State.FAILED, "Nothing moved"),
-    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact the service"),
+    First("409 QUOTA, refunded", processor("capacity"), State.FAILED, "Contact your card provider"),
     First(
         "409 ALREADY_PROCESSED to a fresh key",
         status(409, "ALREADY_PROCESSED"),
@@ -182,7 +182,7 @@ class Truth:
     fault: Fault
 
 
-LANDED = Truth("it had landed", Fault("drop_after_commit"))
+COMPLETED = Truth("it had landed", Fault("drop_after_commit"))
 LOST = Truth("it never arrived", Fault("drop_before_commit"))
 HALF = Truth("it was debited and no more", Fault("drop_midway"))
 
@@ -204,7 +204,7 @@ _SPEND_THE_KEY = {"400", "409 QUOTA", "503"}
 
 def _end_of(answer: str, truth: Truth) -> State:
     """A refusal of the re-send never decides: what became of the first attempt does."""
-    if truth is LANDED:
+    if truth is COMPLETED:
         return State.SUCCEEDED
     if truth is HALF:
         return State.UNRESOLVED
@@ -212,7 +212,7 @@ def _end_of(answer: str, truth: Truth) -> State:
     return State.FAILED if answer in _SPEND_THE_KEY else State.SUCCEEDED
 
 
-@pytest.mark.parametrize("truth", [LANDED, LOST, HALF], ids=lambda truth: truth.name)
+@pytest.mark.parametrize("truth", [COMPLETED, LOST, HALF], ids=lambda truth: truth.name)
 @pytest.mark.parametrize("answer", RESENT)
 async def test_after_an_unknown_attempt_the_ledger_decides_and_no_refusal_does(
     world: World, answer: str, truth: Truth
@@ -226,7 +226,7 @@ async def test_after_an_unknown_attempt_the_ledger_decides_and_no_refusal_does(
     if second_fault is not None:
         await second_fault.set(world, TOPUP)
     second = await jump(world, request)
-    if second_fault is not None and truth is not LANDED:
+    if second_fault is not None and truth is not COMPLETED:
         assert second.state in (State.EXECUTING, State.UNRESOLVED), "a refusal of the re-send decided"
     assert second.outcome_unknown or second.state is State.SUCCEEDED
 
@@ -241,7 +241,7 @@ async def test_after_an_unknown_attempt_the_ledger_decides_and_no_refusal_does(
     ("number", "code", "alert", "said"),
     [
         (401, "UNAUTHORIZED", "key_trouble", "missing, unknown or revoked, or the account is suspended"),
-        (403, "FORBIDDEN", "scope", "Everything else goes on"),
+        (403, "FORBIDDEN", "scope", "Everything else continues"),
     ],
 )
 async def test_what_a_key_may_not_do_is_held_and_the_same_key_goes_out_when_it_may(
@@ -384,7 +384,7 @@ async def test_an_answer_with_another_amount_than_approved_is_never_a_success(wo
 async def test_a_refusal_that_hides_a_replay_is_not_believed(world: World, refusal: str) -> None:
     """404 beats the replay (R097): the first attempt had credited the card all the same."""
     before_usd = card_balance(world)
-    await LANDED.fault.set(world, TOPUP)
+    await COMPLETED.fault.set(world, TOPUP)
     request = await world.top_up("50")
     await execute(world, request)
     hidden = RESENT[refusal]
@@ -444,7 +444,7 @@ async def test_a_landing_later_than_48_hours_after_it_was_given_up_is_not_looked
 async def test_an_api_that_cannot_be_read_does_not_keep_an_unknown_outcome_from_being_alerted(
     world: World,
 ) -> None:
-    await LANDED.fault.set(world, TOPUP)
+    await COMPLETED.fault.set(world, TOPUP)
     request = await world.top_up("50")
     await execute(world, request)
     for read in ("GET /me", "GET /ledger"):

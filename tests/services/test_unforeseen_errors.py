@@ -14,7 +14,7 @@ from tests.services.outcome_steps import jump_to_the_end, open_alerts, top_ups
 from tests.support.world import World
 
 # As the contract has them: at once, after 5, 15, 30 s, 1, 2, 5 and 10 min.
-SENDS_UNTIL_TOLD = 8
+SENDS_UNTIL_SHOWN = 8
 
 
 @pytest.mark.parametrize("sent", [True, False], ids=["after the bytes went out", "before"])
@@ -34,7 +34,7 @@ async def test_an_unforeseen_error_is_an_unknown_outcome_that_people_are_notifie
 
     monkeypatch.setattr(cls, "send", broken)
     lost = await jump_to_the_end(world, request, within=timedelta(minutes=40))
-    assert tries <= SENDS_UNTIL_TOLD + 3  # the repeats of a quarter of an hour are the rule from there on
+    assert tries <= SENDS_UNTIL_SHOWN + 3  # the repeats of a quarter of an hour are the rule from there on
     if not sent:  # the ledger shows nothing of it, and the approval has lapsed meanwhile
         assert (lost.state, top_ups(world)) == (State.FAILED, [])
         return

@@ -24,7 +24,7 @@ from handlers.views import ids, replies
 from handlers.views.requests import approval_modals, forms
 from storage.requests import requests as request_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
-from tests.services.test_newest_wins import an_unfreeze_on_its_way, lands
+from tests.services.test_newest_wins import an_unfreeze_on_its_way, completes
 from tests.support.situations import (
     ALWAYS,
     FREEZE,
@@ -73,18 +73,18 @@ async def test_it_is_not_sent_and_everybody_is_notified_that_the_card_is_not_fro
 
     assert len(await world.sent("POST /freeze")) == sent
     assert "not_done_yet" in await alert_kinds(world)
-    heard = {
+    received = {
         "the requester": await to_send(world, kind=message_kinds.REQUESTER_NOTICE),
         "the approvals channel": await to_send(world, kind=message_kinds.REQUEST_CARD),
         "the alerts channel": await to_send(world, kind=message_kinds.ALERT),
     }
-    for who, messages in heard.items():
-        told = [text for text in messages if "not frozen yet" in text.lower()]
-        assert told, f"{who} heard nothing: {messages}"
+    for who, messages in received.items():
+        answer = [text for text in messages if "not frozen yet" in text.lower()]
+        assert answer, f"{who} heard nothing: {messages}"
         for promise in ("purchases still go through", "sending to main is paused", "card provider"):
-            assert promise in told[-1].lower(), f"{who} did not hear of: {promise}"
+            assert promise in answer[-1].lower(), f"{who} did not hear of: {promise}"
         for false in ("press try now", "press *try now", "every 5 seconds", "next try is at"):
-            assert false not in told[-1].lower(), (who, told[-1])
+            assert false not in answer[-1].lower(), (who, answer[-1])
     card = await card_of(world, request)
     assert when == "after" or "sent by" not in card
     assert "then it ends" not in card
@@ -196,10 +196,10 @@ async def test_its_alert_offers_try_now_exactly_while_pressing_it_is_not_refused
 
     await stop(world)
     await execute(world, freeze)
-    told = await alert_message(world)
-    assert ids.ALERT_TRY_NOW not in told
-    assert "Try now" not in told
-    assert "It is not sent now" in told
+    answer = await alert_message(world)
+    assert ids.ALERT_TRY_NOW not in answer
+    assert "Try now" not in answer
+    assert "It is not sent now" in answer
     with pytest.raises(Stale):
         await try_now.try_now(world.core, freeze.id, BOB)
 
@@ -212,15 +212,15 @@ async def test_the_alert_of_what_is_frozen_for_now_offers_no_try(world: World) -
     await an_unfreeze_on_its_way(world)
     freeze = await a_freeze(world)
     await execute(world, freeze)
-    await lands(world)
+    await completes(world)
     await jump(world, freeze)
     assert ids.ALERT_TRY_NOW in await alert_message(world)
 
     await jump(world, freeze)
 
-    told = await alert_message(world)
-    assert "Frozen for now" in told
-    assert ids.ALERT_TRY_NOW not in told
+    displayed = await alert_message(world)
+    assert "Frozen for now" in displayed
+    assert ids.ALERT_TRY_NOW not in displayed
 
 
 async def test_many_freezes_that_wait_for_a_pause_keep_nothing_else_from_expiring(

@@ -40,10 +40,10 @@ async def test_a_channel_that_is_lost_is_said_and_ends_when_all_was_sent(world: 
     world.clock.advance(121)
     await outbox.deliver_due()
     await waiting.watch(world.core)
-    told = await health.messages_go_out(world.core) or ""
-    assert "1 message waits for Slack since 2026-03-02" in told
-    assert "not_in_channel" in told
-    assert "Invite it there with /invite @Countersign" in told
+    shown = await health.messages_go_out(world.core) or ""
+    assert "1 message waits for Slack since 2026-03-02" in shown
+    assert "not_in_channel" in shown
+    assert "Invite it there with /invite @Countersign" in shown
     assert (await messages(world.store)).level is Level.WRONG
     assert await open_kinds(world) == ["messages_wait"]
 
@@ -118,9 +118,9 @@ async def test_messages_that_nobody_sends_are_said_too(world: World) -> None:
     await world.top_up(approved=False)
     world.clock.advance(121)
 
-    told = await health.messages_go_out(world.core) or ""
+    shown = await health.messages_go_out(world.core) or ""
 
-    assert "nothing sends them" in told
+    assert "nothing sends them" in shown
 
 
 ACCESS_CODES = sorted(slack_faults.ACCESS)
@@ -260,10 +260,10 @@ async def test_the_requester_reads_that_a_request_could_not_be_posted_yet_and_th
         world.clock.advance(2)
         await outbox.deliver_due()
 
-    told = [str(publish.draw(view)) for view in slack.drawn if isinstance(view, DirectView)]
-    assert len(told) == 1, told
+    shown = [str(publish.draw(view)) for view in slack.drawn if isinstance(view, DirectView)]
+    assert len(shown) == 1, shown
     for said in (request.id, "could not be posted in <#C0APPROVALS> yet", "not_in_channel", "keeps trying"):
-        assert said in told[0], told
+        assert said in shown[0], shown
     assert "not_in_channel" in await waiting.trouble_with(world.core, "C0APPROVALS")
 
     slack.closed = {}

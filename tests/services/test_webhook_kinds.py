@@ -65,7 +65,7 @@ async def test_the_same_address_again_keeps_the_secret(world: World) -> None:
     again = await done(world, "webhook_register")
 
     assert again.state is State.SUCCEEDED
-    assert "goes on as it is" in again.outcome_text
+    assert "does not change" in again.outcome_text
     assert await secrets(world) == before
 
 

@@ -100,14 +100,14 @@ async def test_of_two_orders_alike_a_card_is_of_the_one_whose_key_the_ledger_nam
     world: World, claims: str
 ) -> None:
     await world.tell("account", {"order_claim_row": claims})
-    landed, lost = await an_order(world), await an_order(world)
+    completed, lost = await an_order(world), await an_order(world)
     await Fault("drop_after_commit").set(world, ORDER)
-    await execute(world, landed)
+    await execute(world, completed)
 
     missing = await never_arrives(world, ORDER, lost)
     world.people.change(CAROL, deleted=True)
     await world.advance(10)  # for how long a look at the people is shared
-    found = await jump_to_the_end(world, landed, within=timedelta(minutes=5))
+    found = await jump_to_the_end(world, completed, within=timedelta(minutes=5))
 
     assert await cards_of_nora(world) == 1
     assert missing.state is State.UNRESOLVED, missing.outcome_text
@@ -132,16 +132,16 @@ async def test_an_order_whose_card_the_ledger_names_is_done_however_references_a
     assert found.state is State.SUCCEEDED, found.outcome_text
 
 
-MENDED = {
+CORRECTED = {
     "card_order": (ORDER, NORA),
     "funding_submit": (FUNDING, {"tx_hash": HASH, "network": "POLYGON"}),
 }
 
 
-@pytest.mark.parametrize("kind", MENDED)
+@pytest.mark.parametrize("kind", CORRECTED)
 async def test_what_two_people_called_failed_and_asked_again_stays_failed(world: World, kind: str) -> None:
     """The second one's card or submission is the second one's."""
-    operation, texts = MENDED[kind]
+    operation, texts = CORRECTED[kind]
     lost = await never_arrives(world, operation, await approved(world, kind, **texts))
     await by_two_people(world, lost, "failed")
     again = await execute(world, await approved(world, kind, **texts))
@@ -168,7 +168,7 @@ async def given_up(world: World) -> Request:
 
 
 async def arrives_late(world: World, request: Request) -> None:
-    """The call that was given up reaches the service, which debits and gets no answer of the processor."""
+    """The call that was given up reaches the card provider, which debits and gets no answer of the processor."""
     await Fault("drop_midway").set(world, TOPUP)
     with pytest.raises(errors.NoAnswer):
         await world.core.partners["main"].top_up(request.subject, b'{"amount_usd":50.00}', key=request.key)

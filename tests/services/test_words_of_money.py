@@ -87,13 +87,13 @@ async def test_what_two_people_call_failed_says_of_money_only_what_is_true_of_th
 @pytest.mark.parametrize("kind", [kind for kind, cls in operations.kinds().items() if cls.batch])
 async def test_a_list_says_of_its_failed_rows_only_what_is_true_of_the_kind(world: World, kind: str) -> None:
     asked_for = await ask_bulk(world, LISTS[kind].format(*(card["id"] for card in world.cards)), kind=kind)
-    picture = await request_lookups.request_picture(world.core, asked_for.id)
-    assert picture.batch is not None
+    view = await request_lookups.request_view(world.core, asked_for.id)
+    assert view.batch is not None
     counts = Counter({State.FAILED: 1, State.SUCCEEDED: 1, State.EXECUTING: 1})
     underway = replace(
-        picture,
-        request=replace(picture.request, state=State.EXECUTING),
-        batch=replace(picture.batch, states=counts),
+        view,
+        request=replace(view.request, state=State.EXECUTING),
+        batch=replace(view.batch, states=counts),
     )
     for text in (view_text(batch.rows(underway)), view_text(request_card.card(underway))):
         assert urgency.failed_how(kind) in text

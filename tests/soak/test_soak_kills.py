@@ -24,7 +24,7 @@ def _first_seed() -> int:
     return int(os.environ.get("SEED") or secrets.randbelow(10**6))
 
 
-def _told(batches: list[Figures]) -> None:
+def _shown(batches: list[Figures]) -> None:
     """The whole; each batch was reported with its seed when it ended."""
     print(
         f"{sum(f.kills for f in batches)} kills in {sum(f.seconds for f in batches):.0f} s,"
@@ -44,7 +44,7 @@ async def test_many_kills_at_random_moments(tmp_path: Path) -> None:
             kills = min(BATCH, _kills() - number * BATCH)
             batches.append(await kill_at_random(world, kills, seed=first + number))
         print(batches[-1], flush=True)
-    _told(batches)
+    _shown(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}
     assert sum(f.kills for f in batches) == _kills()
@@ -58,6 +58,6 @@ async def test_every_named_point_many_times(tmp_path: Path) -> None:
         async with outside(folder) as world:
             batches.append(await kill_at_points(world, crash_points(), seed=first + number))
         print(batches[-1], flush=True)
-    _told(batches)
+    _shown(batches)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}

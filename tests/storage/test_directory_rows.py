@@ -224,13 +224,16 @@ async def test_a_program_is_tied_to_the_account_first_seen(store: Store) -> None
 async def test_a_pause_keeps_its_first_reason_until_it_ends(store: Store) -> None:
     async with store.begin() as tx:
         await _program(tx)
-        assert [await programs.pause(tx, "main", r) for r in ("401 from the API", "other")] == [True, False]
+        assert [await programs.pause(tx, "main", r) for r in ("401 from your card provider", "other")] == [
+            True,
+            False,
+        ]
         paused = await programs.get(tx, "main")
         assert [await programs.unpause(tx, "main"), await programs.unpause(tx, "main")] == [True, False]
         running = await programs.get(tx, "main")
 
     assert paused is not None
-    assert (paused.is_paused, paused.paused_reason) == (True, "401 from the API")
+    assert (paused.is_paused, paused.paused_reason) == (True, "401 from your card provider")
     assert running is not None
     assert not running.is_paused
 

@@ -77,7 +77,7 @@ async def test_declines_of_a_period_are_counted_whole_and_given_the_newest_first
     async with store.read() as tx:
         found, total = await purchases.declines(tx, "main", since=AT, until=AT + DAY, limit=2)
         none, no_total = await purchases.declines(tx, "main", since=AT + DAY, until=AT + DAY * 2, limit=2)
-        last = await purchases.last_heard_at(tx, "main")
+        last = await purchases.last_event_at(tx, "main")
 
     assert total == len(declined) > 2
     assert [leg.occurred_at for leg in found] == declined[:-3:-1]

@@ -151,12 +151,12 @@ async def test_the_place_of_a_picture_is_remembered_moved_and_forgotten(
         await outbox.put_place(tx, subject, "card", "C1", "171.1", 2)
         redrawn = await outbox.place(tx, subject, "card")
         await outbox.put_place(tx, subject, "card", "C1", "172.2", 2)
-        posted_anew = await outbox.place(tx, subject, "card")
+        posted_again = await outbox.place(tx, subject, "card")
         await outbox.forget_place(tx, subject, "card")
         assert await outbox.place(tx, subject, "card") is None
 
     assert redrawn == outbox.MessagePlace("C1", "171.1", NOW, 2)
-    assert posted_anew == outbox.MessagePlace("C1", "172.2", clock.now(), 2)
+    assert posted_again == outbox.MessagePlace("C1", "172.2", clock.now(), 2)
 
 
 async def _receive(tx: Tx, event_id: str, payload: bytes = b"{}") -> bool:

@@ -4,7 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from bot.domain.events import DeclineFacts, PurchaseLeg, State, picture
+from bot.domain.events import DeclineFacts, PurchaseLeg, State, purchase_of
 from storage.events import purchases
 from storage.store import Store
 from tests.storage.conftest import Opener
@@ -13,7 +13,7 @@ AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def a_leg(kind: str, minute: int = 0, **more: object) -> PurchaseLeg:
-    told = {
+    shown = {
         "event_id": f"{kind}-{minute}",
         "transaction_id": "tx-1",
         "kind": kind,
@@ -24,7 +24,7 @@ def a_leg(kind: str, minute: int = 0, **more: object) -> PurchaseLeg:
         "card_id": "card-1",
         "merchant": "ACME",
     }
-    return PurchaseLeg.model_validate({**told, **more})
+    return PurchaseLeg.model_validate({**shown, **more})
 
 
 async def _add(store: Store, *legs: PurchaseLeg, program: str = "main") -> None:
@@ -38,7 +38,7 @@ async def test_what_is_read_back_is_what_the_legs_say_to_the_last_digit(store: S
     await _add(store, *legs, legs[0])
 
     async with store.read() as tx:
-        assert await purchases.get(tx, "main", "tx-1") == picture(legs)
+        assert await purchases.get(tx, "main", "tx-1") == purchase_of(legs)
         assert sorted(await purchases.legs(tx, "main", "tx-1"), key=lambda leg: leg.event_id) == sorted(
             legs, key=lambda leg: leg.event_id
         )
@@ -83,7 +83,7 @@ async def test_legs_added_at_once_by_two_processes_are_all_in_the_picture(
         await asyncio.gather(_add(one, *legs[:2]), _add(other, *legs[2:]))
 
         async with one.read() as tx:
-            assert await purchases.get(tx, "main", name) == picture(legs)
+            assert await purchases.get(tx, "main", name) == purchase_of(legs)
 
 
 async def test_what_fails_in_a_savepoint_leaves_nothing_and_asks_for_nothing(store: Store) -> None:

@@ -182,10 +182,10 @@ async def test_a_reader_in_the_way_of_the_checkpoint_is_reported_and_holds_no_wr
             slowest = max(slowest, time.monotonic() - began)
         assert not await folding
     assert slowest < 1
-    assert store.owes_checkpoint
+    assert store.needs_checkpoint
 
     assert await store.checkpoint()
-    assert not store.owes_checkpoint
+    assert not store.needs_checkpoint
 
 
 async def test_a_reader_that_is_soon_done_is_waited_for(sqlite_store: Store) -> None:

@@ -50,10 +50,15 @@ async def pause(world: World) -> None:
 async def resume(world: World) -> None:
     """Bob and Carol let sending go on."""
     await pausing.resume(world.core, BOB, ["main"])
+    await confirm(world, "resume", by=CAROL)
+
+
+async def confirm(world: World, kind: str, *, by: str) -> None:
+    """The second person gives the confirmation of this kind that is open for the program."""
     async with world.store.read() as tx:
-        consent = await confirmations.open_one(tx, "resume", "main")
-    assert consent is not None
-    await confirmation_answers.give(world.core, consent.id, CAROL)
+        waiting = await confirmations.open_one(tx, kind, "main")
+    assert waiting is not None
+    await confirmation_answers.give(world.core, waiting.id, by)
 
 
 async def refuse_the_key(world: World) -> None:
@@ -107,24 +112,24 @@ async def to_send(world: World, *, kind: MessageKind | None = None) -> list[str]
     found = []
     for row in rows:
         of = message_kinds.kind_of(row.kind, row.subject, row.body)
-        picture = await view_model_loader.row(world.core, row)
-        if picture is not None and kind in (None, of):
-            found.append(view_text(draw(picture)))
+        view = await view_model_loader.row(world.core, row)
+        if view is not None and kind in (None, of):
+            found.append(view_text(draw(view)))
     return found
 
 
 async def card_of(world: World, request: Request) -> str:
     """The request's card in the approvals channel, as text."""
-    return view_text(request_card.card(await request_lookups.request_picture(world.core, request.id)))
+    return view_text(request_card.card(await request_lookups.request_view(world.core, request.id)))
 
 
 async def everything_said(world: World, request: Request) -> list[str]:
     """The messages that wait to be sent, and what the other views show of it."""
-    picture = await request_lookups.request_picture(world.core, request.id)
+    view = await request_lookups.request_view(world.core, request.id)
     return [
         *await to_send(world),
-        view_text({"type": "modal", "blocks": request_card.details(picture)}),
+        view_text({"type": "modal", "blocks": request_card.details(view)}),
         view_text(replies.submitted(request, "C0APPROVALS")),
         request_card.row(request),
-        view_text(request_card.card(picture)),
+        view_text(request_card.card(view)),
     ]

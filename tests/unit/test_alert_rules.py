@@ -122,8 +122,8 @@ def test_every_cause_of_the_document_has_words_and_a_next_step() -> None:
 
 
 def test_hours_are_read_from_the_file_and_checked() -> None:
-    told = b'[alerts.hours]\ntimezone = "Europe/Berlin"\nquiet = "22:00-07:00"\ndigest = ""\n'
-    hours = Config.parse(LEAST + told).alerting.hours
+    shown = b'[alerts.hours]\ntimezone = "Europe/Berlin"\nquiet = "22:00-07:00"\ndigest = ""\n'
+    hours = Config.parse(LEAST + shown).alerting.hours
 
     assert hours == Hours("Europe/Berlin", (time(22), time(7)), None)
     assert Config.parse(LEAST).alerting.hours == Hours()

@@ -20,7 +20,7 @@ REF = Column.of("partner_ref", "Partner reference", optional=True)
 COLUMNS = (CARD, AMOUNT, REF)
 
 
-def told(text: str) -> list[str]:
+def shown(text: str) -> list[str]:
     with pytest.raises(Unreadable) as refusal:
         read(text, COLUMNS)
     return [str(problem) for problem in refusal.value.problems]
@@ -59,7 +59,7 @@ def test_quotes_hold_delimiters_and_quotes() -> None:
 
 
 def test_every_fault_of_the_header_is_reported_at_once() -> None:
-    assert told("card,colour,card\nx,y,z") == [
+    assert shown("card,colour,card\nx,y,z") == [
         "Line 1: The column “colour” is not known. Known are: Card, Amount (USD), Partner reference (may be left out).",
         "Line 1: The column Card is there twice.",
         "Line 1: The header does not name: Amount (USD).",
@@ -67,7 +67,7 @@ def test_every_fault_of_the_header_is_reported_at_once() -> None:
 
 
 def test_every_row_with_cells_too_many_or_too_few_is_reported_by_its_line() -> None:
-    assert told("card,amount\na,1\nb\nc,1,2\nd,4") == [
+    assert shown("card,amount\na,1\nb\nc,1,2\nd,4") == [
         "Line 3: It has 1 cell; the header names 2 cells.",
         "Line 4: It has 3 cells; the header names 2 cells.",
     ]
@@ -84,7 +84,7 @@ def test_every_row_with_cells_too_many_or_too_few_is_reported_by_its_line() -> N
     ],
 )
 def test_what_is_no_list_is_refused_whole(text: str, said: str) -> None:
-    assert said in told(text)[0]
+    assert said in shown(text)[0]
 
 
 def test_a_list_of_the_most_rows_is_read() -> None:
@@ -133,7 +133,7 @@ def test_whatever_a_spreadsheet_writes_is_read_back_as_it_was(
     kept = [{"card": c.strip(), "amount_usd": a.strip()} for c, a in rows if c.strip() or a.strip()]
 
     if not kept:
-        assert "no row" in told(written.getvalue())[0]
+        assert "no row" in shown(written.getvalue())[0]
     else:
         assert [dict(row.texts) for row in read(written.getvalue(), COLUMNS)] == kept
 

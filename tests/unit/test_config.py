@@ -1,6 +1,7 @@
 """`countersign.toml`: what is accepted, what is inherited, and that every problem is named at once."""
 
 import hashlib
+from dataclasses import fields
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.config import Config, ConfigError
+from bot.config.policy import Rule
+from bot.config.sections import ValueTable
 from bot.domain.events import Retention
 from bot.domain.people import Call, KindPolicy
 from bot.domain.people.policy import Tier
@@ -273,3 +276,23 @@ def test_what_is_no_duration(text: str) -> None:
 
     assert problem.startswith("poll.account is ")
     assert problem.endswith('a duration in quotes, such as "90s", "15m", "8h" or "2d".')
+
+
+def test_a_table_with_other_fields_than_its_value_is_refused_when_it_is_defined() -> None:
+    with pytest.raises(TypeError, match="don't have the same fields: relay"):
+
+        class OneLess(ValueTable):
+            becomes = Retention
+            events: timedelta
+
+    with pytest.raises(TypeError, match="don't have the same fields: alerts"):
+
+        class OneMore(ValueTable):
+            becomes = Retention
+            events: timedelta
+            relay: timedelta
+            alerts: timedelta
+
+
+def test_what_a_policy_of_a_kind_sets_are_fields_of_its_value() -> None:
+    assert set(Rule.model_fields) <= {field.name for field in fields(KindPolicy)}

@@ -10,7 +10,7 @@ from bot.intents import ACTIONS, EXAMPLES, READS, Directory, Facts, KnownCard, R
 from bot.services.conversation import forms
 from bot.services.conversation.examples import nearest
 from handlers.commands import grammar, intent_commands
-from handlers.commands.dispatch import LOOK_UPS
+from handlers.commands.all_lookups import LOOK_UPS
 
 KINDS = operations.kinds()
 HASH = "0x" + "ab" * 32

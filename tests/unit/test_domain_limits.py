@@ -75,7 +75,7 @@ def test_what_is_more_than_a_limit_by_itself_can_never_fit_and_the_smallest_limi
     assert never_fits(limits, Decimal(3000)) == ""
     assert never_fits(limits, Decimal("3000.01")) == (
         "Your limit with one approver in 24 hours is 3,000.00 USD: 3,000.01 USD in one request can never be"
-        " approved. Ask for 3,000.00 USD at most."
+        " approved. Request 3,000.00 USD at most."
     )
     assert never_fits(Limits(), Decimal(10**9)) == ""
 
@@ -106,5 +106,5 @@ def test_a_limit_that_is_passed_only_by_what_else_was_approved_says_from_when_on
     approved = [(NOON - timedelta(hours=3), Decimal(60)), (NOON, Decimal(30))]
     use = LimitUse(Scope.REQUESTER, Decimal(100), Decimal(90), "", approved)
 
-    for told in (use.warning(Decimal(20)), use.caution(Decimal(20)), use.refusal(Decimal(20))):
-        assert "from 2026-03-03 09:01 UTC on, unless more is approved meanwhile" in told
+    for shown in (use.warning(Decimal(20)), use.caution(Decimal(20)), use.refusal(Decimal(20))):
+        assert "from 2026-03-03 09:01 UTC on, unless more is approved meanwhile" in shown

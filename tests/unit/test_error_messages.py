@@ -71,7 +71,7 @@ def test_a_fault_of_the_card_provider_is_a_5xx_and_nothing_else_is(code: str) ->
 def test_what_to_do_after_a_refusal_ends_in_a_new_request_where_that_helps() -> None:
     funds, quota = MESSAGES["INSUFFICIENT_FUNDS"], MESSAGES["QUOTA"]
 
-    assert funds.after_refusal == "Fund the float or ask for a smaller amount, then make a new request."
+    assert funds.after_refusal == "Fund the float or request a smaller amount, then make a new request."
     assert quota.after_refusal == quota.next_step
 
 

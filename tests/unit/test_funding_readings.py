@@ -51,9 +51,9 @@ def test_an_old_reading_or_event_never_overwrites_a_newer_one_in_any_order_of_ar
 
     for count in range(1, len(readings) + 1):
         for some in combinations(readings, count):
-            for told in ([*some], [*some, *event]):
-                newest = max(told, key=lambda one: (one.place, one.read_at))
-                ends = {known((*order, *order[:2])) for order in permutations(told)}
+            for shown in ([*some], [*some, *event]):
+                newest = max(shown, key=lambda one: (one.place, one.read_at))
+                ends = {known((*order, *order[:2])) for order in permutations(shown)}
 
                 assert {(end.status, end.reason) for end in ends if end} == {(newest.status, newest.reason)}
 

@@ -22,7 +22,7 @@ KNOWN = Known({"01-key": "R-7K3M"}, {CARD: "ALICE ••4242"})
             "-100",
             f"funding-reversal-BASE-{HASH}",
             None,
-            "Funding taken back by the service on BASE",
+            "Funding taken back by your card provider on BASE",
         ),
         ("fee", "-1", f"funding-BASE-{HASH}:fee", None, "Load fee of a funding"),
         ("fee", "1", f"funding-reversal-BASE-{HASH}:fee", None, "Load fee given back"),
@@ -34,8 +34,14 @@ KNOWN = Known({"01-key": "R-7K3M"}, {CARD: "ALICE ••4242"})
         ("refund", "5", "topup:01-key:refund", None, "Top-up refused by the processor, given back"),
         ("refund", "5", "unload:01-key", CARD, "Unload of ALICE ••4242: back from the card to the float"),
         ("refund", "5", None, CARD, "Back from the card to the float of ALICE ••4242"),
-        ("adjustment", "0", "card-order:01-key", CARD, "Marker of the service's books for ALICE ••4242"),
-        ("clawback", "-2", "who-knows", None, "The service calls it clawback"),
+        (
+            "adjustment",
+            "0",
+            "card-order:01-key",
+            CARD,
+            "Marker in your card provider's books for ALICE ••4242",
+        ),
+        ("clawback", "-2", "who-knows", None, "Your card provider calls it clawback"),
     ],
 )
 def test_a_row_says_what_happened(

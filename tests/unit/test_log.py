@@ -74,8 +74,8 @@ def test_a_value_after_a_telling_name_is_hidden(log: io.StringIO, text: str) -> 
 
 
 def test_a_field_with_a_telling_name_is_hidden_whatever_it_holds(log: io.StringIO) -> None:
-    told = {"phone": "12", "api_key": "k", "details_url": "u", "wrapped": Secret("deep")}
-    logging.getLogger("bot.test").info("x", extra=told)
+    shown = {"phone": "12", "api_key": "k", "details_url": "u", "wrapped": Secret("deep")}
+    logging.getLogger("bot.test").info("x", extra=shown)
 
     line = json.loads(log.getvalue())
 
@@ -84,7 +84,7 @@ def test_a_field_with_a_telling_name_is_hidden_whatever_it_holds(log: io.StringI
 
 
 def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
-    told = {
+    shown = {
         "request": "R-7K3M",
         "prefix": "svc_live_0a1b2c3d",
         "state": "succeeded",
@@ -92,7 +92,7 @@ def test_what_operators_need_stays_readable(log: io.StringIO) -> None:
         "ts": "1763680000.123456",
         "n": 3,
     }
-    logging.getLogger("bot.engine").info("request.moved", extra=told)
+    logging.getLogger("bot.engine").info("request.moved", extra=shown)
 
     line = json.loads(log.getvalue())
 

@@ -23,6 +23,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
     },
     "card_close": {"doubts": PAYS},
     "card_freeze": {
+        "run_now": "Freeze now",
         "can_run_now": True,
         "is_urgent": True,
         "must_recheck": False,
@@ -34,6 +35,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
             "meanwhile": "Purchases still go through.",
             "perhaps": "Purchases may still go through.",
             "for_now": "Frozen for now",
+            "unchanged": "the card stays as it is",
             "advice": "If it is urgent, call your card provider: they can stop the card, too.",
         },
     },
@@ -84,9 +86,9 @@ def test_kinds_that_set_the_same_or_doubt_each_other_say_so_both_ways(kind: str)
     [
         ({"doubts": "card_topup"}, "doubts is a tuple"),
         ({"superseded_by": ["card_topup"]}, "superseded_by is a tuple"),
-        ({"moves_float": True, "can_run_now": True}, "second person"),
+        ({"moves_float": True, "run_now": "Do it now"}, "second person"),
         ({"moves_float": True, "must_recheck": False}, "checked again"),
-        ({"can_run_now": True}, "cannot wait"),
+        ({"run_now": "Do it now"}, "cannot wait"),
         ({"repeats": False, "urgency": KINDS["card_freeze"].handling.urgency}, "may be repeated"),
     ],
 )

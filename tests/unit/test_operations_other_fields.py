@@ -42,12 +42,12 @@ def test_what_is_sent_is_the_percentage_over_a_hundred_to_the_digit(asked: Decim
     operation = SetMarkup({"markup_percent": percent(str(asked))})
 
     assert operation.body()["markup_pct"] * 100 == asked
-    assert -operation.body()["markup_pct"].as_tuple().exponent <= 5, "the API keeps five places"
+    assert -operation.body()["markup_pct"].as_tuple().exponent <= 5, "your card provider keeps five places"
 
 
 @pytest.mark.parametrize("typed", ["../cards", "a b", "", "x" * 129, "<!channel>", "ev\n1"])
 def test_what_is_no_event_id_never_gets_into_a_path(typed: str) -> None:
-    with pytest.raises(ValueError, match="no event id"):
+    with pytest.raises(ValueError, match="isn't an event id"):
         event_id(typed)
 
 
@@ -71,7 +71,7 @@ def test_a_close_whose_card_reads_other_digits_or_a_debt_is_not_sent() -> None:
         return Close({"card": "card1", "last4": "4242"}).stops({**facts, **more}, again=False)
 
     assert stops() == []
-    assert stops(card_balance_usd=None) == [], "the API itself leaves such a card open"
+    assert stops(card_balance_usd=None) == [], "your card provider itself leaves such a card open"
     assert len(stops(card_last4="9999")) == len(stops(card_balance_usd=Decimal(-1))) == 1
     assert len(stops(card_status="DELETED")) == 1
 

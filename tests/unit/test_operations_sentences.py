@@ -140,7 +140,11 @@ def test_what_may_have_happened_is_said_as_it_is_of_that_kind(kind: str) -> None
         assert words in said[-1]
     if kind != "card_topup":
         assert not any("left the float" in text for text in said)
-    assert all(built()[kind].may_have in text for text in said if "It is being reconciled" in text)
+    assert all(
+        built()[kind].may_have in text
+        for text in said
+        if "Countersign checks it with your card provider" in text
+    )
 
 
 def test_no_kind_that_calls_is_left_out() -> None:

@@ -90,7 +90,7 @@ def test_an_alarm_is_an_alert_of_its_own_beside_everything_else() -> None:
     (alarm,) = (effect for effect in found if effect not in without)
     assert isinstance(alarm, e.RaiseAlert)
     assert (alarm.said.kind.name, alarm.condition) == ("key_reused", "alarm:R-7K3M")
-    assert alarm.said.title == "R-7K3M: an answer that should be impossible"
+    assert alarm.said.title == "R-7K3M: unexpected answer, possibly a reused key"
     assert alarm.said.text == "The key was used before."
 
 

@@ -17,7 +17,7 @@ from bot.domain.visibility import (
     may_see_private_values,
     waits_for,
 )
-from handlers.commands.grammar import mentioned
+from handlers.commands.lookup import mentioned
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 PEOPLE = ("U0ALICE", "U0BOB", "U0CAROL", "U0DORA", "U0ERIN")

@@ -9,7 +9,7 @@ what the codes of declines mean. Pure: raising alerts is the work of `bot.servic
 
 from bot.domain.alerts.alert_kind import (
     CLOSED_BY_HAND,
-    HEARD_LATE,
+    RECEIVED_LATE,
     AlertKind,
     Button,
     Ended,
@@ -21,7 +21,7 @@ from bot.domain.alerts.alert_rules import Alerting, DeclineAlert, FloatAlert
 
 __all__ = [
     "CLOSED_BY_HAND",
-    "HEARD_LATE",
+    "RECEIVED_LATE",
     "AlertKind",
     "Alerting",
     "Button",

@@ -9,15 +9,15 @@ from bot.domain.error_messages import MESSAGES
 
 ALLOWANCE = AlertKind(
     name="allowance",
-    told_when="a fifth, a tenth, a twentieth of the card allowance is left",
+    raised_when="a fifth, a tenth, a twentieth of the card allowance is left",
     found_by="poller",
     ends="more than a fifth is left",
     wordings={
         "": Wording(
             tuple(Severity),
             "Card allowance of {program}: {left} of {limit} left",
-            "{total} cards were ordered of the {limit} that may ever be; closed cards count and give nothing back. Ask"
-            " the service for more before the last one is ordered.",
+            "{total} of {limit} cards were ordered. Closed cards count, too. Ask your card provider for more before the"
+            " last one is ordered.",
         )
     },
     endings={
@@ -31,23 +31,23 @@ ALLOWANCE = AlertKind(
 
 POLLER_SILENT = AlertKind(
     name="poller_silent",
-    told_when="the account cannot be read",
+    raised_when="the account cannot be read",
     found_by="poller",
     ends="it is read again, or sending is paused for its key",
     wordings=one(
         Severity.CRITICAL,
         "The account of {program} cannot be read",
         "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
-        " unseen until it answers. It is tried on.",
+        " unseen until it answers. Countersign keeps trying.",
     ),
     endings={
         "": Ending(
             "The account of {program} is read again",
-            "It was not for {lasted}. What was missed is read now.",
+            "It could not be read for {lasted}. What was missed is read now.",
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
-            "The alert of the key goes on; this one was open for {open_for}.",
+            "The alert of the key stays open; this one was open for {open_for}.",
         ),
     },
     runbook="poller_silent-scope",
@@ -56,15 +56,15 @@ POLLER_SILENT = AlertKind(
 
 SCOPE = AlertKind(
     name="scope",
-    told_when="the key may not make one of the calls that this bot makes; everything else goes on",
+    raised_when="the key may not make one of the calls that this bot makes; everything else continues",
     found_by="execution, poller, card details",
     ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
-        "The service said: {error} What needs this call waits or expires, and what it would tell is not seen, until"
-        " the key has the scope. Everything else goes on, and a freeze is tried all the same. Ask the service to add"
-        " it.",
+        "Your card provider said: {error} Requests that need this call wait or expire until the key has the"
+        " scope. Everything else continues, and a freeze is tried all the same. Ask your card"
+        " provider to add the scope.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",
@@ -75,14 +75,14 @@ SCOPE = AlertKind(
 
 KEY_TROUBLE = AlertKind(
     name="key_trouble",
-    told_when="the API does not take the program's key; nothing is sent meanwhile",
+    raised_when="your card provider does not take the program's key; nothing is sent meanwhile",
     found_by="execution, poller",
     ends="a key works",
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
-        " `countersign keys set {program}`, or ask the service.",
+        " `countersign keys set {program}`, or ask your card provider.",
     ),
     endings={
         "": Ending(
@@ -91,10 +91,10 @@ KEY_TROUBLE = AlertKind(
         ),
         "paused": Ending(
             "The key of {program} works again",
-            "It did not for {lasted}. Sending stays paused, as people decided.",
+            "It did not work for {lasted}. Sending stays paused, as people decided.",
         ),
         "other account": Ending(
-            "The key of {program} works, and is of another account",
+            "The key of {program} works, but belongs to another account",
             "It did not work for {lasted}. Nothing is sent: the alert of the account says what to do.",
         ),
     },
@@ -104,24 +104,24 @@ KEY_TROUBLE = AlertKind(
 
 ACCOUNT_CHANGED = AlertKind(
     name="account_changed",
-    told_when="the program's key belongs to another account than before; nothing is sent meanwhile",
+    raised_when="the program's key belongs to another account than before; nothing is sent meanwhile",
     found_by="poller",
     ends="the key is of the known account again",
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused: its key belongs to another account",
-        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key is of the account"
-        " that it was of before. Set that key with `countersign keys set {program}` and restart; give another account a"
-        " program name of its own.",
+        "Ids and requests of two accounts must not mix, so nothing is sent or looked up until the key belongs to the"
+        " same account as before. Set that key with `countersign keys set {program}` and restart. Another account needs"
+        " a program name of its own.",
     ),
     endings={
         "": Ending(
-            "The key of {program} is of the known account again",
-            "Sending was paused for {lasted}, and goes on.",
+            "The key of {program} belongs to the known account again",
+            "Sending was paused for {lasted}, and has resumed.",
         ),
         "paused": Ending(
-            "The key of {program} is of the known account again",
-            "It was not for {lasted}. Sending stays paused, as people decided.",
+            "The key of {program} belongs to the known account again",
+            "It belonged to another account for {lasted}. Sending stays paused, as people decided.",
         ),
     },
     is_mutable=False,

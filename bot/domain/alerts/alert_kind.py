@@ -56,7 +56,7 @@ STANDARD_BUTTONS: Final = (Button.ACK, Button.SNOOZE, Button.REMEDY, Button.MORE
 # They change who looks at an alert and when, and bring it no further.
 _NO_STEP: Final = frozenset({Button.ACK, Button.SNOOZE, Button.MORE})
 
-HEARD_LATE: Final = "Received late: it happened at {at:%Y-%m-%d %H:%M} UTC."
+RECEIVED_LATE: Final = "Received late: it happened at {at:%Y-%m-%d %H:%M} UTC."
 """Ends the text of what is reported more than `LATE_AFTER` after it happened. `at`: an aware time in UTC."""
 
 
@@ -118,7 +118,7 @@ class AlertKind:
 
     name: str
     """As stored in the database and typed by people who mute it. Never changed once released."""
-    told_when: str
+    raised_when: str
     found_by: str
     """The part of the bot that raises it: poller, events, webhook, inbox, relay, execution, upkeep, people, start."""
     ends: str
@@ -126,7 +126,7 @@ class AlertKind:
     wordings: Mapping[str, Wording]
     """By case; one case alone is called ""."""
     endings: Mapping[str, Ending] = field(
-        default_factory=lambda: {"": Ending("Over: {title}", "This was so for {lasted}.")}
+        default_factory=lambda: {"": Ending("“{title}” is over", "This was so for {lasted}.")}
     )
     """What it says once it is over, by case; one case alone is called ""."""
     asks_second_person: bool = False
@@ -136,7 +136,7 @@ class AlertKind:
     and what asks a person for an answer."""
     buttons: tuple[Button, ...] = STANDARD_BUTTONS
     remedies: tuple[Remedy, ...] = ()
-    """What **Draft remedy** may open; the first one, unless `remedy_by` picks by the facts kept with the alert."""
+    """What **Suggest a fix** may open; the first one, unless `remedy_by` picks by the facts kept with the alert."""
     remedy_by: Callable[[Facts], Remedy | None] | None = None
     digest_word: str = ""
     """What the morning's digest calls it; its name where there is no better word."""
@@ -185,7 +185,7 @@ class AlertKind:
         return ":".join((self.condition_name or self.name, *parts))
 
     def remedy(self, facts: Facts) -> Remedy | None:
-        """What can be done here about an alert with these facts; None where only the service can help."""
+        """What can be done here about an alert with these facts; None where only the card provider can help."""
         if self.remedy_by is not None:
             return self.remedy_by(facts)
         return self.remedies[0] if self.remedies else None

@@ -1,4 +1,4 @@
-"""The alerts of single cards whose status the service changed: what each kind is and what it says."""
+"""The alerts of single cards whose status the card provider changed: what each kind is and what it says."""
 
 from __future__ import annotations
 
@@ -8,60 +8,60 @@ from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording, one, over
 
 CARD_BLOCKED = AlertKind(
     name="card_blocked",
-    told_when="the service blocked a card",
+    raised_when="your card provider blocked a card",
     found_by="events, poller",
     ends="the card reads otherwise",
     wordings=one(
         Severity.CRITICAL,
-        "{card} is blocked by the service",
-        "{how} Every purchase with it fails until the service unblocks it; nobody here can. Contact the service. Usual"
+        "{card} is blocked by your card provider",
+        "{how} Every purchase with it fails until your card provider unblocks it; nobody here can. Contact them. Usual"
         " causes are repeated attempts in a short time, wrong security details or failed 3-D Secure checks.",
     ),
-    endings=over("{card} reads {status} now", "It was blocked for {lasted}."),
-    digest_word="card blocked by the service",
+    endings=over("{card} is {status} now", "It was blocked for {lasted}."),
+    digest_word="card blocked by your card provider",
     runbook="card_blocked-card_status",
     condition_name="blocked",
 )
-READS_BLOCKED: Final = "The card reads BLOCKED."
+READS_BLOCKED: Final = "The card's status is BLOCKED."
 """How a block is known where no decline said so."""
 
 CARD_STATUS = AlertKind(
     name="card_status",
-    told_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
+    raised_when="a card expired, became inactive, or was frozen, unfrozen or closed by no decision made here",
     found_by="poller, events, execution",
     ends="the card reads otherwise; a close is reported once",
     wordings={
         "FROZEN": Wording(
             (Severity.WARNING,),
-            "{card} reads FROZEN",
-            "No request here froze it: the service did, or another holder of the key. Find out who before you"
+            "{card} was frozen outside Countersign",
+            "Your card provider froze it, or somebody else with the key did. Find out who before you"
             " unfreeze it.",
         ),
         "EXPIRED": Wording(
             (Severity.WARNING,),
-            "{card} reads EXPIRED",
-            "Purchases fail. The balance stays on it; order a new card, and ask the service what is left.",
+            "{card} has expired",
+            "Purchases fail. The balance stays on it; order a new card, and ask your card provider what is left.",
         ),
         "INACTIVE": Wording(
             (Severity.WARNING,),
-            "{card} reads INACTIVE",
-            "Purchases fail. What this status means is not documented; ask the service.",
+            "{card} is inactive",
+            "Purchases fail. What this status means is not documented; ask your card provider.",
         ),
         "unfrozen": Wording(
             (Severity.CRITICAL,),
             "{card} is ACTIVE again, and nobody here decided that",
             "{freeze} froze it, and that is the newest decision here. Purchases go through. {cause} Freeze it again"
-            " with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself: the"
-            " service or another holder of the key may have unfrozen it on purpose.",
+            " with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself: your"
+            " card provider or somebody else with the key may have unfrozen it on purpose.",
         ),
         "closed": Wording(
             (Severity.WARNING,),
-            "{card} is closed, by no request here",
-            "The service closed it, or another holder of the key did. Closing is final; what was on it goes back to"
-            " the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
+            "{card} was closed outside Countersign",
+            "Your card provider closed it, or somebody else with the key did. Closing is final. Its balance goes back"
+            " to the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
         ),
     },
-    endings=over("{card} reads {status} now", "What the alert reported is over after {lasted}."),
+    endings=over("{card} is {status} now", "What the alert reported is over after {lasted}."),
     digest_word="card status changed",
     runbook="card_blocked-card_status",
     condition_name="status",

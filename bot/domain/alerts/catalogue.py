@@ -48,7 +48,7 @@ CATALOGUE: Final = collect(
 
 def of(name: str) -> AlertKind:
     """The kind of a stored alert; a plain one for a name that only another version of the bot knows."""
-    return CATALOGUE.get(name) or AlertKind(name=name, told_when="", found_by="", ends="", wordings={})
+    return CATALOGUE.get(name) or AlertKind(name=name, raised_when="", found_by="", ends="", wordings={})
 
 
 def is_mutable(name: str) -> bool:

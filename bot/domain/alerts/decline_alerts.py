@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from bot.domain.alerts.alert_kind import (
-    HEARD_LATE,
+    RECEIVED_LATE,
     AlertKind,
     Button,
     Ending,
@@ -42,8 +42,8 @@ def _remedy_of_cause(facts: Facts) -> Remedy | None:
 
 DECLINE = AlertKind(
     name="decline",
-    told_when="a purchase is declined: one message a cause within `alerts.declines.window`, a cluster at `cluster_at`;"
-    " fraud and security one message a card",
+    raised_when="a purchase is declined: one message a cause within `alerts.declines.window`, a cluster at"
+    " `cluster_at`; fraud and security one message a card",
     found_by="events",
     ends="no decline of the cause in `window`; of fraud and security none in a day",
     wordings={
@@ -71,7 +71,7 @@ DECLINE = AlertKind(
 
 STOPPED = AlertKind(
     name="stopped",
-    told_when="a purchase is declined on a card that a request here froze: one message for each freeze",
+    raised_when="a purchase is declined on a card that a request here froze: one message for each freeze",
     found_by="events",
     ends="a day without another one, or the freeze is taken back",
     wordings={
@@ -82,7 +82,7 @@ STOPPED = AlertKind(
             "Together {total}, the last one {purchase}. {why} Nothing to do.",
         ),
     },
-    endings=over("Over: {title}", "No other purchase was tried for a day, or the freeze was taken back."),
+    endings=over("“{title}” is over", "No other purchase was tried for a day, or the freeze was taken back."),
     buttons=(Button.SHOW_CARD, Button.ACK, Button.MORE),
     digest_word="purchases on frozen cards",
 )
@@ -164,10 +164,10 @@ def cluster(count: int) -> str:
 
 
 def with_blocked_card(
-    code: str, *, amount_usd: Decimal | None, merchant: str | None, heard_late: datetime | None
+    code: str, *, amount_usd: Decimal | None, merchant: str | None, received_late: datetime | None
 ) -> str:
-    """How a block is known that a decline reported. `heard_late`: when it happened, where that was long before."""
-    late = f" {HEARD_LATE.format(at=heard_late)}" if heard_late else ""
+    """How a block is known that a decline reported. `received_late`: when it happened, where that was long before."""
+    late = f" {RECEIVED_LATE.format(at=received_late)}" if received_late else ""
     return f"{_purchase(amount_usd, merchant)} was declined: {cause_in_words(code).what}.{late}"
 
 

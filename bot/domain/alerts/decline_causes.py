@@ -25,10 +25,12 @@ class Cause:
 
 _CAUSES: Mapping[str, Cause] = {
     "insufficient_card_balance": Cause(
-        "the card does not hold enough", "Top up the card, then buy again.", Remedy.TOP_UP_CARD
+        "the card does not hold enough",
+        "Top up the card, then the cardholder can try again.",
+        Remedy.TOP_UP_CARD,
     ),
     "issuer_funds_unavailable": Cause(
-        "the service could not fund the purchase", "Contact the service if it goes on."
+        "your card provider could not fund the purchase", "Contact your card provider if it keeps happening."
     ),
     "daily_limit_exceeded": Cause(
         "the card's daily limit is used up", "Raise the limit or wait.", Remedy.RAISE_CARD_LIMITS
@@ -44,12 +46,12 @@ _CAUSES: Mapping[str, Cause] = {
         "Split the purchase; this ceiling cannot be raised.",
     ),
     "velocity_limit_exceeded": Cause(
-        "too many purchases in a short time", "Wait. Going on can get the card blocked."
+        "too many purchases in a short time", "Wait. More attempts can get the card blocked."
     ),
     BLOCKED: Cause(
         "the card is not usable",
-        "If it is frozen, find out who froze it and why before anybody unfreezes it; if it reads BLOCKED, only the"
-        " service can unblock it.",
+        "If it is frozen, find out who froze it and why before anybody unfreezes it; if it is BLOCKED, only your"
+        " card provider can unblock it.",
     ),
     "fraud_risk_declined": Cause(
         "the purchase looked like fraud", "Ask the cardholder whether it was theirs; freeze the card if not."
@@ -59,19 +61,23 @@ _CAUSES: Mapping[str, Cause] = {
         "Ask the cardholder to check what they typed. Repeated failures can get the card blocked.",
     ),
     "merchant_category_blocked": Cause(
-        "purchases at this kind of merchant are not allowed", "Buy elsewhere, or ask the service."
+        "purchases at this kind of merchant are not allowed", "Buy elsewhere, or ask your card provider."
     ),
-    "processing_error": Cause("the purchase could not be processed", "Contact the service if it goes on."),
+    "processing_error": Cause(
+        "the purchase could not be processed", "Contact your card provider if it keeps happening."
+    ),
     "authorization_timeout": Cause(
-        "nobody answered the purchase in time", "Contact the service if it goes on."
+        "nobody answered the purchase in time", "Contact your card provider if it keeps happening."
     ),
-    "unknown": Cause("the service gave no reason", "Ask the service if it goes on."),
+    "unknown": Cause("your card provider gave no reason", "Ask your card provider if it keeps happening."),
 }
 
 
 def cause_in_words(code: str) -> Cause:
     """The cause behind a code; one that is not known is shown as it is."""
-    return _CAUSES.get(code) or Cause(f"the service says {code}", "Ask the service what it means.")
+    return _CAUSES.get(code) or Cause(
+        f"your card provider says {code}", "Ask your card provider what it means."
+    )
 
 
 def retry_in_words(retryable: bool | None) -> str:

@@ -11,16 +11,16 @@ from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Remedy, Said
 
 WEBHOOK_FAILING = AlertKind(
     name="webhook_failing",
-    told_when="the service cannot deliver",
+    raised_when="your card provider cannot deliver",
     found_by="poller",
     ends="it delivers again, or nothing is registered",
     wordings=one(
         Severity.WARNING,
         "Deliveries to {program} fail",
-        "The service could not deliver {count} of the newest events, the first of {first:%Y-%m-%d %H:%M} UTC. They are"
-        " read from the event log instead, later than they would come. It gives an event up after two hours. 3-D"
-        " Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address reaches"
-        " this bot.",
+        "Your card provider could not deliver {count} of the newest events, the first of {first:%Y-%m-%d %H:%M} UTC."
+        " They are read from the event log instead, later than they would come. It gives an event up after two hours."
+        " 3-D Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address"
+        " reaches this bot.",
     ),
     endings={
         "": Ending(
@@ -37,15 +37,15 @@ WEBHOOK_FAILING = AlertKind(
 
 WEBHOOK_SILENT = AlertKind(
     name="webhook_silent",
-    told_when="the service delivers somewhere else",
+    raised_when="your card provider delivers somewhere else",
     found_by="poller",
     ends="a delivery comes here, or nothing is registered",
     wordings=one(
         Severity.WARNING,
         "No delivery of {program} reaches this bot",
-        "The service says that it delivered its newest events, and none of them came here: the registered address is"
-        " another system's, or something in between answers for us. They are read from the event log instead. Look"
-        " at `/countersign webhook` and at the address.",
+        "Your card provider says that it delivered its newest events, and none of them came here: the registered"
+        " address belongs to another system, or something in between answers for Countersign. They are read from the"
+        " event log instead. Look at `/countersign webhook` and at the address.",
     ),
     endings={
         "": Ending(
@@ -62,14 +62,14 @@ WEBHOOK_SILENT = AlertKind(
 
 DELIVERIES_REFUSED = AlertKind(
     name="deliveries_refused",
-    told_when="deliveries arrive that are not genuine",
+    raised_when="deliveries arrive that are not genuine",
     found_by="webhook",
     ends="none was refused for five minutes, or a genuine one came after a new secret was stored",
     wordings=one(
         Severity.WARNING,
         "Deliveries to {program} are refused",
         "In the last five minutes: {causes}. Nothing of them was stored. Our clock says {now:%Y-%m-%d %H:%M:%S} UTC."
-        " The service delivers what is genuine again for two hours, and the event log is read as well. After a"
+        " Your card provider delivers what is genuine again for two hours, and the event log is read as well. After a"
         " rotation wait a minute; else compare the clock, or rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
@@ -82,15 +82,15 @@ DELIVERIES_REFUSED = AlertKind(
 
 WEBHOOK_SECRET = AlertKind(
     name="webhook_secret",
-    told_when="nobody has the secret that deliveries are signed with",
+    raised_when="nobody has the secret that deliveries are signed with",
     found_by="execution",
     ends="a new secret is stored",
     wordings=one(
         Severity.WARNING,
         "Nobody has the webhook secret of {program}",
-        "After {request} the service signs with a secret that never reached this bot: the answer with its only copy"
-        " was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead, later"
-        " than they would come. Rotate the secret with `/countersign webhook`.",
+        "After {request} your card provider signs with a secret that never reached this bot: the answer with its only"
+        " copy was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead,"
+        " later than they would come. Rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
         "The webhook secret of {program} is known again",
@@ -101,7 +101,7 @@ WEBHOOK_SECRET = AlertKind(
 
 EVENT_STUCK = AlertKind(
     name="event_stuck",
-    told_when="an event cannot be handled",
+    raised_when="an event cannot be handled",
     found_by="inbox",
     ends="it is handled",
     wordings=one(
@@ -117,7 +117,7 @@ EVENT_STUCK = AlertKind(
 
 RELAY_DEAD = AlertKind(
     name="relay_dead",
-    told_when="another system does not take its copies of events for a day",
+    raised_when="another system does not take its copies of events for a day",
     found_by="relay",
     ends="they are sent again by a person, or dropped",
     wordings=one(
@@ -145,7 +145,7 @@ RELAY_DEAD = AlertKind(
 
 RELAY_DESTINATIONS = AlertKind(
     name="relay_destinations",
-    told_when="the list of systems that get copies of events changed",
+    raised_when="the list of systems that get copies of events changed",
     found_by="start",
     ends="reported once",
     wordings=one(Severity.WARNING, "The destinations of the relay have changed", "{changes}"),
@@ -153,15 +153,15 @@ RELAY_DESTINATIONS = AlertKind(
 
 RELAY_UNREADABLE = AlertKind(
     name="relay_unreadable",
-    told_when="a copy of an event for another system cannot be opened in the database",
+    raised_when="a copy of an event for another system cannot be opened in the database",
     found_by="relay",
     ends="a person has it sent again, or it was dropped",
     wordings=one(
         Severity.WARNING,
         "{count} events for {destination} cannot be opened",
         "What is stored of them does not open with this bot's keys: it was changed, or sealed with a key that is gone."
-        " They were set aside, and the other events for {destination} go on. {destination} can read these events from"
-        " the event log: {events}.",
+        " They were set aside, and the other events for {destination} continue. {destination} can read these events"
+        " from the event log: {events}.",
     ),
     endings={
         "": Ending(
@@ -178,7 +178,7 @@ RELAY_UNREADABLE = AlertKind(
 
 MESSAGE_FAILED = AlertKind(
     name="message_failed",
-    told_when="a message cannot be shown as it should: Slack refuses its content, or it cannot be drawn",
+    raised_when="a message cannot be shown as it should: Slack refuses its content, or it cannot be drawn",
     found_by="outbox",
     ends="the next message about the same thing is shown as it should be",
     wordings={
@@ -191,8 +191,8 @@ MESSAGE_FAILED = AlertKind(
         "not drawn": Wording(
             (Severity.WARNING,),
             "The message about {subject} could not be drawn",
-            "It failed three times with {error}; the log has the cause. A short text stands in its place, and other"
-            " messages go on. {where} Report this as a fault of Countersign.",
+            "It failed three times with {error}; the log has the cause. A short text replaces it, and other messages"
+            " continue. {where} Report this as a fault of Countersign.",
         ),
         "given up": Wording(
             (Severity.WARNING,),
@@ -205,7 +205,7 @@ MESSAGE_FAILED = AlertKind(
 
 MESSAGES_WAIT = AlertKind(
     name="messages_wait",
-    told_when="Slack has not taken messages for two minutes: an outage, a token, a channel or a scope",
+    raised_when="Slack has not taken messages for two minutes: an outage, a token, a channel or a scope",
     found_by="outbox",
     ends="all of them were sent",
     wordings=one(
@@ -220,13 +220,13 @@ MESSAGES_WAIT = AlertKind(
 
 SLACK_ACCESS = AlertKind(
     name="slack_access",
-    told_when="Slack refuses something that Countersign needs: its token, a permission, a channel",
+    raised_when="Slack refuses something that Countersign needs: its token, a permission, a channel",
     found_by="upkeep",
     ends="Slack gives it again",
     wordings=one(
         Severity.CRITICAL,
         "Slack refuses Countersign access",
-        "{faults}\nMessages and approvals that need it wait. They go on by themselves when Slack gives it again.",
+        "{faults}\nMessages and approvals that need it wait. They continue by themselves when Slack gives it again.",
     ),
     endings=over(
         "Slack gives Countersign access again", "It was missing for {lasted}. What waited is sent now."
@@ -260,5 +260,5 @@ def destinations_changed(
 
 def deliveries_refused(program: str, causes: Mapping[str, int], now: datetime) -> Said:
     """`causes`: how many deliveries each had refused in the last five minutes, the most frequent first."""
-    told = ", ".join(f"{count} {cause}" for cause, count in causes.items())
-    return DELIVERIES_REFUSED.says(program=program, causes=told, now=now)
+    listed = ", ".join(f"{count} {cause}" for cause, count in causes.items())
+    return DELIVERIES_REFUSED.says(program=program, causes=listed, now=now)

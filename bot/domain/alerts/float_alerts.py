@@ -12,20 +12,21 @@ from bot.domain.money import format_usd
 
 FLOAT_LOW = AlertKind(
     name="float_low",
-    told_when="less than `alerts.float.floor_usd` can be spent",
+    raised_when="less than `alerts.float.floor_usd` can be spent",
     found_by="poller",
     ends="two readings at `clear_usd` or above",
     wordings={
         "": Wording(
             (Severity.WARNING, Severity.CRITICAL),
             "Float of {program} is low: {usable}, floor {floor}",
-            "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; this"
-            " ends at {clear}.",
+            "Balance {balance}, available {available}.{why} Top-ups above what is available fail. Submit funding; the"
+            " alert clears at {clear}.",
         ),
         "rising": Wording(
             (Severity.WARNING,),
             "Float of {program} is rising: {usable}",
-            "It was below its floor of {floor}. This ends when it has been at {clear} or above twice in a row.{why}",
+            "It was below its floor of {floor}. The alert clears when two readings in a row are at {clear} or above."
+            "{why}",
         ),
     },
     endings={
@@ -46,7 +47,7 @@ FLOAT_LOW = AlertKind(
 
 RUNWAY = AlertKind(
     name="runway",
-    told_when="at the pace of the last seven days the float is at its floor within `runway_hours`",
+    raised_when="at the pace of the last seven days the float is at its floor within `runway_hours`",
     found_by="poller",
     ends="it lasts a quarter longer than that, or is low already",
     wordings={
@@ -55,7 +56,7 @@ RUNWAY = AlertKind(
             (Severity.WARNING, Severity.INFO),
             "Float of {program} lasts about {hours} h",
             "At the pace of the last days the float of {program} reaches its floor of {floor} around"
-            " {at:%a %Y-%m-%d %H:00} UTC, requests that wait included.{why} Submit funding in time: a transfer takes"
+            " {at:%Y-%m-%d %H:00} UTC, pending requests included.{why} Submit funding in time: a transfer takes"
             " minutes on POLYGON and hours on BNB and BASE.",
         )
     },
@@ -67,7 +68,7 @@ RUNWAY = AlertKind(
         ),
         "low": Ending(
             "Float of {program} is low now: {usable}",
-            "The forecast came true after {lasted}. The alert of the low float goes on.",
+            "The forecast came true after {lasted}. The alert of the low float stays open.",
         ),
         "not read": Ending("Float of {program} lasts longer again", "The forecast was short for {lasted}."),
     },
@@ -79,14 +80,14 @@ RUNWAY = AlertKind(
 
 LEDGER_DIFFERS = AlertKind(
     name="ledger_differs",
-    told_when="the ledger does not add up to the float, seen twice",
+    raised_when="the ledger does not add up to the float, seen twice",
     found_by="poller",
     ends="they agree",
     wordings=one(
         Severity.CRITICAL,
         "Ledger and float of {program} differ by {difference}",
         "The rows of the ledger add up to {total}, the float says {balance}. Seen twice while nothing moved. Nothing"
-        " is stopped; compare the newest rows with the requests here and ask the service.",
+        " is stopped; compare the newest rows with the requests here and ask your card provider.",
     ),
     endings=over("Ledger and float of {program} agree again", "They differed for {lasted}."),
     condition_name="ledger",
@@ -94,35 +95,35 @@ LEDGER_DIFFERS = AlertKind(
 
 UNEXPLAINED = AlertKind(
     name="unexplained_movement",
-    told_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
+    raised_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
     " the return of one that succeeded",
     found_by="poller",
     ends="never: acknowledge it when you are done",
     wordings={
         "orphans": Wording(
             (Severity.CRITICAL,),
-            "Float of {program}: {count} with keys of this bot that it does not know",
+            "Float of {program}: {count} made with keys of this bot, for no request it knows",
             "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
             " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
-            " with the service, and exchange the API key if nobody can explain them.",
+            " with your card provider, and exchange the API key if nobody can explain them.",
         ),
         "unsent": Wording(
             (Severity.CRITICAL,),
             "{amount} left the float of {program} for {request}, which is {state}",
             "{rows}\nThis bot sent nothing for that request. Only this bot's database has its key: a copy of it may be"
-            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with the"
-            " service by the key. Do not request it again before that.",
+            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with"
+            " your card provider by the key. Do not request it again before that.",
         ),
         "returned": Wording(
             (Severity.CRITICAL,),
-            "{amount} came back to the float of {program} for {request}, which is called succeeded",
+            "{amount} came back to the float of {program} for {request}, which is recorded as succeeded",
             "{rows}\nThe card may not have the money. Look at the card's balance and settle this with your card"
             " provider by the key. Do not request it again before that.",
         ),
         "foreign": Wording(
             (Severity.WARNING,),
             "Float of {program} fell by {amount}, and no request here explains it",
-            "{rows}\nSomebody else uses this account, or the service booked them. If nobody knows of them, pause"
+            "{rows}\nSomebody else uses this account, or your card provider booked them. If nobody knows of them, pause"
             " sending with `/countersign pause` and exchange the API key.",
         ),
     },
@@ -180,7 +181,7 @@ def float_low(
         why.append("The balance is below zero: a credit may have been taken back. Look at the ledger.")
     elif available_usd < balance_usd:
         why.append(
-            "Available is less than the balance because the service caps what may be on cards; more funding does"
+            "Available is less than the balance because your card provider caps what may be on cards; more funding does"
             " not change that."
         )
     if usable_usd >= rule.floor_usd:

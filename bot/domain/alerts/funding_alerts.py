@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from bot.domain.alerts.alert_kind import AlertKind, Ending, Facts, Remedy, Severity, Wording, one, over
+from bot.domain.ids import short_hash
 from bot.domain.money import format_usd
 
 UNVERIFIED_LIMIT: Final = 5
@@ -14,14 +15,14 @@ UNVERIFIED_LIMIT: Final = 5
 
 
 def _remedy_of_reason(facts: Facts) -> Remedy | None:
-    """Where nothing arrived, submitting again can help; what arrived and was refused, only the service settles."""
+    """Where nothing arrived, submitting again can help; what arrived and was refused, the card provider settles."""
     again = facts.get("reason") in ("not_found", "transaction_failed")
     return Remedy.SUBMIT_FUNDING if again else None
 
 
 FUNDING = AlertKind(
     name="funding",
-    told_when="a submission is in review, rejected, overdue for its network, credited, or taken back",
+    raised_when="a submission is in review, rejected, overdue for its network, credited, or taken back",
     found_by="poller, events",
     ends="it is credited, or pending within its usual time",
     wordings={
@@ -33,8 +34,8 @@ FUNDING = AlertKind(
         "overdue": Wording(
             (Severity.WARNING,),
             "{submission} is overdue: pending for {mark}",
-            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact the"
-            " service if it is final there. {about}",
+            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact your"
+            " card provider if it is final there. {about}",
         ),
         "unseen": Wording(
             (Severity.WARNING,),
@@ -43,18 +44,18 @@ FUNDING = AlertKind(
         ),
         "unknown status": Wording(
             (Severity.WARNING,),
-            "{submission} reads {status}",
-            "That status is not known here. Ask the service what it means. {about}",
+            "{submission}: unknown status {status}",
+            "Countersign does not know this status. Ask your card provider what it means. {about}",
         ),
         "gone": Wording(
             (Severity.WARNING,),
             "{submission} is not there any more",
-            "The service does not know this submission now; another account may have claimed the transfer. Contact"
-            " the service. {about}",
+            "Your card provider does not know this submission now; another account may have claimed the transfer."
+            " Contact them. {about}",
         ),
     },
     endings={
-        "": Ending("{submission} is on its way again", "It reads {status}, {lasted} after the alert."),
+        "": Ending("{submission} is on its way again", "Its status is {status}, {lasted} after the alert."),
         "not known": Ending("The alert about a submission is over", "It was open for {lasted}: {subject}."),
     },
     remedies=(Remedy.SUBMIT_FUNDING,),
@@ -65,14 +66,14 @@ FUNDING = AlertKind(
 
 FUNDING_UNVERIFIED = AlertKind(
     name="funding_unverified",
-    told_when=f"{UNVERIFIED_LIMIT - 1} of {UNVERIFIED_LIMIT} unverified submissions are used, or all",
+    raised_when=f"{UNVERIFIED_LIMIT - 1} of {UNVERIFIED_LIMIT} unverified submissions are used, or all",
     found_by="poller",
     ends="fewer are",
     wordings=one(
         Severity.WARNING,
         "{count} of {limit} unverified submissions of {program} are used",
-        "At {limit} the service takes no more funding until one is verified or rejected. Check hash and network of"
-        " {hashes}.",
+        "At {limit} your card provider takes no more funding until one is verified or rejected. Check hash and network"
+        " of {hashes}.",
     ),
     endings=over(
         "Fewer submissions of {program} are unverified now",
@@ -86,10 +87,6 @@ FUNDING_UNVERIFIED = AlertKind(
 def submission_named(funding_id: str, tx_hash: str) -> str:
     """`Funding 0x68105d…9005`; by its id where the hash is not known."""
     return f"Funding {short_hash(tx_hash)}" if tx_hash else f"Funding {funding_id}"
-
-
-def short_hash(tx_hash: str) -> str:
-    return f"{tx_hash[:8]}…{tx_hash[-4:]}"
 
 
 def submission_about(

@@ -8,7 +8,7 @@ _WAITS = "{purchase} waits for a 3-D Secure code."
 
 THREE_DS = AlertKind(
     name="3ds",
-    told_when="a purchase waits for a one-time code",
+    raised_when="a purchase waits for a one-time code",
     found_by="events",
     ends="the code was sent, or cannot come any more",
     wordings={
@@ -16,31 +16,34 @@ THREE_DS = AlertKind(
             (Severity.INFO,),
             "A code is needed for {card}",
             _WAITS
-            + " Its code goes to the person named for this card, and nowhere else. If nothing came, buy again.",
+            + " Its code goes to the person named for this card, and nowhere else. If nothing came, the cardholder must"
+            " retry the purchase.",
         ),
         "expired": Wording(
             (Severity.WARNING,),
             "No code for {card}: it expired",
-            _WAITS + " Its code came too late, or the bot was restarted in between, and is gone. Buy again.",
+            _WAITS
+            + " Its code came too late, or the bot was restarted in between, and was discarded. The cardholder must"
+            " retry the purchase.",
         ),
         "nobody named": Wording(
             (Severity.WARNING,),
             "No one to send the code of {card} to",
             _WAITS
-            + " Nobody is named for {reference}, so its code was shown to nobody and is gone. An admin names"
-            " somebody with `/countersign people map REFERENCE @person`; then buy again.",
+            + " Nobody is named for {reference}, so its code was discarded. An admin names somebody with"
+            " `/countersign people map REFERENCE @person`. Then the cardholder must retry the purchase.",
         ),
         "not delivered": Wording(
             (Severity.WARNING,),
             "The code of {card} was not delivered",
             "{purchase} waited for a 3-D Secure code. Slack did not take the message to the person named for this"
-            " card, and the code is gone. Buy again.",
+            " card, and the code was discarded. The cardholder must retry the purchase.",
         ),
         "may not have come": Wording(
             (Severity.WARNING,),
-            "{title_before}: it may not have come",
-            "The bot stopped while the code was on its way, and the code is gone with it. If the person named for this"
-            " card got none, buy again.",
+            "{title_before}: it may not have arrived",
+            "The bot stopped while the code was on its way, and the code was lost with it. If the person named for"
+            " this card got none, the cardholder must retry the purchase.",
         ),
     },
     endings={
@@ -55,7 +58,7 @@ THREE_DS = AlertKind(
 
 CODE_PERSON = AlertKind(
     name="code_person",
-    told_when="somebody changed who gets one-time codes",
+    raised_when="somebody changed who gets one-time codes",
     found_by="people",
     ends="reported once",
     wordings=one(

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one, over
 
-_SECOND_PERSON = (
-    "Nothing changes before a second person confirms it, by {until:%H:%M} UTC on {until:%Y-%m-%d}."
-)
+_SECOND_PERSON = "Nothing changes before a second person confirms it, by {until:%Y-%m-%d %H:%M} UTC."
 
 PAUSED = AlertKind(
     name="paused",
-    told_when="somebody stopped sending",
+    raised_when="somebody stopped sending",
     found_by="people",
     ends="two people resume it",
     wordings=one(
         Severity.CRITICAL,
         "Sending to {program} is paused by {who}",
-        "{reason}\nNothing is sent to the API. Requests and approvals go on; an approved request waits until its"
-        " approval runs out. `/countersign resume` goes on, with the word of two people.",
+        "{reason}\nNothing is sent to your card provider. Requests and approvals continue; an approved request waits"
+        " until its approval expires. `/countersign resume` starts sending again, confirmed by two people.",
     ),
     endings=over(
         "Sending to {program} is on again",
@@ -29,7 +27,7 @@ PAUSED = AlertKind(
 
 CONSENT = AlertKind(
     name="consent",
-    told_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
+    raised_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
     " name who gets codes",
     found_by="people",
     ends="it is confirmed, declined, or an hour is over, a day for codes",
@@ -37,7 +35,7 @@ CONSENT = AlertKind(
         "resume": Wording(
             (Severity.WARNING,),
             "{who} asks to resume sending to {program}",
-            "{pause} Requests that are approved and still valid are sent at once. " + _SECOND_PERSON,
+            "{pause} Requests that are approved and still valid are sent immediately. " + _SECOND_PERSON,
         ),
         "drafts_off": Wording(
             (Severity.WARNING,),
@@ -62,10 +60,10 @@ CONSENT = AlertKind(
 
 HANDOVER = AlertKind(
     name="handover",
-    told_when="a shift is handed over",
+    raised_when="a shift is handed over",
     found_by="people",
     ends="somebody else accepts it, or the next shift is handed over",
-    wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
+    wordings=one(Severity.WARNING, "Hand-over from {who}", "{note_and_what_is_open}"),
     endings={  # what was handed over stays to be read
         "": Ending("{title}", "{who} has it.\n{text}"),
         "next": Ending("{title}", "Nobody took it over; {who} handed over the next one.\n{text}"),
@@ -78,14 +76,14 @@ HANDOVER = AlertKind(
 
 DELEGATION = AlertKind(
     name="delegation",
-    told_when="somebody decides in another's place from now on, or no longer",
+    raised_when="somebody decides in another's place from now on, or no longer",
     found_by="upkeep",
     ends="reported once",
     wordings={
         "began": Wording(
             (Severity.WARNING,),
             "A delegation began",
-            "{delegation} The two count as one person: neither decides on what the other asked for. It is written in"
+            "{delegation} The two count as one person: neither decides on what the other requested. It is written in"
             " countersign.toml.",
         ),
         "ended": Wording(
@@ -98,7 +96,7 @@ DELEGATION = AlertKind(
 
 POLICY = AlertKind(
     name="policy",
-    told_when="the policy cannot be met by the people it names",
+    raised_when="the policy cannot be met by the people it names",
     found_by="upkeep",
     ends="it can",
     wordings=one(Severity.WARNING, "The policy cannot be met", "{problems}"),

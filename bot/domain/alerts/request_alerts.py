@@ -6,7 +6,7 @@ from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, on
 
 UNRESOLVED = AlertKind(
     name="unresolved",
-    told_when="the outcome of a request is not known; what may have happened is said by its kind",
+    raised_when="the outcome of a request is not known; what may have happened is said by its kind",
     found_by="execution",
     ends="the outcome is found, or two people resolve it",
     wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),
@@ -18,9 +18,9 @@ UNRESOLVED = AlertKind(
     digest_word="outcome not known",
 )
 
-LANDED_LATE = AlertKind(
+COMPLETED_LATE = AlertKind(
     name="landed_late",
-    told_when="a request that was given up as failed was executed after all",
+    raised_when="a request that was given up as failed was executed after all",
     found_by="upkeep",
     ends="never: acknowledge it when you are done",
     wordings=one(
@@ -34,17 +34,17 @@ LANDED_LATE = AlertKind(
 
 KEY_REUSED = AlertKind(
     name="key_reused",
-    told_when="the API gave an answer that should be impossible, such as a key it knows from elsewhere",
+    raised_when="your card provider gave an answer that should be impossible, such as a key it knows from elsewhere",
     found_by="execution",
     ends="never: acknowledge it when you are done",
-    wordings=one(Severity.CRITICAL, "{request}: an answer that should be impossible", "{alarm}"),
+    wordings=one(Severity.CRITICAL, "{request}: unexpected answer, possibly a reused key", "{alarm}"),
     is_mutable=False,
     condition_name="alarm",
 )
 
 TAMPERED = AlertKind(
     name="tampered",
-    told_when="what is stored for a request is not what was approved",
+    raised_when="what is stored for a request is not what was approved",
     found_by="execution",
     ends="never: acknowledge it when you are done",
     wordings=one(
@@ -58,7 +58,7 @@ TAMPERED = AlertKind(
 
 NOT_DONE_YET = AlertKind(
     name="not_done_yet",
-    told_when="a freeze was tried and has not happened: purchases still go through",
+    raised_when="a freeze was tried and has not happened: purchases still go through",
     found_by="execution",
     ends="the card reads FROZEN, or the request ends",
     wordings=one(
@@ -78,7 +78,7 @@ NOT_DONE_YET = AlertKind(
 
 NOT_DONE = AlertKind(
     name="not_done",
-    told_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
+    raised_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
     found_by="execution",
     ends="never: acknowledge it when you are done",
     wordings=one(Severity.CRITICAL, "{what} is {not_done}, and it is not tried again", "{how} {advice}"),

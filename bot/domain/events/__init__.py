@@ -1,7 +1,7 @@
 """What events mean: purchases and declines, figures worth an alert, what is passed on, how long it is kept. Pure."""
 
-from bot.domain.events.purchases import DeclineFacts, Kind, Purchase, PurchaseLeg, State, picture
-from bot.domain.events.relay import NEVER, Destination, headers, secret_text
+from bot.domain.events.purchases import DeclineFacts, Kind, Purchase, PurchaseLeg, State, purchase_of
+from bot.domain.events.relay import Destination, headers, secret_text
 from bot.domain.events.retention import Retention
 from bot.domain.events.spend import SpendReport, Spent, spend_of
 from bot.domain.events.statements import (
@@ -22,7 +22,6 @@ from bot.domain.events.statements import (
 
 __all__ = [
     "DECLINED",
-    "NEVER",
     "OPEN_IN_WORDS",
     "WAITING_IN_WORDS",
     "CardStatement",
@@ -45,7 +44,7 @@ __all__ = [
     "by_cause",
     "by_day",
     "headers",
-    "picture",
+    "purchase_of",
     "relay",
     "secret_text",
     "spend_of",

@@ -3,7 +3,7 @@
 Events come at least once and in any order [Delivery rules 3], so nothing here depends on which came
 first to us: legs are told apart by their ids and put in the order in which they happened. The figures of
 the authorization are the charge and are never overwritten; what they cannot settle is marked open for
-the service to reconcile, never guessed [Purchase rules 2 and 3]. Direction comes from the leg's `kind`;
+the card provider to reconcile, never guessed [Purchase rules 2 and 3]. Direction comes from the leg's `kind`;
 signs are as the processor reports them and tell nothing [Purchase rules 4].
 """
 
@@ -43,7 +43,7 @@ class State(StrEnum):
 
 
 class Open(StrEnum):
-    """Why the charge is not sure and has to be reconciled with the service by its transaction id."""
+    """Why the charge is not sure and has to be reconciled with the card provider by its transaction id."""
 
     SETTLED_DIFFERENTLY = "settled_differently"  # or in a way that cannot be compared
     SETTLED_TWICE = "settled_twice"
@@ -58,7 +58,7 @@ class _Value(BaseModel):
 
 
 class DeclineFacts(_Value):
-    """Why a purchase did not take place, as the service says. `message` is safe to show to a cardholder."""
+    """Why a purchase did not take place, as the card provider says. `message` is safe to show to a cardholder."""
 
     code: str
     message: str = ""
@@ -120,7 +120,7 @@ class Purchase(_Value):
         return bool(self.open) or self.state is State.WAITING
 
 
-def picture(legs: Iterable[PurchaseLeg]) -> Purchase:
+def purchase_of(legs: Iterable[PurchaseLeg]) -> Purchase:
     """The purchase that these legs, all of one transaction, make; at least one. Copies count once."""
     known = {leg.event_id: leg for leg in legs}
     ordered = sorted(known.values(), key=lambda leg: (leg.occurred_at, leg.event_id))
@@ -131,10 +131,10 @@ def picture(legs: Iterable[PurchaseLeg]) -> Purchase:
         transaction_id=first.transaction_id,
         state=_state(ordered, charge),
         open=tuple(_open(ordered, charge)),
-        card_id=first.card_id or _told(ordered, "card_id"),
-        merchant=first.merchant or _told(ordered, "merchant"),
-        merchant_country=first.merchant_country or _told(ordered, "merchant_country"),
-        mcc_code=first.mcc_code or _told(ordered, "mcc_code"),
+        card_id=first.card_id or _first_given(ordered, "card_id"),
+        merchant=first.merchant or _first_given(ordered, "merchant"),
+        merchant_country=first.merchant_country or _first_given(ordered, "merchant_country"),
+        mcc_code=first.mcc_code or _first_given(ordered, "mcc_code"),
         charge_usd=charge.amount_usd if charge else None,
         fee_usd=charge.fee_usd if charge else None,
         original_amount=charge.original_amount if charge else None,
@@ -184,7 +184,7 @@ def _of(legs: Sequence[PurchaseLeg], kind: Kind) -> list[PurchaseLeg]:
     return [leg for leg in legs if leg.kind == kind]
 
 
-def _told(legs: Sequence[PurchaseLeg], name: str) -> str | None:
+def _first_given(legs: Sequence[PurchaseLeg], name: str) -> str | None:
     """What the earliest leg that tells it says."""
     return next((value for leg in legs if (value := getattr(leg, name))), None)
 
@@ -201,9 +201,9 @@ def _covers(back: Sequence[PurchaseLeg], charge: PurchaseLeg) -> bool:
     """Do these legs give back all of it? By the merchant's amounts where they can be compared: what comes
     back need not repeat the fee."""
     originals = [leg.original_amount for leg in back if leg.original_currency == charge.original_currency]
-    told = [amount.copy_abs() for amount in originals if amount is not None]
-    if charge.original_amount and len(told) == len(back):
-        return exact_sum(told) >= charge.original_amount.copy_abs()
+    amounts = [amount.copy_abs() for amount in originals if amount is not None]
+    if charge.original_amount and len(amounts) == len(back):
+        return exact_sum(amounts) >= charge.original_amount.copy_abs()
     return charge.amount_usd is not None and _sum_usd(back) >= charge.amount_usd.copy_abs()
 
 

@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-NEVER = frozenset({"card.3ds_challenge"})
 # About 24 h in all, the pauses that receivers of this form know.
 _PAUSES = tuple(
     timedelta(seconds=s) for s in (5, 30, 120, 600, 1800, 3600, 7200, 14400, 14400, 14400, 14400, 10800)

@@ -11,7 +11,7 @@ class Retention:
     """`events`: after an event was handled, what it said word for word. Its id is kept permanently.
 
     What a purchase, a submission or an alert is made of is kept elsewhere, so this is for asking what the
-    service said: a month covers the disputes about a delivery, and no handling needs more than a minute.
+    card provider said: a month covers the disputes about a delivery, and no handling needs more than a minute.
     `relay`: messages that another system never took, from when they were written.
     """
 

@@ -32,7 +32,7 @@ class SpendReport:
 
     `cards`, `merchants` and `declined` (by code) have all there are, the largest amount first, and each adds up to its
     total. `back_usd` was reversed or refunded of these purchases. `unknown` counts those whose authorization was not
-    received, so that their amount is not known. `heard_at`: when the newest event of any purchase happened.
+    received, so that their amount is not known. `last_event_at`: when the newest event of any purchase happened.
     """
 
     program: str
@@ -44,7 +44,7 @@ class SpendReport:
     fee_usd: Decimal
     back_usd: Decimal
     unknown: int
-    heard_at: datetime | None
+    last_event_at: datetime | None
     live: bool
     draft_only: bool = False
 
@@ -71,7 +71,7 @@ def spend_of(
     *,
     program: str,
     period: Period,
-    heard_at: datetime | None,
+    last_event_at: datetime | None,
     live: bool,
     draft_only: bool = False,
 ) -> SpendReport:
@@ -90,7 +90,7 @@ def spend_of(
         fee_usd=exact_sum(p.fee_usd for p in charged if p.fee_usd is not None),
         back_usd=exact_sum(p.reversed_usd + p.refunded_usd for p in charged),
         unknown=len(found) - len(charged) - len(declined),
-        heard_at=heard_at,
+        last_event_at=last_event_at,
         live=live,
         draft_only=draft_only,
     )

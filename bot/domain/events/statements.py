@@ -38,8 +38,8 @@ WAITING_IN_WORDS = "its authorization is missing"
 class PurchaseLine:
     """One purchase. `charge_usd` has its fee in it: the authorization's where we received it, else the row's.
 
-    `open` says why it must not be booked as it is, empty when it may. `heard` = its events are known here,
-    `listed` = the service's history has it.
+    `open` says why it must not be booked as it is, empty when it may. `has_events` = its events are known here,
+    `listed` = the card provider's history has it.
     """
 
     at: datetime
@@ -52,7 +52,7 @@ class PurchaseLine:
     retryable: bool | None = None
     card_blocked: bool | None = None
     open: tuple[str, ...] = ()
-    heard: bool = False
+    has_events: bool = False
     listed: bool = True
     transaction_id: str = ""
     stopped_by: Freeze | None = None  # the freeze of ours that stopped it
@@ -127,7 +127,7 @@ class DeclineReport:
     latest: tuple[DeclineLine, ...]
     total: int
     counted: int
-    heard_at: datetime | None  # of the newest event of any kind
+    last_event_at: datetime | None  # of the newest event of any kind
 
 
 def by_cause(lines: Sequence[DeclineLine]) -> tuple[DeclineGroup, ...]:

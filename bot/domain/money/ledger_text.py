@@ -65,8 +65,8 @@ def in_words(kind: str, amount_usd: Decimal, reference: str | None, card_id: str
     if kind == "refund":
         return _returned(reference or "", card)
     if kind == "adjustment":
-        return f"Marker of the service's books{f' for {card}' if card else ''}; moves nothing"
-    return f"The service calls it {kind}{f', for {card}' if card else ''}"
+        return f"Marker in your card provider's books{f' for {card}' if card else ''}; moves nothing"
+    return f"Your card provider calls it {kind}{f', for {card}' if card else ''}"
 
 
 def _card(card_id: str | None, reference: str | None, known: Known) -> str:
@@ -77,9 +77,11 @@ def _card(card_id: str | None, reference: str | None, known: Known) -> str:
 
 def _funding(amount_usd: Decimal, found: re.Match[str] | None) -> str:
     if found is None and amount_usd < 0:
-        return "Taken from the float by the service and booked as funding; no submission is named"
+        return "Taken from the float by your card provider and booked as funding; no submission is named"
     where = f" on {found['network']}, {found['hash'][:10]}…" if found else ""
-    return f"Funding received{where}" if amount_usd >= 0 else f"Funding taken back by the service{where}"
+    return (
+        f"Funding received{where}" if amount_usd >= 0 else f"Funding taken back by your card provider{where}"
+    )
 
 
 def _fee(amount_usd: Decimal, reference: str, funding: re.Match[str] | None, card: str) -> str:

@@ -5,6 +5,7 @@ from bot.domain.people.actors import Actor, is_full_member, require_full_member
 from bot.domain.people.delegation import LONGEST, Delegation, Standing
 from bot.domain.people.policy import (
     APPROVAL_VALID_FOR,
+    APPROVAL_VALID_IN_WORDS,
     Call,
     KindPolicy,
     Limits,
@@ -15,6 +16,7 @@ from bot.domain.people.policy import (
 
 __all__ = [
     "APPROVAL_VALID_FOR",
+    "APPROVAL_VALID_IN_WORDS",
     "LONGEST",
     "Actor",
     "Call",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.domain.people.policy import APPROVAL_VALID_IN_WORDS
+
 _BEGINS: Final = "Draft only:"
 #: How a request ends that was approved as a draft.
 NOT_SENT: Final = (
@@ -24,4 +26,7 @@ def is_said_in(why_paused: str) -> bool:
 def approved_as_draft(why_paused: str, not_done: str) -> str:
     """`why_paused`, and what that means for a request. `not_done`: what a card is then that should be frozen."""
     urgent = f" The card is {not_done}." if not_done else ""
-    return f"{why_paused}{urgent} You can approve this for practice. It ends 15 minutes later, and nothing is sent."
+    return (
+        f"{why_paused}{urgent} You can approve this for practice. It ends {APPROVAL_VALID_IN_WORDS} later, and"
+        " nothing is sent."
+    )

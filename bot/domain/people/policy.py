@@ -17,13 +17,13 @@ from bot.domain.people.delegation import Delegation
 # From the deciding approval to the first byte sent. Long enough for a restart, short enough that
 # nobody is surprised by a payment approved before lunch.
 APPROVAL_VALID_FOR = timedelta(minutes=15)
+APPROVAL_VALID_IN_WORDS = f"{APPROVAL_VALID_FOR // timedelta(minutes=1)} minutes"
 
 
 def approved_while_paused(why_paused: str) -> str:
     """`why_paused`, a sentence, and what a pause means for a request that is approved meanwhile."""
-    minutes = APPROVAL_VALID_FOR // timedelta(minutes=1)
     stop = "" if why_paused.endswith((".", "!", "?", "…")) else "."
-    return f"{why_paused}{stop} What is approved meanwhile waits {minutes} minutes at most."
+    return f"{why_paused}{stop} What is approved meanwhile waits {APPROVAL_VALID_IN_WORDS} at most."
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Pure. States change only by `advance`, a second person is judged only by `decide`.
 """
 
+from bot.domain.requests.approval_health import TOO_QUICK, ApprovalHealth, DecisionTime, approval_health
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
     HOW_TO_RESOLVE,
@@ -33,6 +34,7 @@ from bot.domain.requests.batches import (
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
+    HEADLINE,
     OPEN,
     SENT,
     TERMINAL,
@@ -55,19 +57,23 @@ __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
     "EITHER",
+    "HEADLINE",
     "HOW_TO_RESOLVE",
     "MAX_ROWS",
     "OPEN",
     "SENT",
     "TERMINAL",
+    "TOO_QUICK",
     "TRANSITIONS",
     "UNSENT",
     "UNWELCOME",
+    "ApprovalHealth",
     "Attempt",
     "Checked",
     "Column",
     "Decision",
     "DecisionKind",
+    "DecisionTime",
     "Event",
     "PendingHold",
     "Problem",
@@ -80,6 +86,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "advance",
+    "approval_health",
     "batch_csv",
     "batch_event",
     "counted",

@@ -84,7 +84,7 @@ def decode(content: bytes) -> str:
     except UnicodeDecodeError:
         raise _whole("This is not text in UTF-8. In a spreadsheet, save it as “CSV UTF-8”.") from None
     if "\0" in text:
-        raise _whole("This is no CSV file but something binary. In a spreadsheet, save it as “CSV UTF-8”.")
+        raise _whole("This isn't a CSV file but something binary. In a spreadsheet, save it as “CSV UTF-8”.")
     return text
 
 

@@ -24,7 +24,7 @@ _PAGE_CHARACTERS = 3500
 # How rows that are not all done are reported, in this order.
 _WORDS: Mapping[State, str] = {
     State.FAILED: "failed",
-    State.UNRESOLVED: "unresolved (being reconciled)",
+    State.UNRESOLVED: "unresolved (being checked)",
     State.EXECUTING: "under way",
     State.APPROVED: "waiting",
     State.CANCELLED: "not sent",

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.domain.errors import IllegalTransition
+from bot.domain.ids import short_hashes
 from bot.domain.requests.stages import Stage
 
 
@@ -79,6 +80,9 @@ TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
     State.CANCELLED: {},
     State.EXPIRED: {},
 }
+
+HEADLINE = 100
+"""So many characters of a summary are a title; a longer one is shown whole below it."""
 
 OPEN = frozenset({State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED})
 TERMINAL = frozenset(State) - OPEN
@@ -156,6 +160,16 @@ class Request:
     def word(self) -> str:
         """What people read for where it stands: its stage where it has one, else its state."""
         return (self.stage or self.state).value
+
+    @property
+    def headline(self) -> str:
+        """The summary with its transaction hash short, for titles and lists; the digest is of the whole summary."""
+        return short_hashes(self.summary)
+
+    @property
+    def needs_whole_summary(self) -> bool:
+        """Does a title leave something of the summary out?"""
+        return self.headline != self.summary or len(self.summary) > HEADLINE
 
     @property
     def is_open(self) -> bool:

@@ -122,7 +122,7 @@ def back(days: int, now: datetime, zone: ZoneInfo) -> Period:
 def _ago(number: int, unit: str, now: datetime, zone: ZoneInfo, text: str) -> Period:
     """`24h` ends with this minute, as other clocks differ a little; `7d` and `2w` are whole days with today."""
     if number == 0:
-        raise InvalidInput("period", f"“{text[:40]}” is no time at all. Write one of: {USAGE}.")
+        raise InvalidInput("period", f"“{text[:40]}” isn't a time. Write one of: {USAGE}.")
     if unit == "h":
         asked = timedelta(hours=number)
         until = now.replace(second=0, microsecond=0) + timedelta(minutes=1)

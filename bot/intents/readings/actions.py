@@ -23,36 +23,36 @@ def read_action(frame: Frame, clause: Clause, context: Context) -> Reading | Non
     if clause.negated:
         return None
     values = values_of(frame, clause.text, context.found)
-    wish = Reading(frame.intent, dict(values.slots), notes=values.notes)
+    reading = Reading(frame.intent, dict(values.slots), notes=values.notes)
     needs_card = "card" in REQUIRED[frame.intent]
     if needs_card and not has_object(frame, clause.text, context):
         return None
     if not needs_card and not _is_ours(frame, values):
         return None
-    wish, doubt = with_card(wish, frame, clause.text, context) if needs_card else (wish, None)
+    reading, doubt = with_card(reading, frame, clause.text, context) if needs_card else (reading, None)
     strange = foreign_words(frame.intent, frame.tail)
-    if is_foreign(strange) or (strange and needs_card and wish.card is None and doubt is None):
+    if is_foreign(strange) or (strange and needs_card and reading.card is None and doubt is None):
         return None
-    doubt = doubt or action_doubt(frame, clause, context, values, wish, strange)
+    doubt = doubt or action_doubt(frame, clause, context, values, reading, strange)
     if doubt is not None:
-        return replace(wish, intent="ambiguous", wanted=frame.intent, ask=doubt)
-    return _asked_for(wish, frame.intent, context, clause.text)
+        return replace(reading, intent="ambiguous", wanted=frame.intent, ask=doubt)
+    return _asked_for(reading, frame.intent, context, clause.text)
 
 
-def _asked_for(wish: Reading, intent: str, context: Context, text: str) -> Reading:
+def _asked_for(reading: Reading, intent: str, context: Context, text: str) -> Reading:
     """A request without doubts: complete, or with the one slot that is asked next."""
     for slot in REQUIRED[intent]:
-        if slot not in wish.slots:
+        if slot not in reading.slots:
             ask = questions.missing(slot, intent, context.facts.networks)
             if (
-                wish.slots.keys() - {"everything"}
+                reading.slots.keys() - {"everything"}
                 or intent == "set_markup"
                 or (names_card_noun(text) and intent != "order_card")
             ):
-                return replace(wish, ask=ask)
+                return replace(reading, ask=ask)
             # Nothing says yet that this is about a card of ours.
-            return replace(wish, intent="ambiguous", wanted=intent, ask=ask)
-    return replace(wish, opened=True)
+            return replace(reading, intent="ambiguous", wanted=intent, ask=ask)
+    return replace(reading, opened=True)
 
 
 def _is_ours(frame: Frame, values: Values) -> bool:

@@ -85,48 +85,48 @@ def _similar(text: str, context: Context) -> tuple[str, Sequence[KnownCard]] | N
     return next(iter(find_misspelt_names(bare, context.cards)), None)
 
 
-def with_card(wish: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
+def with_card(reading: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
     """The card the clause means, or the question which one."""
     named = context.found.inside(text, "card")
     if _BULK.search(text) and not named:
-        return wish, questions.one_card_each(context.cards, context.cards)
+        return reading, questions.one_card_each(context.cards, context.cards)
     if not named:
-        return _without_name(wish, frame, text, context)
+        return _without_name(reading, frame, text, context)
     written, fits = one_of(named)
-    wish = replace(wish, slots={"card": written, **wish.slots})
+    reading = replace(reading, slots={"card": written, **reading.slots})
     if any("unknown" in entity.traits for entity in named):
-        return wish, questions.unknown_card(written)
+        return reading, questions.unknown_card(written)
     if not fits:
         everybody = [card for entity in named for card in entity.value]
-        return wish, questions.one_card_each(everybody, context.cards)
+        return reading, questions.one_card_each(everybody, context.cards)
     if len(fits) > 1:
-        return wish, questions.which_card(written, fits, context.cards)
-    wish = replace(wish, card=fits[0])
+        return reading, questions.which_card(written, fits, context.cards)
+    reading = replace(reading, card=fits[0])
     if any("weak" in entity.traits for entity in named):
-        return wish, questions.really(frame.intent, wish.slots, f"“{written}” is also a word.")
-    return wish, None
+        return reading, questions.really(frame.intent, reading.slots, f"“{written}” is also a word.")
+    return reading, None
 
 
-def _without_name(wish: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
+def _without_name(reading: Reading, frame: Frame, text: str, context: Context) -> tuple[Reading, Ask | None]:
     if _MINE.search(text):
-        return wish, questions.missing("card", frame.intent)
+        return reading, questions.missing("card", frame.intent)
     unknown = [e for e in context.found.inside(frame.tail, "amount", "number") if _four(e)]
     if unknown and _bare_object(frame):
-        return wish, questions.unknown_card(unknown[-1].written)
+        return reading, questions.unknown_card(unknown[-1].written)
     near = _similar(frame.tail, context)
     if near is not None and not _NOUN.search(re.sub(r"'s card\b", "", text)):
-        return wish, questions.did_you_mean(*near, context.cards)
+        return reading, questions.did_you_mean(*near, context.cards)
     if _PRONOUN.search(text):
         written, fits = one_of(context.cards_before)
         if len(fits) == 1:
-            return replace(wish, slots={"card": written, **wish.slots}, card=fits[0]), None
+            return replace(reading, slots={"card": written, **reading.slots}, card=fits[0]), None
         if context.cards_before:
             before = [card for entity in context.cards_before for card in entity.value]
-            return wish, questions.which_card("it", before, context.cards)
+            return reading, questions.which_card("it", before, context.cards)
         last = context.thread.last_card if context.thread else None
         if last is not None:
-            return replace(wish, slots={"card": last.last4, **wish.slots}, card=last), None
-    return wish, None
+            return replace(reading, slots={"card": last.last4, **reading.slots}, card=last), None
+    return reading, None
 
 
 def one_of(named: Sequence[Entity]) -> tuple[str, list[KnownCard]]:

@@ -64,47 +64,47 @@ def _slot(name: str, field: Field[Any] | None) -> str:
 def _reading(
     kind: str, operation: type[Operation], found: re.Match[str], clause: Clause, context: Context
 ) -> Reading:
-    wish = Reading(kind, kind=kind)
+    reading = Reading(kind, kind=kind)
     doubt: Ask | None = None
     for field in operation.fields:
         text = found.groupdict().get(field.name)
         if text is not None:
-            wish, asked = _filled(wish, field, text, context)
+            reading, asked = _filled(reading, field, text, context)
             doubt = doubt or asked
     doubt = doubt or first_doubt(clause, context, _used(found, context))
     if doubt is not None:
-        return replace(wish, intent="ambiguous", wanted=kind, ask=doubt)
+        return replace(reading, intent="ambiguous", wanted=kind, ask=doubt)
     for field in operation.fields:
-        if not field.optional and field.name not in ("reason", *wish.slots):
-            return replace(wish, ask=questions.missing(field.name, kind, context.facts.networks))
-    return replace(wish, opened=True)
+        if not field.optional and field.name not in ("reason", *reading.slots):
+            return replace(reading, ask=questions.missing(field.name, kind, context.facts.networks))
+    return replace(reading, opened=True)
 
 
 def _used(found: re.Match[str], context: Context) -> set[int]:
     return {id(e) for text in found.groupdict().values() if text for e in context.found.inside(text)}
 
 
-def _filled(wish: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
+def _filled(reading: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
     entities = context.found.inside(text)
     if field.card:
-        return _card(wish, field, text, context)
+        return _card(reading, field, text, context)
     value: Any = context.found.original(text)
     if entities and re.fullmatch(r"\s*§\w\d+§\s*", text):
         entity = entities[0]
         if entity.doubt:
-            return wish, questions.exactly(field.name, entity.doubt)
+            return reading, questions.exactly(field.name, entity.doubt)
         value = plain(entity.value.value) if entity.kind in ("amount", "rate") else entity.value
-    return replace(wish, slots={**wish.slots, field.name: value}), None
+    return replace(reading, slots={**reading.slots, field.name: value}), None
 
 
-def _card(wish: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
+def _card(reading: Reading, field: Field[Any], text: str, context: Context) -> tuple[Reading, Ask | None]:
     named = context.found.inside(text, "card") or list(context.cards_before)
     if not named:
-        return wish, None
+        return reading, None
     written, fits = one_of(named)
-    wish = replace(wish, slots={**wish.slots, field.name: written})
+    reading = replace(reading, slots={**reading.slots, field.name: written})
     if len(fits) == 1:
-        return replace(wish, card=fits[0]), None
-    return wish, questions.which_card(written, fits, context.cards) if fits else questions.unknown_card(
+        return replace(reading, card=fits[0]), None
+    return reading, questions.which_card(written, fits, context.cards) if fits else questions.unknown_card(
         written
     )

@@ -41,13 +41,13 @@ def read_lookup(clause: Clause, context: Context) -> Reading | None:
     if not intent:
         return _stranger(clause, context)
     intent = _sharpened(intent, clause.text, context)
-    wish = Reading(intent, _slots(intent, clause.text, context))
+    reading = Reading(intent, _slots(intent, clause.text, context))
     if intent in _MAY_HAVE_CARD:
         cards = here or list(context.cards_before)
         if intent == "ledger_show" and not here:
             cards = []
-        return _with_period(_with_card(wish, cards, context, its=its), clause.text, context)
-    return _with_period(wish, clause.text, context)
+        return _with_period(_with_card(reading, cards, context, its=its), clause.text, context)
+    return _with_period(reading, clause.text, context)
 
 
 def _sharpened(intent: str, text: str, context: Context) -> str:
@@ -79,25 +79,25 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     return slots
 
 
-def _with_card(wish: Reading, cards: list[Entity], context: Context, *, its: bool) -> Reading:
+def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: bool) -> Reading:
     if not cards:
         last = context.thread.last_card if context.thread and its else None
         if last is not None:
-            return replace(wish, slots={"card": last.last4, **wish.slots}, card=last)
-        if wish.intent in _NEEDS_CARD:
-            return replace(wish, ask=questions.missing("card", wish.intent))
-        return wish
+            return replace(reading, slots={"card": last.last4, **reading.slots}, card=last)
+        if reading.intent in _NEEDS_CARD:
+            return replace(reading, ask=questions.missing("card", reading.intent))
+        return reading
     written, fits = one_of(cards)
-    wish = replace(wish, slots={"card": written, **wish.slots})
+    reading = replace(reading, slots={"card": written, **reading.slots})
     if len(fits) == 1:
-        return replace(wish, card=fits[0])
+        return replace(reading, card=fits[0])
     if any("unknown" in entity.traits for entity in cards):
         ask = questions.unknown_card(written)
     elif fits:
         ask = questions.which_card(written, fits, context.cards)
     else:
         ask = questions.one_card_each([card for entity in cards for card in entity.value], context.cards)
-    return replace(wish, intent="ambiguous", wanted=wish.intent, ask=ask)
+    return replace(reading, intent="ambiguous", wanted=reading.intent, ask=ask)
 
 
 def _stranger(clause: Clause, context: Context) -> Reading | None:
@@ -110,18 +110,20 @@ def _stranger(clause: Clause, context: Context) -> Reading | None:
     return Reading("ambiguous", {"card": entity.written}, ask=ask, wanted="card_show")
 
 
-def _with_period(wish: Reading, text: str, context: Context) -> Reading:
-    intent = wish.wanted or wish.intent
+def _with_period(reading: Reading, text: str, context: Context) -> Reading:
+    intent = reading.wanted or reading.intent
     periods = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
     if intent not in _HAS_PERIOD or not periods:
-        return wish
+        return reading
     entity = periods[0]
     if entity.doubt or entity.value is None:
-        if wish.ask is not None:
-            return wish
-        return replace(wish, intent="ambiguous", wanted=intent, ask=questions.exactly("since", entity.doubt))
+        if reading.ask is not None:
+            return reading
+        return replace(
+            reading, intent="ambiguous", wanted=intent, ask=questions.exactly("since", entity.doubt)
+        )
     period, note = capped(entity.value)
-    return replace(wish, slots={**wish.slots, **period.as_slots()}, notes=(*wish.notes, *note))
+    return replace(reading, slots={**reading.slots, **period.as_slots()}, notes=(*reading.notes, *note))
 
 
 def capped(period: Period) -> tuple[Period, tuple[str, ...]]:

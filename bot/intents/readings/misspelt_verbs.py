@@ -59,8 +59,8 @@ def _near(word: str, words: tuple[str, ...]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _offer(mended: str, clause: Clause, context: Context) -> Reading | None:
-    frame = frame_of(mended)
+def _offer(corrected: str, clause: Clause, context: Context) -> Reading | None:
+    frame = frame_of(corrected)
     if frame is None:
         return None
     values = values_of(frame, clause.text, context.found)

@@ -122,6 +122,6 @@ def said_of(intent: str, slots: Mapping[str, Any]) -> str:
     return said.format(**words)
 
 
-def choose_first(wishes: Sequence[tuple[str, Mapping[str, Any]]]) -> Ask:
-    options = tuple(Option(said_of(i, s), said_of(i, s)) for i, s in wishes[:MOST_OPTIONS])
+def choose_first(actions: Sequence[tuple[str, Mapping[str, Any]]]) -> Ask:
+    options = tuple(Option(said_of(i, s), said_of(i, s)) for i, s in actions[:MOST_OPTIONS])
     return Ask("intent", "That is several things to change. Which one first?", options)

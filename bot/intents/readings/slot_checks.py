@@ -33,7 +33,7 @@ _OPEN_QUESTION: Final = re.compile(
 
 
 def action_doubt(
-    frame: Frame, clause: Clause, context: Context, values: Values, wish: Reading, strange: Sequence[str]
+    frame: Frame, clause: Clause, context: Context, values: Values, reading: Reading, strange: Sequence[str]
 ) -> Ask | None:
     """The first thing that speaks against filling in a form."""
     if values.doubt is not None and not context.doubts:
@@ -42,16 +42,18 @@ def action_doubt(
         return Ask("intent", f"Please say {frame.why}.")
     if strange and not context.doubts:
         return questions.really(
-            frame.intent, wish.slots, f"I do not understand “{' '.join(strange)[:60]}” in this."
+            frame.intent, reading.slots, f"I do not understand “{' '.join(strange)[:60]}” in this."
         )
     kinds = _ALSO_USED.get(frame.intent, {"card"})
     used = {id(entity) for entity in context.found.inside(clause.text) if entity.kind in kinds}
-    return first_doubt(clause, context, used, wish)
+    return first_doubt(clause, context, used, reading)
 
 
-def first_doubt(clause: Clause, context: Context, used: set[int], wish: Reading | None = None) -> Ask | None:
+def first_doubt(
+    clause: Clause, context: Context, used: set[int], reading: Reading | None = None
+) -> Ask | None:
     """What holds for every action, whatever its verb: a plain request, now, with all its digits in `used`."""
-    intent, slots = (wish.intent, wish.slots) if wish else ("this", {})
+    intent, slots = (reading.intent, reading.slots) if reading else ("this", {})
     if context.doubts:
         return Ask("text", context.doubts[0])
     if clause.doubted:

@@ -32,7 +32,7 @@ _AMOUNT = r"\$?\s*(?P<amount>[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?P<kilo>k\b)?" + _CUR
 _CARDS = rf"{_COUNT}\s+(?:more\s+|new\s+|of\s+(?:our|the)\s+)?cards?\b"
 # "40 cards at 200", "25 cards with 150 each", "12 cards, $75 each", "40 cards" alone.
 _EACH = rf"(?:\s*,?\s*(?:at|with|for|by|of|à|@|loaded\s+with|each\s+(?:with|at))?\s*{_AMOUNT})?"
-_WISH = re.compile(rf"\b{_CARDS}{_EACH}", re.IGNORECASE)
+_CARDS_EACH = re.compile(rf"\b{_CARDS}{_EACH}", re.IGNORECASE)
 # "put 50 on 30 cards", "load 150 each onto 25 cards".
 _TURNED = re.compile(
     rf"{_AMOUNT}\s*(?:each\s+|apiece\s+)?(?:on|onto|to|for)\s+(?:each\s+of\s+)?{_CARDS}", re.IGNORECASE
@@ -45,7 +45,7 @@ _ORDERS = re.compile(r"\b(?:order|open|issue|create|make|new|get)\b", re.IGNOREC
 _TOPS_UP = re.compile(r"\b(?:top[ -]?up|load|fund|put|add)\b", re.IGNORECASE)
 _FITS = re.compile(r"\b(?:enough|afford|fit|fits|room|what[ -]?if)\b", re.IGNORECASE)
 # "Can you order" asks for it to be done; other verbs ask for something else.
-_WISHED = re.compile(
+_ASKED_OF_US = re.compile(
     r"\b(?:can|could|would|will)\s+you\b|\b(?:un)?(?:freeze|close|cancel|block|unload|limits?)\b",
     re.IGNORECASE,
 )
@@ -80,9 +80,9 @@ def read_what_if(text: str, *, asked: bool = False) -> WhatIf | None:
     about_us = _ORDERS.search(text) or _TOPS_UP.search(text) or _FITS.search(text)
     if not asked and not (is_question and about_us):
         return None
-    if _NOT_NOW.search(text) or _WISHED.search(text):
+    if _NOT_NOW.search(text) or _ASKED_OF_US.search(text):
         return None
-    match = _TURNED.search(text) or _WISH.search(text)
+    match = _TURNED.search(text) or _CARDS_EACH.search(text)
     if match is None:
         return None
     rest = f"{text[: match.start()]} {text[match.end() :]}"

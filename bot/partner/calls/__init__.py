@@ -136,7 +136,7 @@ def change(endpoint: Endpoint, *ids: str, body: bytes | None = None, key: str | 
         except codec.BadJson:
             fields = None
         if not isinstance(fields, dict):
-            raise out.refused("The stored body is no JSON object.")
+            raise out.refused("The stored body isn't a JSON object.")
     return out
 
 

@@ -109,7 +109,7 @@ class AccountCalls(Calls):
         return await self._read(models.Funding, Outgoing(FUNDING, ids=(funding_id,)), lane)
 
     async def funding_list(self, *, lane: Lane = Lane.PEOPLE) -> list[models.Funding]:
-        """The submissions the service lists unasked, perhaps not all.
+        """The submissions the card provider lists unasked, perhaps not all.
 
         Query and envelope of this endpoint are not shown, so none is sent and the first list of objects
         in the answer is taken. The sure way is `funding` for each id that was stored.
@@ -133,7 +133,7 @@ class AccountCalls(Calls):
         """The movements of the float as of the first call, the newest first, each once, back to `since`.
 
         None = back to the first ever. `first` is a first page of `pages.PAGE` rows, where it was read already.
-        `since` is by the service's clock. One page at a time, and none that is older than `since`: what it costs
+        `since` is by the card provider's clock. One page at a time, and none that is older than `since`: what it costs
         depends on what moved since, not on how long the ledger is. Raises LedgerMoving, perhaps only after the last
         row, when the rows given may not be all.
         """
@@ -212,7 +212,7 @@ class AccountCalls(Calls):
         mark: models.LedgerMark | None = None,
         lane: Lane = Lane.PEOPLE,
     ) -> models.TopUpEvidence:
-        """What the ledger since `since`, by the service's clock, shows for a top-up under this key.
+        """What the ledger since `since`, by the card provider's clock, shows for a top-up under this key.
 
         None = the whole ledger; with `mark`, what came in since it was read so far. Read it only when no request with
         this key can still be on its way. The reference is matched exactly, or up to a colon, which no key contains:

@@ -183,7 +183,7 @@ class CardCalls(Calls):
     async def balances(
         self, card_ids: Sequence[str] | None = None, *, refresh: bool = False, lane: Lane = Lane.PEOPLE
     ) -> list[models.BalanceRow]:
-        """Balances as last read by the service, of these cards in their order, or of the whole fleet.
+        """Balances as last read by the card provider, of these cards in their order, or of the whole fleet.
 
         `refresh` reads these cards live, 25 a call. A card that is not ours is a row with an error.
         """
@@ -200,7 +200,7 @@ class CardCalls(Calls):
         return rows
 
     async def fleet_balances(self, *, lane: Lane = Lane.PEOPLE) -> AsyncIterator[models.BalanceRow]:
-        """The balances of all cards as last read by the service, a thousand a call, each card once."""
+        """The balances of all cards as last read by the card provider, a thousand a call, each card once."""
 
         async def fetch(number: int) -> pages.Page[models.BalanceRow]:
             body = codec.encode({"limit": BALANCES_PAGE, "page": number})
@@ -239,7 +239,7 @@ class CardCalls(Calls):
     async def freeze(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Freeze:
         """Freeze or unfreeze. The answer only echoes; read the card to see its status.
 
-        Takes no key: the service would record it and not use it [Idempotency-Key header].
+        Takes no key: the card provider would record it and not use it [Idempotency-Key header].
         """
         out = change(FREEZE, card_id, body=body)
         return await self._read(models.Freeze, out, lane)
@@ -257,7 +257,7 @@ class CardCalls(Calls):
     async def set_3ds(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.ThreeDsMethod:
         """Have the one-time codes of a card sent to the webhook. A one-way door: `sms` is refused.
 
-        That the program has webhook mode is not checked by the service. Takes no key: what the service
+        That the program has webhook mode is not checked by the card provider. Takes no key: what the card provider
         would do with it is not shown, and the mode set twice is set once.
         """
         out = change(SET_3DS, card_id, body=body)

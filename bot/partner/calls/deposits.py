@@ -41,5 +41,5 @@ class DepositCalls(Calls):
         return as_model(models.DepositQuote, next(quotes, received.data), received, out)
 
     async def deposits(self, *, lane: Lane = Lane.PEOPLE) -> list[models.Deposit]:
-        """The deposits the service lists unasked, perhaps not all: its query and envelope are not shown."""
+        """The deposits the card provider lists unasked, perhaps not all: its query and envelope are not shown."""
         return await self._read_some_list(models.Deposit, DEPOSITS, lane)

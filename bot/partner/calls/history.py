@@ -50,9 +50,9 @@ class HistoryCalls(Calls):
         to_date: date | None = None,
         lane: Lane = Lane.PEOPLE,
     ) -> AsyncIterator[models.Transaction]:
-        """The purchases of a card, closed ones too, each once, in the order of the service.
+        """The purchases of a card, closed ones too, each once, in the order of the card provider.
 
-        Both dates are days in UTC and included; None is no bound. A row that the service could not read
+        Both dates are days in UTC and included; None is no bound. A row that the card provider could not read
         is left out of its page without a word. Raises NotSent when the dates are the wrong way round.
         """
         query = {"limit": str(TRANSACTIONS_PAGE)}
@@ -68,7 +68,7 @@ class HistoryCalls(Calls):
             return await self._read_page(models.Transaction, out, "transactions", lane)
 
         async for row in pages.by_page(fetch, lambda row: row.id):
-            # Whether the service counts its bounds in is not shown.
+            # Whether the card provider counts its bounds in is not shown.
             day = row.occurred_at.date()
             if (from_date is None or from_date <= day) and (to_date is None or day <= to_date):
                 yield row

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from bot.partner.endpoints import meaning
 from bot.partner.errors import NoAnswer, PartnerError, RateLimited, Refused
 
-# Short enough for a person who waits, long enough for a restart of one server behind the service.
+# Short enough for a person who waits, long enough for a restart of one server behind the card provider.
 PAUSES_SECONDS = (0.5, 1.0, 2.0)
 
 

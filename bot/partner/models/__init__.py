@@ -68,11 +68,20 @@ from bot.partner.models.purchases import (
     FeeBreakdown,
     Transaction,
 )
-from bot.partner.models.webhooks import EVENT_TYPES, Event, Redelivery, Webhook, WebhookAddress, WebhookChange
+from bot.partner.models.webhooks import (
+    CHALLENGE,
+    EVENT_TYPES,
+    Event,
+    Redelivery,
+    Webhook,
+    WebhookAddress,
+    WebhookChange,
+)
 
 __all__ = [
     "BALANCE_ERRORS",
     "CARD_STATUSES",
+    "CHALLENGE",
     "CREDITED_REASONS",
     "DECLINE_CODES",
     "DEPOSIT_STATUSES",

@@ -1,7 +1,7 @@
 """What all answers have in common: exact numbers, aware times, open lists, and `raw`.
 
 Amounts are exact `Decimal` in the unit their name says; rates named `_pct` are fractions (0.02 is two
-percent); times are aware UTC. Enumerations the service may extend are plain `str`: every use needs a
+percent); times are aware UTC. Enumerations the card provider may extend are plain `str`: every use needs a
 default branch [Versioning]. Unknown fields are no error; each value keeps what it was read from in
 `raw`, which is left out of `repr` like everything personal. What is secret is held as `Secret` and is
 not in `raw` either.
@@ -32,7 +32,7 @@ _BARE_TIME = re.compile(_CLOCK)
 class Known:
     """Marks a field with the values the document gives for it; others may come and are no error.
 
-    What is written here is what `drift` compares with the service's own description.
+    What is written here is what `drift` compares with the card provider's own description.
     """
 
     values: tuple[str, ...]

@@ -13,7 +13,7 @@ DEPOSIT_STATUSES = ("pending", "credited", "expired", "cancelled")
 
 
 class DepositQuote(Answer):
-    """An offer to credit a card; it has no status. The fee is the service's share plus the partner's."""
+    """An offer to credit a card; it has no status. The fee is the card provider's share plus the partner's."""
 
     deposit_id: str
     card_id: str

@@ -7,9 +7,11 @@ from pydantic import Field
 
 from bot.partner.models.base import Answer, Count, Known, SecretText, Utc
 
+CHALLENGE = "card.3ds_challenge"
+"""The event that holds a one-time code: it is relayed to nobody, and its code is kept nowhere."""
 EVENT_TYPES = (
     "card.authorized", "card.transaction", "card.declined", "card.unloaded", "card.status_changed",
-    "card.3ds_challenge", "float.credited",
+    CHALLENGE, "float.credited",
 )  # fmt: skip
 
 
@@ -22,7 +24,7 @@ class Webhook(Answer):
 
 
 class WebhookAddress(Answer):
-    """The address as the service wrote it down; it decides by this form whether a later one differs."""
+    """The address as the card provider wrote it down; it decides by this form whether a later one differs."""
 
     url: str
 

@@ -1,4 +1,4 @@
-"""Where the service's own description and this client's knowledge part ways. Pure.
+"""Where the card provider's own description and this client's knowledge part ways. Pure.
 
 The document foretells additive changes without a new version: new fields, events and values harm
 nobody here, but somebody may want to know. What an answer must have to be read, what a call must send,

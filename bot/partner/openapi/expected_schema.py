@@ -1,6 +1,6 @@
 """What this client knows of the API beside its endpoints, which say themselves what goes out and comes back.
 
-`drift` holds both against the description that the service publishes.
+`drift` holds both against the description that the card provider publishes.
 """
 
 from bot.partner import models
@@ -24,7 +24,7 @@ def event_data() -> dict[str, Shape]:
         "card.declined": typed.Decline,
         "card.unloaded": typed.CardHint,
         "card.status_changed": typed.StatusChange,
-        "card.3ds_challenge": typed.Challenge,
+        models.CHALLENGE: typed.Challenge,
         "float.credited": typed.FloatCredit,
     }
     return {name: shape_of(model) for name, model in known.items()}

@@ -1,4 +1,4 @@
-"""The service's own description of itself: fetching it, and reading the JSON Schemas in it.
+"""The card provider's own description of itself: fetching it, and reading the JSON Schemas in it.
 
 It is fetched without the key and outside the rate budget: it is for everybody, and the one call that
 cannot do anything [Versioning].
@@ -47,7 +47,7 @@ async def fetch(base_url: str, *, transport: httpx.AsyncBaseTransport | None = N
             f"The description of the API could not be fetched: {type(failure).__name__}."
         ) from None
     if response.status_code != 200:
-        raise NoDescription(f"The service answered {response.status_code} instead of its description.")
+        raise NoDescription(f"Your card provider answered {response.status_code} instead of its description.")
     return _object(bytes(raw))
 
 
@@ -58,7 +58,7 @@ def _object(raw: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise NoDescription("What the service gives as its description is no JSON object.")
+        raise NoDescription("What your card provider gives as its description isn't a JSON object.")
     return value
 
 

@@ -47,7 +47,7 @@ async def of_kind(core: Core, alert_id: str, kind: AlertKind) -> Alert:
 
 
 async def acknowledge(core: Core, alert_id: str, slack_id: str) -> Alert:
-    """This person looks after it for the next four hours. Raises NotFound, NotAllowed."""
+    """This person is on it for the next four hours. Raises NotFound, NotAllowed."""
     await people.require_member(core, slack_id, action="alert.acknowledge")
     async with core.store.begin() as tx:
         until = tx.now + ACKNOWLEDGED_FOR

@@ -1,4 +1,4 @@
-"""Cards whose status the service changed. No event tells of a block, an expiry or a freeze by others [Event
+"""Cards whose status the card provider changed. No event tells of a block, an expiry or a freeze by others [Event
 types], so what the sweep read is compared with what was known."""
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:
         limit=_MOST,
         each_row=True,
     )
-    told = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
+    are_open = await alert_rows.open_of(tx, card_alerts.CARD_STATUS.name)
     mine = {request.subject for request in done}
     return sorted(
-        mine | {a.subject for a in told if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
+        mine | {a.subject for a in are_open if _is_unfrozen(a.dedupe) and a.dedupe.split(":")[1] == program}
     )
 
 
@@ -106,7 +106,7 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
     await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
 
 
-_BY_OTHERS = "No request here unfroze it: the service did, or another holder of the key."
+_BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
 
 
 async def _switches(tx: Tx, core: Core, card_id: str) -> list[Request]:

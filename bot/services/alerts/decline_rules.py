@@ -30,7 +30,7 @@ from storage.transaction import Tx
 _SEVERE_OPEN_FOR = timedelta(hours=24)
 
 
-async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined) -> None:
+async def on_decline(tx: Tx, core: Core, received: ReceivedEvent, event: CardDeclined) -> None:
     """Raise it alone, count it with its like, or say that the card is blocked."""
     data = event.data
     why = data.decline_reason
@@ -38,22 +38,22 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
     entry = await cards.get(tx, data.card_id) if data.card_id else None
     label = entry.label if entry else (f"card {data.card_id}" if data.card_id else "a card")
     if why is not None and why.card_blocked and data.card_id:
-        late = heard.event.created_at if heard.is_late else None
+        late = received.event.created_at if received.is_late else None
         how = decline_alerts.with_blocked_card(
-            code, amount_usd=data.amount_usd, merchant=data.merchant, heard_late=late
+            code, amount_usd=data.amount_usd, merchant=data.merchant, received_late=late
         )
-        await card_rules.blocked(tx, core, heard.program, data.card_id, label, how)
+        await card_rules.blocked(tx, core, received.program, data.card_id, label, how)
         return
-    if data.card_id and await _stopped(tx, core, heard, event, data.card_id, label, code):
+    if data.card_id and await _stopped(tx, core, received, event, data.card_id, label, code):
         return
     severe = decline_causes.is_severe(code, why.card_blocked if why else None) and data.card_id is not None
     about = f"{code}:{data.card_id}" if severe else code
-    condition = decline_alerts.DECLINE.condition(heard.program, about)
+    condition = decline_alerts.DECLINE.condition(received.program, about)
     before = await _seen(tx, core, condition, severe=severe)
-    seen = _count(before, tx.now, heard, data, label, code)
+    seen = _count(before, tx.now, received, data, label, code)
     await snapshots.DECLINES.put(tx, "", seen, condition)
     if before is None:  # the remedy of a cluster is drafted for its first card
-        facts = {"program": heard.program, "card_id": data.card_id or "", "code": code}
+        facts = {"program": received.program, "card_id": data.card_id or "", "code": code}
         await alerts.remember(tx, condition, facts)
     cluster_at = core.alerting.declines.cluster_at
     said = decline_alerts.declined(
@@ -73,18 +73,18 @@ async def on_decline(tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclin
 
 
 async def _stopped(
-    tx: Tx, core: Core, heard: ReceivedEvent, event: CardDeclined, card_id: str, label: str, code: str
+    tx: Tx, core: Core, received: ReceivedEvent, event: CardDeclined, card_id: str, label: str, code: str
 ) -> bool:
     """Reported as what a freeze of ours was for, where it was one: counted, and nobody is called."""
-    at, data = heard.event.created_at, event.data
+    at, data = received.event.created_at, event.data
     freeze = (await freezes.stopping(tx, core, [(card_id, code, at)])).get((card_id, at))
     if freeze is None:
         return False
-    condition = decline_alerts.STOPPED.condition(heard.program, card_id, freeze.request.id)
+    condition = decline_alerts.STOPPED.condition(received.program, card_id, freeze.request.id)
     before = await _seen(tx, core, condition, severe=True)
-    seen = _count(before, tx.now, heard, data, label, code)
+    seen = _count(before, tx.now, received, data, label, code)
     await snapshots.DECLINES.put(tx, "", seen, condition)
-    await alerts.remember(tx, condition, {"program": heard.program, "card_id": card_id})
+    await alerts.remember(tx, condition, {"program": received.program, "card_id": card_id})
     said = decline_alerts.stopped(
         freeze,
         card=label,
@@ -117,14 +117,14 @@ def _is_over(core: Core, now: datetime, seen: Declines, *, severe: bool) -> bool
 
 
 def _count(
-    before: Declines | None, now: datetime, heard: ReceivedEvent, data: Decline, label: str, code: str
+    before: Declines | None, now: datetime, received: ReceivedEvent, data: Decline, label: str, code: str
 ) -> Declines:
     why = data.decline_reason
     seen = before or Declines(code, first_at=now, last_at=now)
     return replace(
         seen,
         count=seen.count + 1,
-        late=seen.late + heard.is_late,
+        late=seen.late + received.is_late,
         last_at=now,
         retryable=why.retryable if why else None,
         amount_usd=seen.amount_usd + abs(data.amount_usd or Decimal(0)),

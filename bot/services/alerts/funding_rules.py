@@ -14,7 +14,8 @@ from decimal import Decimal
 from typing import Any
 
 from bot import operations
-from bot.domain.alerts import HEARD_LATE, alert_rules, funding_alerts
+from bot.domain.alerts import RECEIVED_LATE, alert_rules, funding_alerts
+from bot.domain.ids import short_hash
 from bot.domain.money import exact_sum, format_usd, funding_readings
 from bot.domain.requests import Request, State
 from bot.operations import funding_facts, reason_in_words
@@ -191,7 +192,7 @@ async def _take_in(tx: Tx, core: Core, program: str, new: dict[str, Any], *, is_
     known = _merged(new, kept, tx.now)
     if kept is None or _is_worth_keeping(known, kept, tx.now):
         await snapshots.FUNDING.put(tx, program, known, funding_id)
-    if not is_quiet and (kept is None or _as_told(kept.value) != _as_told(known)):
+    if not is_quiet and (kept is None or _as_reported(kept.value) != _as_reported(known)):
         await _tell(tx, core, program, known)
     if known.tx_hash:
         kinds = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
@@ -210,7 +211,7 @@ def _merged(new: dict[str, Any], kept: Kept[Known] | None, now: datetime) -> Kno
     return replace(kept.value, **{**new, "read_at": max(new["read_at"], last.read_at)})
 
 
-def _as_told(known: Known) -> tuple[str, str | None, str]:
+def _as_reported(known: Known) -> tuple[str, str | None, str]:
     """What people are shown: a reading that changes nothing of it is no news."""
     return known.status, known.reason, known.mark
 
@@ -284,7 +285,7 @@ def _case(status: str, reason: str, mark: str) -> str:
 
 def _late(tx: Tx, known: Known) -> str:
     credited_at = known.credited_at or tx.now
-    return HEARD_LATE.format(at=credited_at) if tx.now - credited_at > LATE_AFTER else ""
+    return RECEIVED_LATE.format(at=credited_at) if tx.now - credited_at > LATE_AFTER else ""
 
 
 def _named(known: Known) -> str:
@@ -329,7 +330,7 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Fu
         program=program,
         count=len(waiting),
         limit=funding_alerts.UNVERIFIED_LIMIT,
-        hashes=", ".join(funding_alerts.short_hash(f.tx_hash) for f in waiting),
+        hashes=", ".join(short_hash(f.tx_hash) for f in waiting),
     )
     await alerts.keep(tx, core, said, condition=condition, subject=program)
 

@@ -44,7 +44,7 @@ async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str
         text=said.text,
     )
     if is_new:
-        body = _told(alert, severity=said.severity.value)
+        body = _recorded(alert, severity=said.severity.value)
         await audit.record(tx, core, "system:alerts", "alert.raised", f"alert:{alert.id}", body)
     await _show(tx, core, alert, f"raised:{alert.count}", later=not is_new)
     return alert
@@ -124,7 +124,7 @@ async def resolve(
     if alert is None:  # another process was first
         return
     await api_snapshots.drop(tx, "", _facts_of(condition))
-    await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _told(alert))
+    await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _recorded(alert))
     # What silenced the alarm silences its end as well.
     known = replace(alert, title=before.title)
     await _show(tx, core, known, "resolved")
@@ -189,7 +189,7 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     rule = await is_muted(tx, alert)
     if rule is not None:
         if alert.count == 1 and change == "raised:1":
-            body = _told(alert, rule=rule.name)
+            body = _recorded(alert, rule=rule.name)
             await audit.record(tx, core, "system:alerts", "alert.muted", f"alert:{alert.id}", body)
             text = f"Muted by the rule {rule.name}."
             await alerts.add_thread_line(tx, alert.id, actor="system:alerts", text=text)
@@ -200,6 +200,6 @@ async def _show(tx: Tx, core: Core, alert: Alert, change: str, *, later: bool = 
     await outbox_messages.alert(tx, core, alert.id, change, due_at=due_at)
 
 
-def _told(alert: Alert, **more: str) -> dict[str, str]:
+def _recorded(alert: Alert, **more: str) -> dict[str, str]:
     """What the audit keeps of an alert."""
     return {"kind": alert.kind, "about": alert.subject, **more}

@@ -1,4 +1,4 @@
-"""What to do about an alert: the form of the operation that fixes it, filled, or a text for the service.
+"""What to do about an alert: the form of the operation that fixes it, filled, or a text for the card provider.
 
 A remedy is only ever a draft. The form goes the way of every request, with a second person's word.
 """
@@ -21,7 +21,7 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`kind` with the texts of its form; without one, `text` is for the service. The reason is left to the requester.
+    """`kind` with the texts of its form; without one, `text` is for the card provider. The requester writes the reason.
 
     `card_id`: nothing is to be changed, and the card is shown, with why it stands as it does.
     """
@@ -69,14 +69,11 @@ async def _form(tx: Tx, core: Core, alert: Alert, known: Mapping[str, str]) -> t
     if card is not None and card.status == "FROZEN":
         remedy = Remedy.UNFREEZE_CARD
     kind = next((name for name, cls in core.kinds.items() if remedy and cls.remedy is remedy), "")
-    texts = {"card": card_id} if card_id else {}
-    if known.get("reason") == "not_found":  # the same transfer may be submitted again
-        texts["tx_hash"] = known["tx_hash"]
-    return kind, texts
+    return kind, core.kinds[kind].remedy_texts(known) if kind else {}
 
 
 def _for_the_service(core: Core, alert: Alert, known: Mapping[str, str]) -> str:
-    """Facts the service needs: no key beyond its prefix, no personal detail."""
+    """Facts the card provider needs: no key beyond its prefix, no personal detail."""
     lines = [alert.title, alert.text]
     program = known.get("program", "")
     if program in core.partners:

@@ -160,9 +160,9 @@ def _named(whole: Request, of: Sequence[Request]) -> str:
 
 
 def _next(request: Request, paused: str) -> str:
-    """What the bot does next and when; alerts are plain text, so times are written in UTC."""
+    """What the bot does next and when; the view turns a time in UTC into the reader's."""
     return urgency.while_stopped(paused) if paused else urgency.next_try(request, _in_utc)
 
 
 def _in_utc(at: datetime) -> str:
-    return f"{at:%H:%M:%S} UTC"
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"

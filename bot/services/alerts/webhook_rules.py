@@ -1,4 +1,4 @@
-"""Do deliveries reach us? The event log says what the service tried, the inbox what came.
+"""Do deliveries reach us? The event log says what the card provider tried, the inbox what came.
 
 With no endpoint registered there is nothing to miss: the event log is read as well, and tells it all.
 """
@@ -25,7 +25,7 @@ _LOOKED_BACK = timedelta(hours=6)
 _MOST = 300
 # So many in all, where the newest are too young for it.
 _MOST_READ = 1_000
-# So many in a row that the service calls delivered and that did not come by a delivery.
+# So many in a row that the card provider calls delivered and that did not come by a delivery.
 _SILENT_AT = 3
 
 
@@ -73,7 +73,7 @@ async def _failing(
 
 
 async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
-    """Delivered, says the service, yet we know them from the log alone: they go somewhere else."""
+    """Delivered, says the card provider, yet we know them from the log alone: they go somewhere else."""
     condition = delivery_alerts.WEBHOOK_SILENT.condition(program)
     newest = sorted(delivered, key=lambda event: event.created_at)[-_SILENT_AT:]
     came = [await inbox.get(tx, event.id) for event in newest]

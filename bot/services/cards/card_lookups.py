@@ -101,12 +101,12 @@ async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardView]:
         except PartnerError:
             continue
         found |= {a.card_id: (a.balance_usd, a.as_of) for a in answers}
-    pictures = []
+    views = []
     for row in rows:
-        picture = _card(row)
+        view = _card(row)
         balance, as_of = found.get(row.id, (None, None))
-        # We may have read the card since the service last did: after a request of ours, we have.
+        # We may have read the card since the card provider last did: after a request of ours, we have.
         if row.balance_at is None or (as_of is not None and as_of >= row.balance_at):
-            picture = replace(picture, balance_usd=balance, read_at=as_of)
-        pictures.append(picture)
-    return pictures
+            view = replace(view, balance_usd=balance, read_at=as_of)
+        views.append(view)
+    return views

@@ -17,9 +17,9 @@ from storage.requests import requests
 from storage.transaction import Tx
 
 SWEEP_BATCH = 500
-OWED = "owed_card:"
+CARD_QUEUED = "owed_card:"
 """Begins the name of the reading that says which card our own request has changed."""
-ACCOUNT_OWED = "owed_account"
+ACCOUNT_QUEUED = "owed_account"
 """The reading that says that our own requests changed the account."""
 
 
@@ -58,7 +58,7 @@ async def _keep_cards(core: Core, program: str, batch: list[CardEntry], read_at:
 
 
 async def sweep_balances(core: Core, program: str) -> int:
-    """The balances of the whole fleet as the service last read them, a thousand a call [POST /cards/balances].
+    """The balances of the whole fleet as the card provider last read them, a thousand a call [POST /cards/balances].
 
     A card without a reading keeps the figure it had, with its own time.
     """
@@ -78,29 +78,31 @@ async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]])
     return len(batch)
 
 
-async def owe_reading(tx: Tx, card_id: str, request: Request) -> None:
+async def queue_reading(tx: Tx, card_id: str, request: Request) -> None:
     """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies.
 
     Kept with it is the request whose message shows less until then: the order of a new card.
     """
     waits = None if request.subject == card_id else request.id
-    owed = {f"{OWED}{card_id}": {"request": waits}, ACCOUNT_OWED: {}}
-    await api_snapshots.put_all(tx, request.program, owed)
+    queued = {f"{CARD_QUEUED}{card_id}": {"request": waits}, ACCOUNT_QUEUED: {}}
+    await api_snapshots.put_all(tx, request.program, queued)
 
 
-async def owe_reading_of_change(tx: Tx, program: str, card_id: str) -> None:
+async def queue_reading_of_change(tx: Tx, program: str, card_id: str) -> None:
     """An event says that this card was frozen or unfrozen, by whomever: it is read soon."""
-    await api_snapshots.put(tx, program, f"{OWED}{card_id}", {"request": None})
+    await api_snapshots.put(tx, program, f"{CARD_QUEUED}{card_id}", {"request": None})
 
 
-async def owed_readings(tx: Tx, program: str) -> dict[str, datetime]:
+async def queued_readings(tx: Tx, program: str) -> dict[str, datetime]:
     """The cards that our requests changed and that were not read whole since, by id: since when."""
-    return {name: kept.read_at for name, kept in (await api_snapshots.named(tx, program, OWED)).items()}
+    return {
+        name: kept.read_at for name, kept in (await api_snapshots.named(tx, program, CARD_QUEUED)).items()
+    }
 
 
 async def give_up_reading(tx: Tx, program: str, card_id: str) -> None:
     """The next sweep reads it with all others."""
-    await api_snapshots.drop(tx, program, f"{OWED}{card_id}")
+    await api_snapshots.drop(tx, program, f"{CARD_QUEUED}{card_id}")
 
 
 async def refresh_card(
@@ -120,9 +122,9 @@ async def refresh_card(
         )
         shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
         if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
-            owed = await api_snapshots.take(tx, program, f"{OWED}{card_id}")
-            if owed is not None and owed.value["request"]:
-                await _redraw(tx, core, owed.value["request"])
+            queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}")
+            if queued is not None and queued.value["request"]:
+                await _redraw(tx, core, queued.value["request"])
     return found
 
 

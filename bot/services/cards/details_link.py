@@ -22,7 +22,7 @@ from bot.view_models import LinkView
 from storage.requests import card_details_links, requests
 from storage.transaction import Tx
 
-# A link used at the last moment is still being answered: the service takes 40 s at most [GET pan].
+# A link used at the last moment is still being answered: the card provider takes 40 s at most [GET pan].
 _STILL_OPENING = timedelta(seconds=60)
 
 
@@ -71,14 +71,14 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
     async with core.store.read() as tx:
         request, found = await requests.get(tx, request_id), await card_details_links.get(tx, request_id)
     if request is None or found is None:
-        raise NotFound(f"{request_id} is no request for card details. Look at /requests.")
+        raise NotFound(f"{request_id} isn't a request for card details. Look at /requests.")
     action = "card_details.another_link"
     if not may_see_card_details(slack_id, request):
         async with audited_refusal(core, slack_id, action, request_id):
             raise NotAllowed("Only who asked may get the link. Nothing was sent.", "not_the_requester")
     if not found.is_alive or found.valid_until <= core.clock.now():
         why = "opened" if found.state == "opened" else "lapsed"
-        over = "The details were shown once already." if why == "opened" else "The approval has lapsed."
+        over = "The details were shown once already." if why == "opened" else "The approval has expired."
         async with audited_refusal(core, slack_id, action, request_id, reason=why):
             raise Expired(f"{over} No link was sent: make a new request with /card reveal.")
     async with core.store.begin() as tx:
@@ -98,9 +98,9 @@ async def end_unopened(core: Core) -> None:
             if before is None or ended is None or request is None:
                 continue
             what = (
-                "The link was not opened before the approval lapsed"
+                "The link was not opened before the approval expired"
                 if before.state == "sent"
-                else f"No direct message reached {request.requester_name} before the approval lapsed"
+                else f"No direct message reached {request.requester_name} before the approval expired"
             )
             text = f"{what}: nobody saw the details. Make a new request if they are still needed."
             said = await say(tx, core, request, text)
@@ -123,4 +123,4 @@ def or_again(request: Request, valid_until: datetime) -> str:
 
 
 def clock(moment: datetime) -> str:
-    return f"{moment:%H:%M:%S} UTC"
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

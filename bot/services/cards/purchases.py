@@ -1,6 +1,6 @@
 """Looking at purchases: what was bought with a card, and what was declined and why.
 
-The service's history and the events we received meet in `transaction_id`. Where we received the authorization its
+The card provider's history and the events we received meet in `transaction_id`. Where we received the authorization its
 figures stand, exact to the last digit; how the purchase stands is shown by the history, which has later
 changes for which no event comes [Purchase rules, Transaction row].
 """
@@ -66,11 +66,11 @@ async def of_card(
     ids = {row.transaction_id for row in rows if row.transaction_id}
     async with core.store.read() as tx:
         known = await purchases.by_transaction(tx, entry.program, ids)
-        heard = await purchases.of_card_since(tx, entry.program, entry.id, period.since)
+        stored = await purchases.of_card_since(tx, entry.program, entry.id, period.since)
     lines = [merged(row, known) for row in rows]
     if all_read:
-        missing = (p for p in heard if p.transaction_id not in ids and p.first_at in period)
-        lines += [heard_only(purchase) for purchase in missing]
+        missing = (p for p in stored if p.transaction_id not in ids and p.first_at in period)
+        lines += [from_events_alone(purchase) for purchase in missing]
     lines = await _with_freezes(core, entry.id, lines)
     lines.sort(key=lambda line: line.at, reverse=True)
     return CardStatement(entry.id, entry.label, period, tuple(lines), core.clock.now(), all_read)
@@ -103,12 +103,12 @@ def merged(row: Transaction, known: Mapping[str, Purchase]) -> PurchaseLine:
         retryable=why.retryable if why else None,
         card_blocked=why.card_blocked if why else None,
         open=_open(purchase),
-        heard=purchase is not None,
+        has_events=purchase is not None,
         transaction_id=row.transaction_id or "",
     )
 
 
-def heard_only(purchase: Purchase) -> PurchaseLine:
+def from_events_alone(purchase: Purchase) -> PurchaseLine:
     """A purchase that the history leaves out, as its events tell it."""
     declined = purchase.state is State.DECLINED
     charge = purchase.declined_usd if declined else purchase.charge_usd
@@ -124,7 +124,7 @@ def heard_only(purchase: Purchase) -> PurchaseLine:
         retryable=why.retryable if why else None,
         card_blocked=why.card_blocked if why else None,
         open=_open(purchase),
-        heard=True,
+        has_events=True,
         listed=False,
         transaction_id=purchase.transaction_id,
     )
@@ -150,7 +150,7 @@ async def declined(core: Core, period: Period, *, program: str) -> DeclineReport
         legs, total = await purchases.declines(
             tx, program, since=period.since, until=period.until, limit=MOST_DECLINES
         )
-        heard_at = await purchases.last_heard_at(tx, program)
+        last_event_at = await purchases.last_event_at(tx, program)
         labels = await cards.labels(tx, {leg.card_id for leg in legs if leg.card_id})
         declined = [
             (leg.card_id, leg.decline.code or "" if leg.decline else "", leg.occurred_at) for leg in legs
@@ -160,7 +160,9 @@ async def declined(core: Core, period: Period, *, program: str) -> DeclineReport
         replace(_decline(leg, labels), stopped_by=stopped.get((leg.card_id or "", leg.occurred_at)))
         for leg in legs
     ]
-    return DeclineReport(program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), heard_at)
+    return DeclineReport(
+        program, period, by_cause(lines), tuple(lines[:LATEST]), total, len(lines), last_event_at
+    )
 
 
 def _decline(leg: PurchaseLeg, labels: Mapping[str, str]) -> DeclineLine:

@@ -34,7 +34,7 @@ async def in_period(tx: Tx, core: Core, period: Period, *, program: str) -> Spen
         await cards.labels(tx, {p.card_id for p in found if p.card_id}),
         program=program,
         period=period,
-        heard_at=await purchases.last_heard_at(tx, program),
+        last_event_at=await purchases.last_event_at(tx, program),
         live=core.live.get(program, True),
         draft_only=await programs.is_draft_only(tx, program),
     )

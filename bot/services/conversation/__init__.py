@@ -3,7 +3,7 @@
 Nothing said in a conversation makes, approves, rejects or cancels a request.
 """
 
-from bot.services.conversation.dialog import Reader, hear
+from bot.services.conversation.dialog import Reader, respond
 from bot.services.conversation.facts import Place, ReceivedMessage, holds_card_number
 
 __all__ = [
@@ -11,6 +11,6 @@ __all__ = [
     "Reader",
     "ReceivedMessage",
     "buttons",
-    "hear",
     "holds_card_number",
+    "respond",
 ]

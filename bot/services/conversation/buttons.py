@@ -28,19 +28,19 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     if not 0 <= number < len(offers):
         raise Stale(memory.MOVED_ON)
     reading = offers[number]
-    cls = forms.kind_wished(reading, core.kinds)
+    cls = forms.kind_wanted(reading, core.kinds)
     await people.require_may_ask(core, slack_id, cls, action="request.say")
     return Form(cls, forms.texts(cls, reading.slots, reading.card), " ".join(reading.notes))
 
 
-async def switch(core: Core, stamp: str, heard: ReceivedMessage) -> Sequence[Step]:
+async def switch(core: Core, stamp: str, message: ReceivedMessage) -> Sequence[Step]:
     """Drop the old question and go on with what was said after it. Raises Stale, NotAllowed."""
-    dialog = await memory.marked(core, stamp, heard.actor.id)
+    dialog = await memory.marked(core, stamp, message.actor.id)
     waiting = memory.readings(dialog, "next")
     if not waiting:
         raise Stale(memory.MOVED_ON)
     dropped = await memory.drop(core, dialog)
-    return [await conversation.go_on(core, heard, dropped, waiting)]
+    return [await conversation.go_on(core, message, dropped, waiting)]
 
 
 async def stay(core: Core, stamp: str, slack_id: str) -> Question:

@@ -80,7 +80,7 @@ class _Turn:
     """One text being worked on. `open`: the dialog whose question waits for an answer."""
 
     core: Core
-    heard: ReceivedMessage
+    message: ReceivedMessage
     dialog: Dialog | None
 
     @property
@@ -88,57 +88,57 @@ class _Turn:
         return self.dialog if self.dialog and self.dialog.asked_slot else None
 
 
-async def hear(core: Core, heard: ReceivedMessage, reader: Reader) -> tuple[Sequence[Step], str]:
+async def respond(core: Core, message: ReceivedMessage, reader: Reader) -> tuple[Sequence[Step], str]:
     """What follows from a text, in order, and the thread it belongs to. Raises NotAllowed, NotFound."""
-    dialog = await dialog_of(core, heard)
-    if dialog is None and heard.alone:
-        dialog = await _answered(core, heard, reader)
+    dialog = await dialog_of(core, message)
+    if dialog is None and message.alone:
+        dialog = await _answered(core, message, reader)
     if dialog is not None:
-        heard = replace(heard, place=dialog.place)
-    return await _steps(_Turn(core, heard, dialog), reader), heard.place.thread_ts
+        message = replace(message, place=dialog.place)
+    return await _steps(_Turn(core, message, dialog), reader), message.place.thread_ts
 
 
-async def _answered(core: Core, heard: ReceivedMessage, reader: Reader) -> Dialog | None:
+async def _answered(core: Core, message: ReceivedMessage, reader: Reader) -> Dialog | None:
     """The open question that a text outside any thread answers. What is a request by itself begins again."""
-    dialog = await open_question(core, heard)
-    if dialog is None or _DROPS.fullmatch(heard.text.strip()):
+    dialog = await open_question(core, message)
+    if dialog is None or _DROPS.fullmatch(message.text.strip()):
         return dialog
-    known, kinds = await facts(core, heard, reader.names), core.kinds
-    if any(forms.is_wish(r, kinds) for r in intents.parse(heard.text, known, None, kinds).readings):
+    known, kinds = await facts(core, message, reader.names), core.kinds
+    if any(forms.wants_operation(r, kinds) for r in intents.parse(message.text, known, None, kinds).readings):
         return None
-    readings = intents.parse(heard.text, known, await thread_of(core, dialog), kinds).readings
+    readings = intents.parse(message.text, known, await thread_of(core, dialog), kinds).readings
     return dialog if all(forms.aim(r) == dialog.intent for r in readings) else None
 
 
 async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:
-    if holds_card_number(turn.heard.text):
+    if holds_card_number(turn.message.text):
         return [Guarded()]
-    known = await facts(turn.core, turn.heard, reader.names)
-    parsed = intents.parse(turn.heard.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
+    known = await facts(turn.core, turn.message, reader.names)
+    parsed = intents.parse(turn.message.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
     if parsed.guarded:
         return [Guarded()]
     if word := await _little_words(turn):
         return [word]
     readings = parsed.readings
     if reader.guess is not None and turn.open is None and all(r.intent == "none" for r in readings):
-        proposed = await reader.guess(turn.heard.text, known)
+        proposed = await reader.guess(turn.message.text, known)
         readings = readings if proposed is None else (proposed,)
-    wishes = [r for r in readings if forms.is_wish(r, turn.core.kinds)]
-    steps = [await _read(turn, r) for r in readings if r not in wishes and r.intent != "none"]
-    if wishes:
-        steps.append(await _wishes(turn, wishes))
+    actions = [r for r in readings if forms.wants_operation(r, turn.core.kinds)]
+    steps = [await _read(turn, r) for r in readings if r not in actions and r.intent != "none"]
+    if actions:
+        steps.append(await _act_on(turn, actions))
     return steps or [await _missed(turn, turn.open) if turn.open else await _lost(turn, known.cards)]
 
 
 async def _little_words(turn: _Turn) -> Words | None:
     """Words that drop the question and nothing else, and a bare yes, which does nothing at all."""
-    text = turn.heard.text.strip()
+    text = turn.message.text.strip()
     if turn.open and _DROPS.fullmatch(text):
         await memory.drop(turn.core, turn.open)
-        return Words("Dropped. Nothing was asked for and nothing has changed.")
+        return Words("Dropped. Nothing was requested and nothing has changed.")
     if _BARE.fullmatch(text):
         return Words(
-            "A yes in a message does nothing here: forms are submitted, and requests decided on, with their buttons."
+            "Typing “yes” does nothing. Use the buttons to submit forms and to decide on requests."
             " Say what you need, or press the button you mean."
         )
     return None
@@ -156,28 +156,28 @@ async def _read(turn: _Turn, reading: Reading) -> Step:
             )
         return await _ask(turn, reading, reading.ask)
     if reading.card is not None and reading.card.id:
-        await memory.about_card(turn.core, turn.heard.place, turn.dialog, reading.card.id)
+        await memory.about_card(turn.core, turn.message.place, turn.dialog, reading.card.id)
     return Look(reading)
 
 
 async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
     """Nothing was understood, and nothing had been asked: what this person could have said."""
     core, names = turn.core, turn.core.policy.people.requesters
-    may_ask = not names or turn.heard.actor.id in await core.directory.members_lately(names)
-    return Lost(nearest(turn.heard.text, core.kinds if may_ask else {}, Directory.of(cards)))
+    may_ask = not names or turn.message.actor.id in await core.directory.members_lately(names)
+    return Lost(nearest(turn.message.text, core.kinds if may_ask else {}, Directory.of(cards)))
 
 
-async def _wishes(turn: _Turn, wishes: Sequence[Reading]) -> Step:
+async def _act_on(turn: _Turn, actions: Sequence[Reading]) -> Step:
     """The one thing that follows from all the requests of a text."""
-    for reading in wishes:
+    for reading in actions:
         await _require_may_ask(turn, reading)
-    wishes = [await _counted(turn.core, reading) for reading in wishes]
-    first = wishes[0]
+    actions = [await _counted(turn.core, reading) for reading in actions]
+    first = actions[0]
     if turn.open and turn.open.intent != forms.aim(first) and _is_another(turn, turn.open):
-        return await _choice(turn, turn.open, wishes)
-    if len(wishes) == 1 and first.ask is not None:
+        return await _choice(turn, turn.open, actions)
+    if len(actions) == 1 and first.ask is not None:
         return await _ask(turn, first, first.ask)
-    return await _offer(turn, wishes)
+    return await _offer(turn, actions)
 
 
 async def _counted(core: Core, reading: Reading) -> Reading:
@@ -205,14 +205,14 @@ async def _counted(core: Core, reading: Reading) -> Reading:
 
 def _is_another(turn: _Turn, dialog: Dialog) -> bool:
     """Does a request break in on another one? "Did you mean …?" waits for none, and a press answers what was asked."""
-    return not turn.heard.is_pick and forms.kind_of(dialog.intent, turn.core.kinds) is not None
+    return not turn.message.is_pick and forms.kind_of(dialog.intent, turn.core.kinds) is not None
 
 
 async def _require_may_ask(turn: _Turn, reading: Reading) -> None:
     cls = forms.kind_of(forms.aim(reading), turn.core.kinds)
     if cls is None:
-        raise NotFound("Countersign does not do that here. See /countersign help; nothing was asked for.")
-    await people.require_may_ask(turn.core, turn.heard.actor.id, cls, action="request.say")
+        raise NotFound("Countersign does not do that here. See /countersign help. Nothing was requested.")
+    await people.require_may_ask(turn.core, turn.message.actor.id, cls, action="request.say")
 
 
 async def _ask(turn: _Turn, reading: Reading, ask: Ask) -> Question | Words:
@@ -227,7 +227,7 @@ async def _ask(turn: _Turn, reading: Reading, ask: Ask) -> Question | Words:
     card = {"last_card_id": reading.card.id} if reading.card else {}
     turn.dialog = await memory.begin(
         turn.core,
-        turn.heard.place,
+        turn.message.place,
         turn.dialog,
         intent=intent,
         slots={"slots": slots, "asked": asdict(ask)},
@@ -253,42 +253,42 @@ async def _give_up(core: Core, dialog: Dialog, slots: Mapping[str, Any]) -> Word
     typed = forms.as_command(cls, slots) if cls else "/countersign help"
     wanted = _SPOKEN.get(dialog.asked_slot, dialog.asked_slot.replace("_", " "))
     return Words(
-        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was asked for and nothing"
+        f"I cannot make out the {wanted}, so I stop asking. Type {typed} instead. Nothing was requested and nothing"
         " has changed."
     )
 
 
-async def _choice(turn: _Turn, old: Dialog, wishes: Sequence[Reading]) -> Choice:
+async def _choice(turn: _Turn, old: Dialog, actions: Sequence[Reading]) -> Choice:
     """Keep the new requests beside the open question until their writer says which it is."""
-    kept = await memory.change(turn.core, old, slots={**old.slots, "next": memory.as_json(wishes)})
+    kept = await memory.change(turn.core, old, slots={**old.slots, "next": memory.as_json(actions)})
     kinds = turn.core.kinds
-    return Choice(forms.verb(old.intent, kinds), forms.verb(forms.aim(wishes[0]), kinds), memory.mark(kept))
+    return Choice(forms.verb(old.intent, kinds), forms.verb(forms.aim(actions[0]), kinds), memory.mark(kept))
 
 
-async def _offer(turn: _Turn, wishes: Sequence[Reading]) -> Offers:
+async def _offer(turn: _Turn, actions: Sequence[Reading]) -> Offers:
     """One button for each request; what was said of a single one is still known when more is said."""
-    if len(wishes) == 1:
-        wishes = [replace(wishes[0], slots={**memory.said(turn.open), **wishes[0].slots})]
-    only = wishes[0] if len(wishes) == 1 else None
+    if len(actions) == 1:
+        actions = [replace(actions[0], slots={**memory.said(turn.open), **actions[0].slots})]
+    only = actions[0] if len(actions) == 1 else None
     dialog = await memory.begin(
         turn.core,
-        turn.heard.place,
+        turn.message.place,
         turn.dialog,
         intent=forms.aim(only) if only else "",
-        slots={"slots": dict(only.slots) if only else {}, "offers": memory.as_json(wishes)},
+        slots={"slots": dict(only.slots) if only else {}, "offers": memory.as_json(actions)},
         **({"last_card_id": only.card.id} if only and only.card else {}),
     )
-    offers = (_one_offer(turn, number, reading) for number, reading in enumerate(wishes))
-    return Offers(tuple(offers), memory.mark(dialog), turn.heard.is_own)
+    offers = (_one_offer(turn, number, reading) for number, reading in enumerate(actions))
+    return Offers(tuple(offers), memory.mark(dialog), turn.message.is_own)
 
 
 def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
-    cls = forms.kind_wished(reading, turn.core.kinds)
+    cls = forms.kind_wanted(reading, turn.core.kinds)
     filled = forms.texts(cls, reading.slots, reading.card)
-    full = reading.opened and turn.heard.is_own
+    full = reading.opened and turn.message.is_own
     return Offer(cls.verb, forms.lines(cls, filled, reading.card), number, reading.notes, full)
 
 
-async def go_on(core: Core, heard: ReceivedMessage, dialog: Dialog, wishes: Sequence[Reading]) -> Step:
+async def go_on(core: Core, message: ReceivedMessage, dialog: Dialog, actions: Sequence[Reading]) -> Step:
     """The requests that waited, now that the question before them is dropped. Raises NotAllowed."""
-    return await _wishes(_Turn(core, replace(heard, place=dialog.place), dialog), wishes)
+    return await _act_on(_Turn(core, replace(message, place=dialog.place), dialog), actions)

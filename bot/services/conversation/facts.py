@@ -66,16 +66,16 @@ class Names:
         return self._directory
 
 
-async def facts(core: Core, heard: ReceivedMessage, names: Names) -> Facts:
+async def facts(core: Core, message: ReceivedMessage, names: Names) -> Facts:
     """Everything the readers may know. No network."""
     async with core.store.read() as tx:
         directory = await names.read(tx)
         people = await otp_recipients.refs(tx)
     return Facts(
         now=core.clock.now(),
-        tz=heard.actor.zone.key,
+        tz=message.actor.zone.key,
         cards=directory,
-        our_id=heard.our_id,
+        our_id=message.our_id,
         people=people,
     )
 
@@ -90,16 +90,16 @@ def known_card(entry: CardEntry) -> KnownCard:
     )
 
 
-async def dialog_of(core: Core, heard: ReceivedMessage) -> Dialog | None:
+async def dialog_of(core: Core, message: ReceivedMessage) -> Dialog | None:
     """What this person is at in this thread."""
     async with core.store.begin() as tx:
-        return await dialogs.at(tx, heard.place)
+        return await dialogs.at(tx, message.place)
 
 
-async def open_question(core: Core, heard: ReceivedMessage) -> Dialog | None:
+async def open_question(core: Core, message: ReceivedMessage) -> Dialog | None:
     """The newest question that waits for this person in this channel."""
     async with core.store.begin() as tx:
-        return await dialogs.asking(tx, heard.place)
+        return await dialogs.asking(tx, message.place)
 
 
 async def thread_of(core: Core, dialog: Dialog | None) -> Thread | None:

@@ -42,7 +42,7 @@ def kind_of(intent: str, kinds: Kinds) -> type[Operation] | None:
     return next((cls for kind, cls in kinds.items() if intent == (cls.intent or kind)), None)
 
 
-def kind_wished(reading: Reading, kinds: Kinds) -> type[Operation]:
+def kind_wanted(reading: Reading, kinds: Kinds) -> type[Operation]:
     """The operation kind of a request. KeyError where this Countersign does not have it."""
     cls = kind_of(aim(reading), kinds)
     if cls is None:
@@ -55,7 +55,7 @@ def verb(intent: str, kinds: Kinds) -> str:
     return cls.verb if cls else intent.replace("_", " ")
 
 
-def is_wish(reading: Reading, kinds: Kinds) -> bool:
+def wants_operation(reading: Reading, kinds: Kinds) -> bool:
     """Would it end in a form? A question about a look-up is none."""
     return aim(reading) in ACTIONS or aim(reading) in kinds
 
@@ -65,7 +65,7 @@ def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None
     given = _flat(slots)
     if card is not None and card.id:
         given["card"] = card.id
-    wanted = {field.name: field for field in cls.fields if not field.anew}
+    wanted = {field.name: field for field in cls.fields if not field.safeguard}
     found: dict[str, str] = {}
     for slot, value in given.items():
         names = (slot, *_FIELDS.get(slot, ()))

@@ -2,7 +2,7 @@
 
 The log holds every event, delivered or not [GET /events]. It is read from the newest event of the last
 reading, less an overlap, on a cadence and at every start; what is known already changes nothing. The cursor
-moves when a reading was stored whole, so one that breaks off is done again. It is a time of the service's
+moves when a reading was stored whole, so one that breaks off is done again. It is a time of the card provider's
 clock alone: ours may differ.
 """
 
@@ -32,7 +32,7 @@ OVERLAP = timedelta(minutes=2)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one reading brought. `undelivered`: the service tried to deliver them and could not."""
+    """What one reading brought. `undelivered`: the card provider tried to deliver them and could not."""
 
     seen: int = 0
     new: int = 0

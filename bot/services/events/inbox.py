@@ -14,6 +14,7 @@ from datetime import timedelta
 from bot.domain.alerts import delivery_alerts
 from bot.domain.events import DeclineFacts, Kind, Purchase, PurchaseLeg
 from bot.partner.models import (
+    CHALLENGE,
     Authorization,
     CardAuthorized,
     CardDeclined,
@@ -25,7 +26,7 @@ from bot.partner.models import (
     ThreeDsChallenge,
     TypedEvent,
 )
-from bot.partner.webhooks import CHALLENGE, unwrap
+from bot.partner.webhooks import unwrap
 from bot.services import alerts
 from bot.services.alerts import decline_rules, funding_rules
 from bot.services.cards import card_sync
@@ -42,7 +43,7 @@ log = logging.getLogger("countersign.inbox")
 AT_ONCE = 5
 # How long an idle loop rests; the bell wakes it at once after an event was stored by this process.
 IDLE_S = 1.0
-# A code that a process took with it when it died comes again: the service delivers what was not answered
+# A code that a process took with it when it died comes again: the card provider delivers what was not answered
 # after a minute, and the event log is read as often.
 CODE_AWAITED_FOR = timedelta(seconds=90)
 _RETRIES = tuple(timedelta(seconds=s) for s in (5, 30, 120, 600, 3600))
@@ -91,9 +92,9 @@ async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     typed = _with_code(core, unwrap(await inbox.payload(tx, event.event_id)))
     leg = purchase_leg_of(typed)
     purchase = None if leg is None else await purchases.add(tx, event.program, leg)
-    heard = ReceivedEvent(event.program, typed, event.source, event.received_at)
-    await on_event(tx, core, heard, purchase)
-    await relay.owe(tx, core, heard)
+    received = ReceivedEvent(event.program, typed, event.source, event.received_at)
+    await on_event(tx, core, received, purchase)
+    await relay.enqueue(tx, core, received)
     await inbox.processed(tx, event.event_id)
     if event.attempts >= len(_RETRIES):
         await alerts.resolve(tx, core, delivery_alerts.EVENT_STUCK.condition(event.event_id))
@@ -116,20 +117,20 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
         await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)
 
 
-async def on_event(tx: Tx, core: Core, heard: ReceivedEvent, purchase: Purchase | None) -> None:
+async def on_event(tx: Tx, core: Core, received: ReceivedEvent, purchase: Purchase | None) -> None:
     """Raise what the event calls for. `purchase` is as it stands after this event, where it is of one.
 
     An event of no rule raises nothing; it stays in the inbox for look-ups.
     """
-    match heard.event:
+    match received.event:
         case CardDeclined() as declined:
-            await decline_rules.on_decline(tx, core, heard, declined)
+            await decline_rules.on_decline(tx, core, received, declined)
         case FloatCredited(data=data, created_at=created_at):
-            await funding_rules.credited(tx, core, heard.program, data, created_at)
+            await funding_rules.credited(tx, core, received.program, data, created_at)
         case CardStatusChanged(data=data) if data.card_id and await cards.get(tx, data.card_id):
-            await card_sync.owe_reading_of_change(tx, heard.program, data.card_id)
+            await card_sync.queue_reading_of_change(tx, received.program, data.card_id)
         case ThreeDsChallenge() as challenge:
-            await otp_delivery.on_challenge(tx, core, heard, challenge)
+            await otp_delivery.on_challenge(tx, core, received, challenge)
 
 
 def purchase_leg_of(event: TypedEvent) -> PurchaseLeg | None:

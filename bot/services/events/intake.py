@@ -8,8 +8,8 @@ from datetime import datetime
 
 from bot.domain.time import Clock
 from bot.partner import codec
-from bot.partner.models import Event, ThreeDsChallenge
-from bot.partner.webhooks import CHALLENGE, Delivery, storable, unwrap
+from bot.partner.models import CHALLENGE, Event, ThreeDsChallenge
+from bot.partner.webhooks import Delivery, storable, unwrap
 from bot.services.otp_store import Codes
 from storage.events import Arrival, Ingest
 
@@ -24,36 +24,38 @@ class Intake:
     stored: Callable[[], None]
     crash_point: Callable[[str], None]
 
-    async def accept(self, program: str, told: Delivery | Event, source: str, raw: bytes = b"") -> bool:
+    async def accept(self, program: str, received: Delivery | Event, source: str, raw: bytes = b"") -> bool:
         """Store an event; False when it is known. Durable on return.
 
         `source` is webhook or poll; `raw` the bytes as delivered, kept as they are unless they hold a code.
         """
-        if told.type == CHALLENGE:
-            self._keep_code(told)
+        if received.type == CHALLENGE:
+            self._keep_code(received)
             raw = b""
         self.crash_point("inbox.verified")
-        payload = raw or _envelope(told)
-        is_new = await self.ingest.put(Arrival(told.id, program, told.type, told.created_at, source, payload))
+        payload = raw or _envelope(received)
+        is_new = await self.ingest.put(
+            Arrival(received.id, program, received.type, received.created_at, source, payload)
+        )
         self.crash_point("inbox.stored")
-        if is_new or told.type == CHALLENGE:  # one known already may have waited for its code
+        if is_new or received.type == CHALLENGE:  # one known already may have waited for its code
             self.stored()
         return is_new
 
-    def _keep_code(self, told: Delivery | Event) -> None:
-        event = unwrap(told)
-        self.codes.keep(told.id, event.code if isinstance(event, ThreeDsChallenge) else None, self.clock)
+    def _keep_code(self, received: Delivery | Event) -> None:
+        event = unwrap(received)
+        self.codes.keep(received.id, event.code if isinstance(event, ThreeDsChallenge) else None, self.clock)
 
 
-def _envelope(told: Delivery | Event) -> bytes:
+def _envelope(received: Delivery | Event) -> bytes:
     """The event as it may be written down, in the form of a delivery."""
-    data = told.payload if isinstance(told, Event) else told.data
-    created_at: datetime = told.created_at
+    data = received.payload if isinstance(received, Event) else received.data
+    created_at: datetime = received.created_at
     return codec.encode(
         {
-            "id": told.id,
-            "type": told.type,
+            "id": received.id,
+            "type": received.type,
             "created_at": created_at.isoformat(),
-            "data": storable(told.type, data),
+            "data": storable(received.type, data),
         }
     )

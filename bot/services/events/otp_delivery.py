@@ -44,7 +44,7 @@ class _Challenge:
     code: Secret | None = field(repr=False)
 
 
-async def on_challenge(tx: Tx, core: Core, heard: ReceivedEvent, event: ThreeDsChallenge) -> None:
+async def on_challenge(tx: Tx, core: Core, received: ReceivedEvent, event: ThreeDsChallenge) -> None:
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
     person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
@@ -116,12 +116,12 @@ class Sender:
 
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""
-        picture = CodeView(going.label, going.where, going.code, going.good_until)
+        view = CodeView(going.label, going.where, going.code, going.good_until)
         while self._core.clock.now() < going.good_until:
             try:
                 channel = await self._publisher.open_direct(going.person)
                 await self._publisher.post(
-                    picture, channel=channel, dedupe=otp_alerts.THREE_DS.condition(going.event_id)
+                    view, channel=channel, dedupe=otp_alerts.THREE_DS.condition(going.event_id)
                 )
             except (SlackTrouble, SlackRefused, MessageGone) as error:
                 log.warning("code.not_sent", extra={"event": going.event_id, "error": str(error)})

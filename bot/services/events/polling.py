@@ -37,9 +37,9 @@ _MISSED_POLLS = 3
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
 # A card that our own request changed is read at every turn for so long, then each half minute, then by the sweep.
-_OWED_AT_ONCE = timedelta(minutes=2)
-_OWED_AGAIN_S = 30.0
-_OWED_FOR = timedelta(hours=1)
+_QUEUED_AT_ONCE = timedelta(minutes=2)
+_QUEUED_AGAIN_S = 30.0
+_QUEUED_FOR = timedelta(hours=1)
 
 Work = Callable[[str], Awaitable[None]]
 
@@ -59,7 +59,7 @@ class Poller:
         self._with_ledger: set[str] = set()
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
-        self._owed_read: dict[str, float] = {}
+        self._queued_read: dict[str, float] = {}
 
     async def account(self) -> None:
         """GET /me: float and allowance."""
@@ -136,27 +136,27 @@ class Poller:
 
     async def _read_moved(self, program: str) -> None:
         async with self._core.store.read() as tx:
-            owed = await card_sync.owed_readings(tx, program)
-            account = await api_snapshots.get(tx, program, card_sync.ACCOUNT_OWED)
+            queued = await card_sync.queued_readings(tx, program)
+            account = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
         if account is not None:
             await self._read_account(program)
             async with self._core.store.begin() as tx:
-                now = await api_snapshots.get(tx, program, card_sync.ACCOUNT_OWED)
+                now = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
                 if now is not None and now.read_at == account.read_at:  # else it changed while it was read
-                    await api_snapshots.drop(tx, program, card_sync.ACCOUNT_OWED)
-        for card_id, since in owed.items():
-            await self._read_owed(program, card_id, since)
+                    await api_snapshots.drop(tx, program, card_sync.ACCOUNT_QUEUED)
+        for card_id, since in queued.items():
+            await self._read_queued(program, card_id, since)
 
-    async def _read_owed(self, program: str, card_id: str, since: datetime) -> None:
+    async def _read_queued(self, program: str, card_id: str, since: datetime) -> None:
         """At every turn at first; a card that goes on without its number is asked for less and less."""
         age = self._core.clock.now() - since
-        last, now = self._owed_read.get(card_id, float("-inf")), self._core.clock.monotonic()
-        if age > _OWED_FOR:
-            self._owed_read.pop(card_id, None)
+        last, now = self._queued_read.get(card_id, float("-inf")), self._core.clock.monotonic()
+        if age > _QUEUED_FOR:
+            self._queued_read.pop(card_id, None)
             async with self._core.store.begin() as tx:
                 await card_sync.give_up_reading(tx, program, card_id)
-        elif age < _OWED_AT_ONCE or now - last >= _OWED_AGAIN_S:
-            self._owed_read[card_id] = now
+        elif age < _QUEUED_AT_ONCE or now - last >= _QUEUED_AGAIN_S:
+            self._queued_read[card_id] = now
             read_at = self._core.clock.now()
             await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
             await card_rules.look_at(self._core, card_id, read_at)

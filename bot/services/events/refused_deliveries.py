@@ -27,7 +27,7 @@ from storage.transaction import Tx
 TROUBLE_AT = 5
 WINDOW = timedelta(minutes=5)
 NOT_OURS = "not signed with our secret"
-# After a registration or rotation of ours the service may take this long until its first delivery is taken.
+# After a registration or rotation of ours the card provider may take this long until its first delivery is taken.
 GRACE = timedelta(minutes=10)
 _KEPT = "refused_deliveries:"
 _OF_OURS = (State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)

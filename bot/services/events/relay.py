@@ -18,6 +18,7 @@ from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.events import Destination, relay
 from bot.partner.codec import encode
+from bot.partner.models import CHALLENGE
 from bot.services import alerts, audit, people
 from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
@@ -42,14 +43,14 @@ _DESTINATIONS = "relay_destinations"
 _Answered = tuple[RelayDelivery, NotDelivered | None]
 
 
-async def owe(tx: Tx, core: Core, heard: ReceivedEvent) -> None:
+async def enqueue(tx: Tx, core: Core, received: ReceivedEvent) -> None:
     """In the transaction that handles the event: each destination that named its type gets a copy."""
-    event = heard.event
-    wanted = [d for d in core.destinations if event.type in d.events and event.type not in relay.NEVER]
+    event = received.event
+    wanted = [d for d in core.destinations if event.type in d.events and event.type != CHALLENGE]
     if not wanted:
         return
-    told = relay.content(event.type, event.created_at, heard.program, event.raw.get("data"))
-    body = encode(told)
+    copied = relay.content(event.type, event.created_at, received.program, event.raw.get("data"))
+    body = encode(copied)
     for destination in wanted:
         row_id = hashlib.sha256(f"{destination.name} {event.id}".encode()).hexdigest()[:32]
         await rows.put(tx, row_id=row_id, destination=destination.name, event_id=event.id, body=body)
@@ -192,27 +193,27 @@ class Relay:
                 return False
             keys = tx.vault.derived("relay_secret", destination.name)
         answered: list[_Answered] = []
-        owed = await self._turn(destination, answered)
-        while owed or answered:
+        queued = await self._turn(destination, answered)
+        while queued or answered:
             async with asyncio.TaskGroup() as group:
-                sending = group.create_task(self._send_all(destination, sender, owed, keys))
+                sending = group.create_task(self._send_all(destination, sender, queued, keys))
                 following = group.create_task(self._turn(destination, answered))
             self.core.crash_point("relay.sent")
-            answered, owed = sending.result(), following.result()
+            answered, queued = sending.result(), following.result()
         return True
 
     async def _send_all(
-        self, destination: Destination, sender: Sender, owed: Sequence[RelayDelivery], keys: Sequence[bytes]
+        self, destination: Destination, sender: Sender, queued: Sequence[RelayDelivery], keys: Sequence[bytes]
     ) -> list[_Answered]:
         answered: list[_Answered] = []
-        left = iter(owed)
+        left = iter(queued)
 
         async def lane() -> None:
             for message in left:
                 failure = await self._send(destination, sender, message, keys)
                 answered.append((message, failure))
 
-        await asyncio.gather(*(lane() for _ in range(min(AT_ONCE, len(owed)))))
+        await asyncio.gather(*(lane() for _ in range(min(AT_ONCE, len(queued)))))
         return answered
 
     async def _send(

@@ -122,7 +122,7 @@ class Sender:
         if parts.scheme != "https" or "@" in parts.netloc or port not in self._ports:
             raise NotDelivered("only https on its usual port is used, without a name or password in it")
         if not host or not host.isascii() or is_address(host):
-            raise NotDelivered("the host is no plain name")
+            raise NotDelivered("the host isn't a plain name")
 
     async def _read_little(self, answer: aiohttp.ClientResponse) -> None:
         """Up to the limit, so that the connection can be used again; one that says more is closed."""

@@ -1,7 +1,7 @@
 """Deliveries: are they signed with this program's secret, and what is said when they are not.
 
 Nothing of a delivery that is refused is stored; only how often that happened and why is counted, as the
-service's own log does not show it to anybody here.
+card provider's own log does not show it to anybody here.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ log = logging.getLogger("countersign.execution")
 
 _UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
 _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
-_UNREADABLE = "The outcome is not known yet, and the API could not be read to find out. Do not repeat this."
+_UNREADABLE = (
+    "The outcome is not known yet, and your card provider could not be read to find out. Do not repeat this."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What happens when a link to card details is used: once, for a person who may still see them.
 
     look     whose link it is; the approval is genuine, the person still a member
-    spend    unless sending is paused: one UPDATE and its audit entry, committed before the service is asked
+    spend    unless sending is paused: one UPDATE and its audit entry, committed before the card provider is asked
     ask      GET pan or POST pan-token, never twice: each call mints another address
     record   opened, by whom and when; then the address goes to the browser and nowhere else
 
@@ -49,13 +49,13 @@ _OPENED = (
     "This link was used already, and the details were shown. To see them again, make a new request with /card reveal."
     " If it was not you who saw them, tell an admin and freeze the card."
 )
-_OVER = "The approval behind this link has lapsed. Make a new request with /card reveal."
+_OVER = "The approval behind this link has expired. Make a new request with /card reveal."
 _TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell an admin."
 
 
 class NotShown(CountersignError):
     """No details; the text is for the person. `status`: 410 = this link works no more, 502 = it was used up and
-    the service gave nothing, 503 = it was not used and may be tried again."""
+    the card provider gave nothing, 503 = it was not used and may be tried again."""
 
     def __init__(self, sentence: str, reason: str, *, status: int = 410) -> None:
         super().__init__(sentence)
@@ -125,10 +125,10 @@ async def _require_allowed(core: Core, request: Request) -> None:
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:
-        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a moment."
+        text = "Slack cannot say now whether you are still a member. The link was not used: try again in a minute."
         raise NotShown(text, "lookup_failed", status=503) from error
     except NotAllowed as refusal:
-        text = "The details are not shown: who asked for them is no longer a full member of the workspace."
+        text = "The details are not shown: who requested them is no longer a full member of the workspace."
         async with _refusal(core, request):
             await _end(core, request, refusal.reason, text)
             raise NotShown(text, refusal.reason) from refusal
@@ -153,7 +153,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
             facts = {"card": request.subject, "as": manner.value}
             await audit.of_request(tx, core, request, request.requester, "card_details.link_used", facts)
     if paused:
-        text = f"{paused.rstrip('.')}. The link was not used: try again when it goes on."
+        text = f"{paused.rstrip('.')}. The link was not used: try again when sending resumes."
         raise NotShown(text, "paused", status=503)
     if spent is None:  # somebody was quicker, or it expired since it was read
         async with _refusal(core, request):
@@ -162,7 +162,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
 
 
 async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, int]:
-    """The address the service gives, and for how many seconds it is good."""
+    """The address the card provider gives, and for how many seconds it is good."""
     partner = core.partners[request.program]
     try:
         if manner is Manner.FRAME:
@@ -180,8 +180,8 @@ async def _ask(core: Core, request: Request, manner: Manner) -> tuple[Secret, in
         shown = origin or "an address that is not https"
         log.warning("reveal.other_host", extra={"request": request.id, "origin": shown})
         cause = (
-            f"The service gave a page at {shown}, which may not be shown here. An admin adds its host to"
-            " `details.hosts` in countersign.toml if it is the service's."
+            f"Your card provider gave a page at {shown}, which may not be shown here. An admin adds its host to"
+            " `details.hosts` in countersign.toml if it is your card provider's."
         )
         raise await _nothing_shown(core, request, cause, "other_host")
     return url, seconds

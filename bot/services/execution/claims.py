@@ -71,14 +71,9 @@ async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | 
         return None
     looked_at_s = loop_s()
     async with core.store.begin() as tx:
-        stopped = await stops.of(tx, seen.program)
-        request = await requests.get(tx, seen.id)
-        if request is None or request.version != seen.version:
-            return None  # decided on, or taken up by another process, since it was looked at
-        cls = core.kinds[request.kind]
-        may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
-        if stopped.by_key or (not may_send and request.state is State.APPROVED):
-            return None  # stopped since it was looked at: nothing leaves
+        stopped, request = await stops.of(tx, seen.program), await _unchanged(tx, seen)
+        if request is None or _nothing_leaves(core, request, stopped):
+            return None
         if isinstance(look, Cleared):
             look = await presend_checks.last_look(tx, core, request, look)
         look = _unless_draft(request, look, stopped)
@@ -89,6 +84,19 @@ async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | 
             await _held_back(tx, core, request, look)
             return None
         return await _begin(tx, core, request, look, stopped, looked_at_s)
+
+
+async def _unchanged(tx: Tx, seen: Request) -> Request | None:
+    """None where it was decided on, or taken up by another process, since it was `seen`."""
+    current = await requests.get(tx, seen.id)
+    return current if current is not None and current.version == seen.version else None
+
+
+def _nothing_leaves(core: Core, request: Request, stopped: Stopped) -> bool:
+    """Was sending stopped since it was looked at? What was sent before is still looked up, unless the key fails."""
+    cls = core.kinds[request.kind]
+    may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
+    return stopped.by_key or (not may_send and request.state is State.APPROVED)
 
 
 def _unless_draft(request: Request, look: presend_checks.Look, stopped: Stopped) -> presend_checks.Look:
@@ -102,8 +110,8 @@ def _unless_draft(request: Request, look: presend_checks.Look, stopped: Stopped)
 async def hold_back(core: Core, seen: Request, why: Stop | Later) -> None:
     """As found before the last look; nothing where it changed since it was `seen`."""
     async with core.store.begin() as tx:
-        current = await requests.get(tx, seen.id)
-        if current is not None and current.version == seen.version:
+        current = await _unchanged(tx, seen)
+        if current is not None:
             await _held_back(tx, core, current, why)
 
 
@@ -128,12 +136,9 @@ async def _begin(
         return None
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     is_urgent = operation.handling.is_urgent
-    if before.state is State.APPROVED and before.outcome_text and not is_urgent:
-        request = await requests.touch(tx, request, outcome_text="")  # what held it back is over
     made = await attempts.of(tx, request.id)
     history = planning.History.of(made, operation.endpoint)
-    if history.last_doubt_at is not None and not request.outcome_unknown:
-        request = await requests.touch(tx, request, outcome_unknown=True)
+    request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)
     # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
     may_repeat = operation.handling.repeats or history.last_doubt_at is None
     approval_holds = isinstance(look, Cleared) and may_repeat
@@ -146,9 +151,27 @@ async def _begin(
     attempt = await attempts.start(tx, request, (planning.Step.LOOK if to_send is None else step).value)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
     await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
-    was_held = operation.endpoint.value in stopped.endpoints
-    waits_for = look.text if is_urgent and isinstance(look, Later) else ""
-    return Claim(request, operation, [*made, attempt], approval_holds, waits_for, to_send, older, was_held)
+    return Claim(
+        request,
+        operation,
+        made=[*made, attempt],
+        approval_holds=approval_holds,
+        waits_for=look.text if is_urgent and isinstance(look, Later) else "",
+        to_send=to_send,
+        older=older,
+        was_held=operation.endpoint.value in stopped.endpoints,
+    )
+
+
+async def _with_what_is_known(
+    tx: Tx, before: Request, request: Request, history: planning.History, *, is_urgent: bool
+) -> Request:
+    """What held it back is over; and that nobody knows what an unanswered attempt did is known for good."""
+    if before.state is State.APPROVED and before.outcome_text and not is_urgent:
+        request = await requests.touch(tx, request, outcome_text="")
+    if history.last_doubt_at is not None and not request.outcome_unknown:
+        request = await requests.touch(tx, request, outcome_unknown=True)
+    return request
 
 
 async def _to_send(tx: Tx, request: Request, look: presend_checks.Look, looked_at_s: float) -> ToSend | None:

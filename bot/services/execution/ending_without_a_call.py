@@ -20,8 +20,8 @@ from storage.requests import attempts, requests
 from storage.transaction import Tx
 
 _KEY_LOST = (
-    "The outcome is not known, and the API does not take the key, so it cannot be looked up. {may_have}; do not"
-    " repeat this. It is looked up as soon as the key works again."
+    "The outcome is not known, and your card provider does not take the key, so it cannot be looked up. {may_have}; do"
+    " not repeat this. It is looked up as soon as the key works again."
 )
 _UNTRUSTED = (
     "What is stored is not what was approved, so nothing is sent or looked up any more. What was sent before is not"

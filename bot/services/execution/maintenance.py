@@ -43,7 +43,7 @@ async def purge(core: Core) -> None:
             await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
         dropped += len(secrets)
         dropped += await relay.drop_old(tx)
-    if ids or dropped or core.store.owes_checkpoint:
+    if ids or dropped or core.store.needs_checkpoint:
         await core.store.checkpoint()
 
 
@@ -65,7 +65,7 @@ async def sweep_late_landings(core: Core) -> None:
     async with core.store.read() as tx:
         failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
     for request in failed:
-        # A switch that somebody has set since reads just like one that landed late.
+        # A switch that somebody has set since reads just like one that was carried out late.
         is_switch = bool(core.kinds[request.kind].handling.superseded_by)
         if request.program in core.partners and not is_switch:
             await _look_again(core, request)
@@ -83,7 +83,7 @@ async def _look_again(core: Core, request: Request) -> None:
     try:
         async with core.store.begin() as tx:
             if look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
-                await _landed(tx, core, request, look)
+                await _completed_late(tx, core, request, look)
             elif request.due_at is not None or _is_worth_keeping(request, look):
                 # Nothing is new but how far was read, so that the next look need not read it again.
                 facts = {**(request.outcome or {}), **look.facts}
@@ -97,7 +97,7 @@ def _is_worth_keeping(request: Request, look: Look) -> bool:
     return bool(look.facts.get("ledger_rows", 0) > read + _WORTH_KEEPING)
 
 
-async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
+async def _completed_late(tx: Tx, core: Core, request: Request, look: Look) -> None:
     """It was not without effect: done, or reopened where money moved and no more is proved.
 
     What two people have said is never overturned by a reading: they are notified, once.
@@ -110,9 +110,7 @@ async def _landed(tx: Tx, core: Core, request: Request, look: Look) -> None:
             return
         facts = {**(request.outcome or {}), **facts, "contradicted_by": look.evidence.value}
         touched = await requests.touch(tx, request, outcome=facts, due_at=None)
-        text = (
-            f"Two people said that {request.id} failed, and that stands. The API shows otherwise: {look.text}"
-        )
+        text = f"Two people said that {request.id} failed, and that counts. Your card provider disagrees: {look.text}"
         await effect_writer.write(tx, core, touched, effects.of_contradiction(touched, text))
         return
     if look.evidence is Evidence.DONE:

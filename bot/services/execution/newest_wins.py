@@ -87,10 +87,10 @@ async def wake_newer(core: Core, request: Request) -> None:
 
 def that_it_decides(newer: Request) -> str:
     """What is said of an older request that was carried out all the same."""
-    told = f"{newer.id}, which was approved later, decides: {newer.summary}."
+    sentence = f"{newer.id}, which was approved later, decides: {newer.summary}."
     if newer.state is State.SUCCEEDED:
-        return f"{told} It had been done before this: see what is set now."
-    return f"{told} It is under way."
+        return f"{sentence} It had been done before this: see what is set now."
+    return f"{sentence} It is under way."
 
 
 async def _in_doubt(tx: Tx, core: Core, request: Request) -> list[tuple[Request, planning.History]]:

@@ -85,7 +85,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
         if answered.changed_card is not None:
-            await card_sync.owe_reading(tx, answered.changed_card, request)
+            await card_sync.queue_reading(tx, answered.changed_card, request)
         core.crash_point("execution.finishing")
 
 

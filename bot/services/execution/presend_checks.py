@@ -144,7 +144,7 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
         if now_s > look.began_s + FACTS_GOOD_FOR_S:
-            return Later("What was read from the API is too old by now. It is read again.")
+            return Later("What was read from your card provider is too old by now. It is read again.")
         if now_s < until_s:
             return replace(look, people_until_s=until_s)
     return Later("Slack takes too long to say who may approve. Nothing is sent until it does.")
@@ -179,7 +179,7 @@ def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
     if request.state is State.APPROVED:
         why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
         return Stop(Event.EXPIRE, f"Approved, but it could not be sent in time. Nothing was sent.{why}")
-    return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has lapsed.")
+    return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has expired.")
 
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
@@ -310,8 +310,8 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
     except PartnerError as error:
         await programs.key_refused(core, request.program, error)
         if isinstance(error, Unauthorized):
-            return Later("Sending to this program is paused: the API does not take the key.")
-        return Later(f"The API could not be read: {error.message}") if must else None
+            return Later("Sending to this program is paused: your card provider does not take the key.")
+        return Later(f"Your card provider could not be read: {error.message}") if must else None
     except TimeoutError:
         return None
     except CountersignError as error:

@@ -45,13 +45,13 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
     """What there is to try. Raises Stale."""
     waiting = await urgent_rules.waiting_of(tx, whole)
     if not waiting:
-        is_told = whole.state is State.SUCCEEDED or urgency.is_for_now(whole)
-        how = f" {whole.outcome_text}" if is_told else ""
+        has_happened = whole.state is State.SUCCEEDED or urgency.is_for_now(whole)
+        how = f" {whole.outcome_text}" if has_happened else ""
         raise Stale(f"{whole.id} is {whole.state}: there is nothing to try now.{how}")
     paused = await programs.why_paused(tx, whole.program)
     if paused:
         how = "drafts off" if draft_only.is_said_in(paused) else "resume"
-        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign {how}` goes on.")
+        raise Stale(f"{whole.id} cannot be sent now. {paused} `/countersign {how}` starts sending again.")
     return waiting
 
 

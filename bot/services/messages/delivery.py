@@ -158,7 +158,7 @@ class Outbox:
         try:
             await self._draw_and_send(row, place, lane)
         except MessageGone as gone:
-            await self._post_anew(row, gone)
+            await self._post_again(row, gone)
         except SlackTrouble as trouble:
             await self._after_trouble(row, lane, trouble)
         except LookupFailed as error:
@@ -231,13 +231,13 @@ class Outbox:
             place = await outbox.place(tx, stored_subject(kind.about, subject_id), kind.form.value)
         return request_links.address(self._core, place)
 
-    async def _post_anew(self, row: OutboxRow, gone: MessageGone) -> None:
+    async def _post_again(self, row: OutboxRow, gone: MessageGone) -> None:
         """Where it was is nothing: a card is posted again, and a line waits for the card that is."""
         async with self._core.store.begin() as tx:
             await outbox.forget_place(tx, row.subject, _place_kind(row) or row.kind)
             await outbox.retry(tx, row.id, due_at=tx.now, error=str(gone))
             if row.kind == Form.LINE:
-                await outbox_messages.post_anew(tx, self._core, Subject.read(row.subject), row.user)
+                await outbox_messages.post_again(tx, self._core, Subject.read(row.subject), row.user)
 
     async def _after_trouble(self, row: OutboxRow, lane: Lane, trouble: SlackTrouble) -> None:
         if trouble.retry_after_s is not None:
@@ -348,7 +348,7 @@ class Outbox:
             if fault is not None:
                 await undeliverable.report(tx, self._core, row, fault)
             else:
-                await undeliverable.mended(tx, self._core, row)
+                await undeliverable.recovered(tx, self._core, row)
 
     async def _say_posted(self, tx: Tx, request_id: str) -> None:
         """Its requester has read that it was not there."""

@@ -1,6 +1,7 @@
 """The morning's digest: what happened since the one before, and what is open; posted only when there is something.
 
 Its first line works alone on a phone: the float with its minimum, how many requests wait, how many alerts are open.
+The first digest of a month has the approval health of the month before.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ async def post(core: Core) -> None:
         if kept is None:
             return
         lines = await _happened(tx, core, kept.read_at)
+        if kept.value["day"][: len("2026-03")] != day.isoformat()[: len("2026-03")]:
+            lines += await digest_figures.approvals_of_last_month(tx, core)
         for program, fee_usd in fees.items():
             found = [
                 *await digest_figures.money(tx, core, program),

@@ -1,4 +1,4 @@
-"""The figures of the morning's digest: spend, top-ups and declines, funding on its way, cards that cost for nothing.
+"""The figures of the morning's digest: spend, top-ups, declines, funding on its way, idle cards, approvals of a month.
 
 Days are those of the settings' time zone: yesterday, and the month that yesterday is in, from its first day on.
 """
@@ -9,19 +9,20 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from statistics import median
+from zoneinfo import ZoneInfo
 
 from bot import operations
 from bot.domain.alerts import decline_causes
 from bot.domain.events import SpendReport
 from bot.domain.money import exact_sum, format_usd
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, State, approval_health
 from bot.domain.time import Period
 from bot.partner.calls import cards as card_calls
 from bot.services.alerts import funding_rules
 from bot.services.cards import freezes, spend
 from bot.services.core import Core
 from storage.cards import cards
-from storage.requests import requests
+from storage.requests import decisions, requests
 from storage.transaction import Tx
 
 Line = tuple[str, str]
@@ -54,17 +55,30 @@ async def money(tx: Tx, core: Core, program: str) -> list[Line]:
 def _periods(core: Core) -> tuple[Period, Period]:
     """Yesterday, and its month up to its end."""
     zone = core.alerting.hours.zone
-    today = core.clock.now().astimezone(zone).date()
+    today = _today(core)
     yesterday = today - _DAY
-
-    def begins(day: date) -> datetime:
-        return datetime.combine(day, time(), zone).astimezone(UTC)
-
-    until = begins(today)
+    until = _begins(today, zone)
     return (
-        Period(begins(yesterday), until, str(zone)),
-        Period(begins(yesterday.replace(day=1)), until, str(zone)),
+        Period(_begins(yesterday, zone), until, str(zone)),
+        Period(_begins(yesterday.replace(day=1), zone), until, str(zone)),
     )
+
+
+def _today(core: Core) -> date:
+    return core.clock.now().astimezone(core.alerting.hours.zone).date()
+
+
+def _begins(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+async def approvals_of_last_month(tx: Tx, core: Core) -> list[Line]:
+    """How people decided on the requests of the month before this one; nothing where there were none."""
+    zone = core.alerting.hours.zone
+    until = _today(core).replace(day=1)
+    since = (until - _DAY).replace(day=1)
+    found = approval_health(await decisions.times(tx, _begins(since, zone), _begins(until, zone)))
+    return [(f"Approvals in {since:%B %Y}", found.text)] if found.text else []
 
 
 def _spent(found: SpendReport) -> str:

@@ -62,10 +62,10 @@ class Publisher(Protocol):
     means that the message could not be drawn, and that nothing was sent."""
 
     async def post(
-        self, picture: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted: ...
 
-    async def update(self, picture: MessageView, *, channel: str, ts: str) -> Posted: ...
+    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted: ...
 
     async def open_direct(self, user: str) -> str:
         """The channel id of the direct messages with this person."""

@@ -23,15 +23,25 @@ FREEZES_REMINDED_FOR = timedelta(days=2)
 async def remind(core: Core) -> None:
     """Put every reminder that is due into the outbox."""
     await remind_due(core)
+    async with core.store.read() as tx:
+        unresolved = await requests.find(tx, states=(State.UNRESOLVED,), limit=200)
+        unconfirmed = await _unconfirmed(tx, core)
+    for request in unresolved:
+        nth = (core.clock.now() - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
+        if nth:
+            await _remind(core, request, "reminder_unresolved", str(nth))
+    for request in unconfirmed:
+        nth = _doublings(request.created_at, core.clock.now())
+        if nth:
+            await _remind(core, request, "reminder", f"confirm:{nth}")
+
+
+async def _remind(core: Core, request: Request, line: str, tag: str) -> None:
+    """In a transaction of its own; nothing where the request changed since it was found."""
     async with core.store.begin() as tx:
-        for request in await requests.find(tx, states=(State.UNRESOLVED,), limit=200):
-            nth = (tx.now - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
-            if nth:
-                await outbox_messages.line(tx, core, request, "reminder_unresolved", tag=str(nth))
-        for request in await _unconfirmed(tx, core):
-            nth = _doublings(request.created_at, tx.now)
-            if nth:
-                await outbox_messages.line(tx, core, request, "reminder", tag=f"confirm:{nth}")
+        now = await requests.get(tx, request.id)
+        if now is not None and now.version == request.version:
+            await outbox_messages.line(tx, core, request, line, tag=tag)
 
 
 async def _unconfirmed(tx: Tx, core: Core) -> list[Request]:

@@ -95,7 +95,7 @@ async def report(tx: Tx, core: Core, row: OutboxRow, fault: Fault) -> None:
     await alerts.keep(tx, core, said, condition=_condition(row), subject=row.subject)
 
 
-async def mended(tx: Tx, core: Core, row: OutboxRow) -> None:
+async def recovered(tx: Tx, core: Core, row: OutboxRow) -> None:
     """A message about it was sent as it should be."""
     await alerts.resolve(tx, core, _condition(row))
 

@@ -47,12 +47,12 @@ Body = Mapping[str, Any]
 Load = Callable[[Core, str, Body], Awaitable[MessageView | None]]
 
 
-async def row(core: Core, owed: OutboxRow) -> MessageView | None:
+async def row(core: Core, to_send: OutboxRow) -> MessageView | None:
     """What this outbox row asks to draw, as things are now; None when its subject no longer exists."""
-    kind = kinds.kind_of(owed.kind, owed.subject, owed.body)
+    kind = kinds.kind_of(to_send.kind, to_send.subject, to_send.body)
     if kind is None:
         return None
-    return await LOADERS[kind](core, Subject.read(owed.subject).id, owed.body)
+    return await LOADERS[kind](core, Subject.read(to_send.subject).id, to_send.body)
 
 
 async def _request_card(core: Core, request_id: str, _body: Body) -> RequestView | None:
@@ -220,10 +220,10 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     if found is None:
         return None
     about = tuple(request.id for request in await requests_about(tx, core, found))
-    picture = replace(await alert_view_models.alert_view(tx, core, found), requests=about)
+    with_requests = replace(await alert_view_models.alert_view(tx, core, found), requests=about)
     if not catalogue.of(found.kind).has_float_chart:
-        return picture
-    return replace(picture, history=await float_history.of(tx, core, found.subject))
+        return with_requests
+    return replace(with_requests, history=await float_history.of(tx, core, found.subject))
 
 
 async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Request]:

@@ -37,7 +37,7 @@ async def float_now(
         kept = await snapshots.ACCOUNT.get(tx, program)
     if kept is None or kept.read_at < core.clock.now() - FLOAT_FRESH_FOR:
         kept = await read_account(core, program)
-    return await _picture(core, program, kept, period, zone)
+    return await _view(core, program, kept, period, zone)
 
 
 async def float_known(core: Core, *, program: str | None = None) -> FloatView | None:
@@ -45,10 +45,10 @@ async def float_known(core: Core, *, program: str | None = None) -> FloatView | 
     program = program or core.default_program
     async with core.store.read() as tx:
         kept = await snapshots.ACCOUNT.get(tx, program)
-    return None if kept is None else await _picture(core, program, kept)
+    return None if kept is None else await _view(core, program, kept)
 
 
-async def _picture(
+async def _view(
     core: Core,
     program: str,
     kept: Kept[Account],

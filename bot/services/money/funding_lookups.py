@@ -6,8 +6,9 @@ import re
 from datetime import datetime, timedelta
 
 from bot import operations
-from bot.domain.alerts import alert_rules, funding_alerts
+from bot.domain.alerts import alert_rules
 from bot.domain.errors import NotFound
+from bot.domain.ids import short_hash
 from bot.operations import reason_in_words, refuse_card_number, stage_of
 from bot.partner import errors as partner_errors
 from bot.partner.calls import account as account_calls
@@ -33,10 +34,10 @@ async def funding_list(core: Core, *, program: str | None = None) -> list[Fundin
     """The program's submissions: stuck ones first, the oldest of them first; then the newest. Raises PartnerError."""
     program = program or core.default_program
     found = await core.partners[program].funding_list()
-    pictures = await _pictures(core, program, found)
-    moving = [p for p in pictures if p.age is not None]
+    views = await _views(core, program, found)
+    moving = [p for p in views if p.age is not None]
     moving.sort(key=lambda p: (not p.overdue, _FIRST.index(p.status), p.created_at))
-    over = sorted((p for p in pictures if p.age is None), key=lambda p: p.created_at, reverse=True)
+    over = sorted((p for p in views if p.age is None), key=lambda p: p.created_at, reverse=True)
     return moving + over
 
 
@@ -48,7 +49,7 @@ async def funding_show(core: Core, text: str, *, program: str | None = None) -> 
     wanted = text.strip().lower()
     program = program or core.default_program
     found = await _submission(core.partners[program], wanted)
-    return (await _pictures(core, program, [found]))[0]
+    return (await _views(core, program, [found]))[0]
 
 
 async def _submission(partner: PartnerClient, wanted: str) -> Funding:
@@ -72,22 +73,20 @@ async def _submission(partner: PartnerClient, wanted: str) -> Funding:
     found = [f for f in listed if f.tx_hash.startswith(begins) and f.tx_hash.endswith(ends)]
     if len(found) == 1:
         return found[0]
-    shown = funding_alerts.short_hash(wanted) if len(wanted) > _SHORT else wanted
+    shown = short_hash(wanted) if len(wanted) > _SHORT else wanted
     if not found:
         raise NotFound(f"No submission has the hash {shown}. {_WHERE}")
-    several = "; ".join(
-        f"{funding_alerts.short_hash(f.tx_hash)} ({f.network}, {f.id})" for f in found[:_NAMED]
-    )
+    several = "; ".join(f"{short_hash(f.tx_hash)} ({f.network}, {f.id})" for f in found[:_NAMED])
     raise NotFound(f"{shown} fits {len(found)} submissions: {several}. Write more of the hash, or the id.")
 
 
-async def _pictures(core: Core, program: str, found: list[Funding]) -> list[FundingView]:
+async def _views(core: Core, program: str, found: list[Funding]) -> list[FundingView]:
     async with core.store.read() as tx:
         took = await funding_rules.took(tx, program)
-        return [await _picture(tx, core, funding, took.get(funding.network, [])) for funding in found]
+        return [await _view(tx, core, funding, took.get(funding.network, [])) for funding in found]
 
 
-async def _picture(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingView:
+async def _view(tx: Tx, core: Core, funding: Funding, took: list[timedelta]) -> FundingView:
     submitting = operations.asking(core.kinds, account_calls.SUBMIT_FUNDING)
     ours = await requests.find(tx, subject=funding.tx_hash, kinds=submitting, limit=1)
     usual = alert_rules.usual_time(funding.network, took)

@@ -67,7 +67,7 @@ async def ask(
     )
     if consent is None:
         return None
-    await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _told(consent))
+    await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _recorded(consent))
     said = people_alerts.CONSENT.says(act.kind, who=actor.name, until=consent.expires_at, **facts)
     alert = await alerts.raise_(tx, core, said, condition=_condition(consent), subject=consent.id)
     await alerts.thread_line(tx, core, alert, actor.id, "Asks a second person to confirm this.")
@@ -102,11 +102,11 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
     async with core.store.begin() as tx:
         if found.expires_at <= tx.now:
             raise Expired(
-                "The time to confirm this is over, and nothing was changed. It can be asked for again."
+                "The time to confirm this is over, and nothing was changed. You can request it again."
             )
         if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
-        await audit.record(tx, core, actor.id, "consent.given", f"consent:{found.id}", _told(found))
+        await audit.record(tx, core, actor.id, "consent.given", f"consent:{found.id}", _recorded(found))
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said
@@ -123,7 +123,9 @@ async def decline(core: Core, act: Act, consent_id: str, slack_id: str) -> None:
         async with core.store.begin() as tx:
             if not await confirmations.end(tx, found.id, "declined", by=actor.id):
                 raise Stale(GONE)
-            await audit.record(tx, core, actor.id, "consent.declined", f"consent:{found.id}", _told(found))
+            await audit.record(
+                tx, core, actor.id, "consent.declined", f"consent:{found.id}", _recorded(found)
+            )
             await _close(tx, core, found, actor.id, "Declined. Nothing was changed.")
 
 
@@ -132,7 +134,7 @@ async def existing(core: Core, consent_id: str) -> Consent:
     async with core.store.read() as tx:
         found = await confirmations.get(tx, consent_id)
     if found is None:
-        raise NotFound("This button is of nothing that is asked for. Nothing was changed.")
+        raise NotFound("This request is no longer open. Nothing was changed.")
     if found.state != "open":
         raise Stale(GONE)
     return found
@@ -144,7 +146,7 @@ async def expire_due(core: Core) -> None:
         for found in await confirmations.overdue(tx):
             if await confirmations.end(tx, found.id, "expired"):
                 await audit.record(
-                    tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _told(found)
+                    tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _recorded(found)
                 )
                 await _close(
                     tx, core, found, "system:consents", "Nobody confirmed it in time. Nothing was changed."
@@ -156,7 +158,7 @@ async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> No
     found = await confirmations.open_one(tx, kind, subject)
     if found is not None and await confirmations.end(tx, found.id, "expired"):
         await audit.record(
-            tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _told(found)
+            tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _recorded(found)
         )
         await _close(tx, core, found, "system:consents", text)
 
@@ -173,6 +175,6 @@ def _condition(found: Consent) -> str:
     return people_alerts.CONSENT.condition(found.id)
 
 
-def _told(found: Consent) -> dict[str, Any]:
+def _recorded(found: Consent) -> dict[str, Any]:
     """What the audit keeps of it."""
     return {"kind": found.kind, "about": found.subject, "asked_by": found.asked_by, **found.terms}

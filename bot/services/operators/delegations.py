@@ -14,22 +14,22 @@ from bot.services.core import Core
 from storage.cards import api_snapshots
 from storage.transaction import Tx
 
-_TOLD = "delegations"
+_REPORTED = "delegations"
 
 
 async def announce(core: Core) -> None:
     """Tell the alerts channel what began and what ended since the last time."""
     async with core.store.begin() as tx:
-        kept = await api_snapshots.get(tx, "", _TOLD)
-        told = dict(kept.value) if kept else {}
+        kept = await api_snapshots.get(tx, "", _REPORTED)
+        reported = dict(kept.value) if kept else {}
         current = {_key(d): _words(d) for d in core.policy.delegations if d.in_force(tx.now)}
-        if current == told:
+        if current == reported:
             return
-        for key in sorted(current.keys() - told.keys()):
+        for key in sorted(current.keys() - reported.keys()):
             await _tell(tx, core, "delegation.began", key, current[key])
-        for key in sorted(told.keys() - current.keys()):
-            await _tell(tx, core, "delegation.ended", key, told[key])
-        await api_snapshots.put(tx, "", _TOLD, current)
+        for key in sorted(reported.keys() - current.keys()):
+            await _tell(tx, core, "delegation.ended", key, reported[key])
+        await api_snapshots.put(tx, "", _REPORTED, current)
 
 
 def _key(found: Delegation) -> str:
@@ -67,7 +67,7 @@ async def problems(core: Core) -> list[str]:
         if len(away) != 1 or len(delegate) != 1:
             said.append(f"{named} both have to be one person each, not a group.")
         elif not away <= approvers:
-            said.append(f"{named} {found.away} is no approver.")
+            said.append(f"{named} {found.away} isn't an approver.")
         elif delegate <= approvers:
             said.append(f"{named} {found.delegate} is an approver already.")
     return said

@@ -49,7 +49,7 @@ def _words(note: str) -> str:
 
 
 async def accept(core: Core, alert_id: str, slack_id: str) -> Alert:
-    """This person has read it and looks after it from now on. Raises NotAllowed for who gave it, NotFound."""
+    """This person has read it and is on it from now on. Raises NotAllowed for who gave it, NotFound."""
     async with audited_refusal(core, slack_id, "handover.accept", f"alert:{alert_id}"):
         actor = await people.member(core, slack_id)
         async with core.store.begin() as tx:

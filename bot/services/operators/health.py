@@ -21,7 +21,11 @@ async def keys_work(core: Core) -> str | None:
     """No program is paused because the API does not take its key."""
     async with core.store.read() as tx:
         paused = [p.name for p in await programs.all(tx) if p.paused_reason]
-    return f"The API does not take the key of {', '.join(paused)}: nothing is sent." if paused else None
+    return (
+        f"Your card provider does not take the key of {', '.join(paused)}: nothing is sent."
+        if paused
+        else None
+    )
 
 
 async def messages_go_out(core: Core) -> str | None:

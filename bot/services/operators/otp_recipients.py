@@ -58,7 +58,7 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
         )
     if consent is None:
         raise NotFound(
-            f"Somebody asks for {partner_ref} already: confirm or decline that in the alerts channel."
+            f"Somebody requests {partner_ref} already: confirm or decline that in the alerts channel."
         )
     return (
         f"Asked. Another admin or approver has to confirm it in the alerts channel before {named.name} gets the"
@@ -88,7 +88,7 @@ async def unname(core: Core, slack_id: str, partner_ref: str) -> str:
                 f"Nobody gets the one-time codes of {partner_ref[:60]}. /countersign people shows who does."
             )
         await _tell(tx, core, actor.id, partner_ref, "", "nobody", f"{actor.name} changed it.")
-    return f"One-time codes of {partner_ref} go to nobody now."
+    return f"One-time codes of {partner_ref} are no longer sent to anybody."
 
 
 async def known(core: Core, slack_id: str) -> list[CodePerson]:

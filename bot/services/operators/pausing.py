@@ -83,8 +83,8 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
         drafting = [p.name for p in known_ones if p.is_draft_only]
     if not held and no_key:
         raise NotFound(
-            f"Nobody paused {', '.join(sorted(no_key))}: the API does not take the key. It goes on by itself within a"
-            " minute of a key that works; see the alert."
+            f"Nobody paused {', '.join(sorted(no_key))}: your card provider does not take the key. Sending"
+            " starts again within a minute of a key that works; see the alert."
         )
     if not held and drafting:
         raise NotFound(
@@ -134,7 +134,7 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     who = f"{consent.asked_by_name} asked, {actor.name} confirmed."
     if await program_pauses.is_draft_only(tx, program):
         return f"The pause of {program} is over: {who} {draft_only.sentence(program)}"
-    return f"Sending to {program} goes on: {who}"
+    return f"Sending to {program} has resumed: {who}"
 
 
 async def _redraw(tx: Tx, core: Core, program: str) -> None:

@@ -37,7 +37,7 @@ _CAUSES = {
     OTHER_ACCOUNT: "its key belongs to another account than before",
     NOT_READ: "its account could not be read at the start, so nobody knows yet whose the key is",
 }
-_NO_KEY = "the API does not take the key"
+_NO_KEY = "your card provider does not take the key"
 
 
 class OtherAccount(Paused):

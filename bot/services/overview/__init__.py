@@ -3,11 +3,11 @@
 Reads the other rooms; nothing else imports this one.
 """
 
-from bot.services.overview.export_rows import KINDS, Wish
+from bot.services.overview.export_rows import KINDS, ExportSpec
 
 __all__ = [
     "KINDS",
-    "Wish",
+    "ExportSpec",
     "exports",
     "home",
     "policy_lookups",

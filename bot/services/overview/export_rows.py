@@ -30,7 +30,7 @@ Records = AsyncIterator[Record]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ExportSpec:
     """What is to be handed out. `card`: of `transactions`, one card's instead of the whole program's."""
 
     kind: str
@@ -45,12 +45,12 @@ class Kind:
 
     head: tuple[str, ...]
     source: str
-    rows: Callable[[Core, Wish], Records]
+    rows: Callable[[Core, ExportSpec], Records]
 
 
-async def _requests(core: Core, wish: Wish) -> Records:
+async def _requests(core: Core, spec: ExportSpec) -> Records:
     """Each request, and of a batch each row of it: so the amounts can be added up."""
-    wanted = request_search.Wanted(since=wish.period.since, until=wish.period.until, each_row=True)
+    wanted = request_search.Wanted(since=spec.period.since, until=spec.period.until, each_row=True)
     last: Request | None = None
     while True:
         async with core.store.read() as tx:
@@ -96,12 +96,12 @@ _REQUESTS = Kind(
 )  # fmt: skip
 
 
-async def _audit(core: Core, wish: Wish) -> Records:
+async def _audit(core: Core, spec: ExportSpec) -> Records:
     after = 0
     while True:
         async with core.store.read() as tx:
             found = await audit.page(
-                tx, since=wish.period.since, until=wish.period.until, after=after, limit=AT_ONCE
+                tx, since=spec.period.since, until=spec.period.until, after=after, limit=AT_ONCE
             )
         for entry in found:
             yield (
@@ -133,8 +133,8 @@ _AUDIT = Kind(
 )  # fmt: skip
 
 
-async def _transactions(core: Core, wish: Wish) -> Records:
-    lines = _of_card(core, wish, wish.card) if wish.card else _of_program(core, wish)
+async def _transactions(core: Core, spec: ExportSpec) -> Records:
+    lines = _of_card(core, spec, spec.card) if spec.card else _of_program(core, spec)
     async for card_id, label, line in lines:
         yield (
             line.at,
@@ -149,13 +149,13 @@ async def _transactions(core: Core, wish: Wish) -> Records:
             line.decline_code,
             None if line.retryable is None else str(line.retryable).lower(),
             "; ".join(line.open),
-            _told_by(line),
+            _sources(line),
         )
 
 
-def _told_by(line: PurchaseLine) -> str:
-    told = (("history", line.listed), ("events", line.heard))
-    return " and ".join(name for name, has in told if has)
+def _sources(line: PurchaseLine) -> str:
+    sources = (("history", line.listed), ("events", line.has_events))
+    return " and ".join(name for name, has in sources if has)
 
 
 _TRANSACTIONS = Kind(
@@ -163,35 +163,37 @@ _TRANSACTIONS = Kind(
         "occurred_at", "card_id", "card", "transaction_id", "status", "merchant", "charge_usd", "fee_usd", "original",
         "decline_code", "retryable", "open", "told_by",
     ),
-    "events received here; for one card, the service's history as well",
+    "events received here; for one card, your card provider's history as well",
     _transactions,
 )  # fmt: skip
 
 
-async def _of_program(core: Core, wish: Wish) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
+async def _of_program(core: Core, spec: ExportSpec) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
     """Every purchase whose events we received, in the order they began."""
     place: purchases.PagePosition | None = None
     while True:
         async with core.store.read() as tx:
             found, place = await purchases.page(
                 tx,
-                wish.program,
-                since=wish.period.since,
-                until=wish.period.until,
+                spec.program,
+                since=spec.period.since,
+                until=spec.period.until,
                 after=place,
                 limit=AT_ONCE,
             )
             labels = await cards.labels(tx, {p.card_id for p in found if p.card_id})
         for purchase in found:
             card_id = purchase.card_id or ""
-            yield card_id, labels.get(card_id, ""), purchase_lookups.heard_only(purchase)
+            yield card_id, labels.get(card_id, ""), purchase_lookups.from_events_alone(purchase)
         if place is None:
             return
 
 
-async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
-    """The service's history of one card, then what only events reported."""
-    period, seen = wish.period, set[str]()
+async def _of_card(
+    core: Core, spec: ExportSpec, card: CardEntry
+) -> AsyncIterator[tuple[str, str, PurchaseLine]]:
+    """The card provider's history of one card, then what only events reported."""
+    period, seen = spec.period, set[str]()
     rows: list[Transaction] = []
 
     async def merged() -> list[PurchaseLine]:
@@ -213,17 +215,17 @@ async def _of_card(core: Core, wish: Wish, card: CardEntry) -> AsyncIterator[tup
     for line in await merged():
         yield card.id, card.label, line
     async with core.store.read() as tx:
-        heard = await purchases.of_card_since(tx, card.program, card.id, period.since)
-    for purchase in sorted(heard, key=lambda p: p.first_at):
+        stored = await purchases.of_card_since(tx, card.program, card.id, period.since)
+    for purchase in sorted(stored, key=lambda p: p.first_at):
         if purchase.transaction_id not in seen and purchase.first_at in period:
-            yield card.id, card.label, purchase_lookups.heard_only(purchase)
+            yield card.id, card.label, purchase_lookups.from_events_alone(purchase)
 
 
-async def _ledger(core: Core, wish: Wish) -> Records:
+async def _ledger(core: Core, spec: ExportSpec) -> Records:
     """The newest first, as of the first call."""
     entries: list[LedgerEntry] = []
     async for entry in ledger_lookups.movements(
-        core.partners[wish.program], wish.period, lane=Lane.BACKGROUND
+        core.partners[spec.program], spec.period, lane=Lane.BACKGROUND
     ):
         entries.append(entry)
         if len(entries) == AT_ONCE:
@@ -253,7 +255,7 @@ async def _in_words(core: Core, entries: Sequence[LedgerEntry]) -> list[Record]:
 
 _LEDGER = Kind(
     ("created_at", "amount_usd", "kind", "what", "reference", "card_id", "description", "request"),
-    "the service's ledger, read now",
+    "your card provider's ledger, read now",
     _ledger,
 )
 

@@ -21,6 +21,7 @@ from bot.services.overview import status
 from bot.services.requests import Pending, request_lookups
 from bot.view_models import AlertView, HomeTabView, InboxView, ProgramState
 from storage.messages import HomeView, home_views
+from storage.messages import alerts as alert_rows
 from storage.operators import people as people_rows
 from storage.requests import requests
 
@@ -54,6 +55,7 @@ class Shared:
 
     programs: tuple[ProgramState, ...]
     alerts: tuple[AlertView, ...]
+    snoozed: int
     pending: tuple[Pending, ...]
     standing: Standing
     requesters: frozenset[str] | None  # None: every full member
@@ -69,8 +71,9 @@ async def shared(core: Core) -> Shared:
     admins = await core.directory.members_lately(names.admins or names.approvers)
     async with core.store.read() as tx:
         alerts = await status.open_alerts(tx, core)
+        snoozed = sum(alert.state == "snoozed" for alert in await alert_rows.open_ones(tx))
         pending = await request_lookups.pending(tx)
-    return Shared(states, alerts, tuple(pending), standing, requesters, admins)
+    return Shared(states, alerts, snoozed, tuple(pending), standing, requesters, admins)
 
 
 async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
@@ -86,17 +89,18 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
             may_decide=slack_id in known.standing.approvers,
             is_admin=slack_id in known.admins,
             at=tx.now,
+            snoozed=known.snoozed,
         )
 
 
-def fingerprint(picture: HomeTabView, trouble: Sequence[str] = ()) -> str:
+def fingerprint(tab: HomeTabView, trouble: Sequence[str] = ()) -> str:
     """Of everything that is worth a redraw."""
-    inbox = [(r.id, r.version) for part in (picture.inbox.waiting, picture.inbox.mine) for r in part]
-    roles = (picture.may_ask, picture.may_decide, picture.is_admin)
-    alerts = [(a.id, a.state, a.severity, a.title, a.acknowledged_by) for a in picture.alerts]
-    states = [_state(state) for state in picture.programs]
-    told = repr((inbox, roles, alerts, states, list(trouble)))
-    return hashlib.sha256(told.encode()).hexdigest()
+    inbox = [(r.id, r.version) for part in (tab.inbox.waiting, tab.inbox.mine) for r in part]
+    roles = (tab.may_ask, tab.may_decide, tab.is_admin)
+    alerts = [(a.id, a.state, a.severity, a.title, a.acknowledged_by) for a in tab.alerts]
+    states = [_state(state) for state in tab.programs]
+    visible = repr((inbox, roles, alerts, tab.snoozed, states, list(trouble)))
+    return hashlib.sha256(visible.encode()).hexdigest()
 
 
 def _state(state: ProgramState) -> tuple[object, ...]:

@@ -12,7 +12,7 @@ from bot.services.core import Core
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 
 
-def policy_picture(core: Core) -> PolicyView:
+def policy_view(core: Core) -> PolicyView:
     limits = core.policy.limits
     shown = [
         (label, format_usd(value))
@@ -34,7 +34,7 @@ def policy_picture(core: Core) -> PolicyView:
                 approvals=of.approvals,
                 tiers=tuple((t.above_usd, t.approvals) for t in of.tiers),
                 expires=_duration(of.expires),
-                run_now=cls.handling.can_run_now and of.now,
+                run_now=cls.handling.run_now if of.now else "",
             )
         )
     who = core.policy.people

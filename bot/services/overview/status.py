@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 
 from bot.domain.alerts import Severity
-from bot.domain.requests import OPEN, State
+from bot.domain.requests import OPEN, State, approval_health
 from bot.partner.errors import PartnerError
 from bot.services import snapshots
 from bot.services.alerts import funding_rules
@@ -20,11 +21,12 @@ from storage.cards import api_snapshots, cards
 from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
 from storage.operators import pauses
-from storage.requests import requests
+from storage.requests import decisions, requests
 from storage.transaction import Tx
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED", "EXPIRED")
 _MOST = 1000
+_APPROVALS_OF = timedelta(days=30)
 
 
 async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
@@ -35,7 +37,7 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
         try:
             await float_lookups.float_now(core, program=program)
         except PartnerError as error:
-            trouble[program] = error.message or "the API does not answer"
+            trouble[program] = error.message or "your card provider does not answer"
     states = tuple([await program_state(core, program) for program in shown])
     async with core.store.read() as tx:
         waiting = [
@@ -46,7 +48,8 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
         pending = [r.created_at for r in waiting if r.state is State.PENDING]
         counted = Counter(str(r.state) for r in waiting)
         firing = await open_alerts(tx, core)
-        return StatusView(tx.now, states, counted, min(pending, default=None), firing, trouble)
+        approvals = approval_health(await decisions.times(tx, tx.now - _APPROVALS_OF, tx.now))
+        return StatusView(tx.now, states, counted, min(pending, default=None), firing, trouble, approvals)
 
 
 async def open_alerts(tx: Tx, core: Core) -> tuple[AlertView, ...]:

@@ -115,8 +115,8 @@ def _to_fund(short_usd: Decimal, fees: Fees) -> str:
     sent_usd = (short_usd / (1 - rate)).quantize(_CENT, ROUND_CEILING) if rate < 1 else short_usd
     sent_usd = max(sent_usd, _LEAST_TRANSFER)
     return (
-        f"The float is {format_usd(short_usd)} short. Funding of at least {format_usd(sent_usd)} would do, of which"
-        f" the load fee of {rate * 100:.2f} % goes off."
+        f"The float is {format_usd(short_usd)} short. Send at least {format_usd(sent_usd)} (a load fee of"
+        f" {rate * 100:.2f} % is deducted)."
     )
 
 
@@ -126,7 +126,9 @@ def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
     left = max(0, money.cards_limit - money.cards_total)
     said = f"{left} of {money.cards_limit} left permanently; closed cards give nothing back"
     return _Bound(
-        (("Card allowance", said),), left, f"The card allowance has {left} left. Ask the service for more."
+        (("Card allowance", said),),
+        left,
+        f"The card allowance has {left} left. Ask your card provider for more.",
     )
 
 

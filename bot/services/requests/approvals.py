@@ -6,6 +6,8 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
     AlreadyDecided,
@@ -85,50 +87,53 @@ async def _approve(
             raise refusal_of(core, request, verdict)
         _require_possible(core, request)
         decision = signed(tx, core, request, DecisionKind.APPROVE, actor)
-        if verdict.reason is Reason.SETTLES:
+        settles = verdict.reason is Reason.SETTLES
+        if settles:
             await _within_limits(tx, core, request, [*earlier, decision])
         await decisions.insert(tx, decision)
-        if verdict.reason is Reason.SETTLES:
-            request = await requests.move(
-                tx,
-                request,
-                Event.APPROVE,
-                approved_at=tx.now,
-                # A batch sends nothing itself: its rows are due, and lapse.
-                valid_until=None if request.is_batch else tx.now + APPROVAL_VALID_FOR,
-                due_at=None if request.is_batch else tx.now,
-                remind_at=None,
-            )
-            if request.is_batch:
-                await batch_approval.approve_rows(tx, core, request, [*earlier, decision])
-            tx.after_commit(lambda: core.carrier.wake(request.id))
+        if settles:
+            request = await _settle(tx, core, request, [*earlier, decision])
         else:
             request = await requests.touch(tx, request)
-        await audit.of_request(
-            tx,
-            core,
-            request,
-            actor.id,
-            "request.approval",
-            {
-                "approvals": verdict.approvals,
-                "mac": decision.mac,
-                "in_place_of": sorted(standing.stands_for.get(actor.id, ())),
-            },
-        )
-        await outbox_messages.card(tx, core, request)
-        await outbox_messages.line(tx, core, request, "approval", actor=actor.id, tag=actor.id)
-        if request.state is State.APPROVED:
-            await outbox_messages.tell_requester(tx, core, request, actor.id)
+        in_place_of = sorted(standing.stands_for.get(actor.id, ()))
+        recorded = {"approvals": verdict.approvals, "mac": decision.mac, "in_place_of": in_place_of}
+        await audit.of_request(tx, core, request, actor.id, "request.approval", recorded)
+        await _show_approval(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
     return request, verdict
+
+
+async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) -> Request:
+    """The last approval that was missing: it is due now. A batch sends nothing itself: its rows are due, and lapse."""
+    valid_until = None if request.is_batch else tx.now + APPROVAL_VALID_FOR
+    due_at = None if request.is_batch else tx.now
+    approved = await requests.move(
+        tx,
+        request,
+        Event.APPROVE,
+        approved_at=tx.now,
+        valid_until=valid_until,
+        due_at=due_at,
+        remind_at=None,
+    )
+    if approved.is_batch:
+        await batch_approval.approve_rows(tx, core, approved, made)
+    tx.after_commit(lambda: core.carrier.wake(approved.id))
+    return approved
+
+
+async def _show_approval(tx: Tx, core: Core, request: Request, approver: str) -> None:
+    await outbox_messages.card(tx, core, request)
+    await outbox_messages.line(tx, core, request, "approval", actor=approver, tag=approver)
+    if request.state is State.APPROVED:
+        await outbox_messages.tell_requester(tx, core, request, approver)
 
 
 def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignError:
     """The sentence for a verdict that does not count."""
     match verdict.reason:
         case Reason.EXPIRED:
-            return Expired(f"{request.id} has expired. Nothing was sent; it can be asked for again.")
+            return Expired(f"{request.id} has expired. Nothing was sent. You can request it again.")
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:
@@ -172,7 +177,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
 def require_rejectable(request: Request, slack_id: str) -> None:
     """What is known without asking Slack. Raises NotAllowed, Stale."""
     if slack_id == request.requester:
-        raise NotAllowed("You asked for this: cancel it instead of rejecting it.", "own_request")
+        raise NotAllowed("You requested this: cancel it instead of rejecting it.", "own_request")
     if request.state is not State.PENDING:
         raise Stale(f"{request.id} is {request.state} already.")
 
@@ -272,27 +277,39 @@ async def _settle_by_hand(
 ) -> Request:
     """End it where two people agree now. `before` is what the same person said until now."""
     said = newest_words(tx.vault, request, await decisions.of(tx, request.id)).values()
-    agreeing = [d for d in said if d.verdict == decision.verdict]
-    people_of_it = {d.actor for d in agreeing}
+    agreeing = sorted((d for d in said if d.verdict == decision.verdict), key=lambda d: d.actor)
+    if two_agree({d.actor for d in agreeing}, asked_by=request.requester, standing=standing):
+        return await _resolve_as_agreed(tx, core, request, decision, agreeing)
+    if before is not None and before.verdict == decision.verdict:
+        raise AlreadyDecided(
+            f"You said {decision.verdict} already. A second person has to say the same; to correct yourself,"
+            " choose the other outcome."
+        )
+    return await _propose(tx, core, request, decision, is_correction=before is not None)
+
+
+async def _propose(
+    tx: Tx, core: Core, request: Request, decision: Decision, *, is_correction: bool
+) -> Request:
+    """What one person says of the outcome, shown until a second one says the same."""
+    request = await requests.touch(tx, request)
     word = {"verdict": decision.verdict, "mac": decision.mac}
-    if not two_agree(people_of_it, asked_by=request.requester, standing=standing):
-        if before is not None and before.verdict == decision.verdict:
-            raise AlreadyDecided(
-                f"You said {decision.verdict} already. A second person has to say the same; to correct yourself,"
-                " choose the other outcome."
-            )
-        request = await requests.touch(tx, request)
-        await audit.of_request(tx, core, request, decision.actor, "request.resolution_proposed", word)
-        await outbox_messages.card(tx, core, request)
-        line = "resolution" if before is None else "resolution_corrected"
-        text = f"{decision.verdict}: {decision.reason}"
-        await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
-        return request
+    await audit.of_request(tx, core, request, decision.actor, "request.resolution_proposed", word)
+    await outbox_messages.card(tx, core, request)
+    line = "resolution_corrected" if is_correction else "resolution"
+    text = f"{decision.verdict}: {decision.reason}"
+    await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
+    return request
+
+
+async def _resolve_as_agreed(
+    tx: Tx, core: Core, request: Request, decision: Decision, agreeing: Sequence[Decision]
+) -> Request:
+    """The outcome that two people have said, with the evidence of each."""
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else urgency.failed_how(request.kind)
-    agree = sorted(agreeing, key=lambda d: d.actor)
-    names = " and ".join(d.actor_name for d in agree)
-    evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agree)
+    names = " and ".join(d.actor_name for d in agreeing)
+    evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agreeing)
     moved = await requests.move(
         tx,
         request,
@@ -306,6 +323,7 @@ async def _settle_by_hand(
         fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
     )
     await requests.purge(tx, request.id)
+    word = {"verdict": decision.verdict, "mac": decision.mac}
     await audit.of_request(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await urgent_rules.follow(tx, core, moved)

@@ -36,7 +36,7 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
     rows = await batch_rows.included(tx, batch)
     if not _are_the_rows(tx, batch, rows):
         raise Stale(
-            "What is stored of its rows is not what was asked for. Nothing was sent. Keep the database as it is and"
+            "What is stored of its rows is not what was requested. Nothing was sent. Keep the database as it is and"
             " look at `countersign audit verify`."
         )
     given = [d for d in approvals if d.kind is DecisionKind.APPROVE and d.digest == batch.digest]

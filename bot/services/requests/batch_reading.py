@@ -94,7 +94,7 @@ async def again(core: Core, request_id: str, *, owner: str) -> Read:
     async with core.store.begin() as tx:
         batch = await requests.get(tx, request_id)
         if batch is None or not batch.is_batch or batch.is_open:
-            raise NotFound(f"{request_id} is no batch that has ended.")
+            raise NotFound(f"{request_id} isn't a batch that has ended.")
         cls = core.kinds[batch.kind]
         if not can_be_asked_again(cls):
             raise NotFound(
@@ -191,14 +191,14 @@ async def _row(tx: Tx, core: Core, cls: type[Operation], row: batch_csv.Row) -> 
 
 def _without_card_numbers(problems: Sequence[Problem]) -> list[Problem]:
     """No sentence repeats what looks like a card number, whatever column it stood in."""
-    told = []
+    safe = []
     for problem in problems:
         try:
             refuse_card_number(problem.text)
-            told.append(problem)
+            safe.append(problem)
         except ValueError as guarded:
-            told.append(Problem(problem.line, str(guarded)))
-    return told
+            safe.append(Problem(problem.line, str(guarded)))
+    return safe
 
 
 def _packed(rows: Sequence[DraftRow]) -> str:

@@ -58,8 +58,8 @@ def effect(
     rows = found.rows or 0
     cls = core.kinds[found.kind]
     lines = batch_summary.lines(cls, rows, found.exposure_usd, facts)
-    told = batch_summary.concerns(cls, rows, found.exposure_usd, facts, left_out=left_out)
-    return tuple(lines), tuple(told)
+    words = batch_summary.concerns(cls, rows, found.exposure_usd, facts, left_out=left_out)
+    return tuple(lines), tuple(words)
 
 
 async def rows_in_full(tx: Tx, core: Core, found: Request) -> tuple[BulkRowView, ...]:
@@ -85,11 +85,11 @@ async def results(tx: Tx, found: Request) -> ResultsView:
     """What became of each row, as CSV. No private value is in it: what is said of a row is what its card says."""
     rows = await requests.rows_of(tx, found.id)
     asked = [row for row in rows if not is_left_out(row)]
-    told = ending(found, Counter(row.state for row in asked), asked)
+    words = ending(found, Counter(row.state for row in asked), asked)
     return ResultsView(
         request_id=found.id,
         name=results_name(found.id),
-        text=f"{found.id}: {told}",
+        text=f"{found.id}: {words}",
         content=line(_HEADER) + "".join(_result(row) for row in rows),
     )
 

@@ -31,7 +31,7 @@ from storage.requests import drafts as draft_rows
 from storage.transaction import Tx
 
 _LEFT_OUT = "Left out by the requester before the approval. Nothing was sent."
-_MOST_LINES_TOLD = 10
+_MOST_LINES_LISTED = 10
 _GONE = "This was submitted already, or the draft is gone. Look at /requests before asking again."
 
 
@@ -49,7 +49,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     total_usd = exact_sum(operation.exposure_usd() for operation in operations)
     require_possible(core.policy.limits, total_usd)
     async with core.store.begin() as tx:
-        facts = {**live_facts, **await _house_facts(tx, core, read, draft.program)}
+        facts = {**live_facts, **await _recorded_facts(tx, core, read, draft.program)}
         await draft_rows.put(tx, replace(draft, facts=stored_facts(facts)))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
@@ -84,7 +84,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
     )
 
 
-async def _house_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str, Any]:
+async def _recorded_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str, Any]:
     """What our own records say of the whole and of each row, and the warnings that follow."""
     by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)), program)
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
@@ -100,7 +100,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         if draft is None or read is None or not draft.facts:
             raise Stale(_GONE)
         # Read again: what changed since the preview is seen by those who approve.
-        facts = {**draft.facts, **stored_facts(await _house_facts(tx, core, read, draft.program))}
+        facts = {**draft.facts, **stored_facts(await _recorded_facts(tx, core, read, draft.program))}
         draft = replace(draft, kind=read.cls.kind, reason=reason, facts=facts)
         parent_id = await free_id(tx, core)
         made = [
@@ -196,12 +196,14 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     body = {"rows": [row.id for row in out], "approvals_fallen": fallen}
     await audit.of_request(tx, core, batch, slack_id, "request.rows_left_out", body)
     await outbox_messages.card(tx, core, batch)
-    await outbox_messages.line(tx, core, batch, "left_out", actor=slack_id, text=_told(out, batch, fallen))
+    await outbox_messages.line(
+        tx, core, batch, "left_out", actor=slack_id, text=_in_words(out, batch, fallen)
+    )
     return batch
 
 
-def _told(out: Sequence[Request], batch: Request, fallen: int) -> str:
-    gone = "; ".join(row.summary for row in out[:_MOST_LINES_TOLD])
-    more = f"; and {len(out) - _MOST_LINES_TOLD} more" if len(out) > _MOST_LINES_TOLD else ""
+def _in_words(out: Sequence[Request], batch: Request, fallen: int) -> str:
+    gone = "; ".join(row.summary for row in out[:_MOST_LINES_LISTED])
+    more = f"; and {len(out) - _MOST_LINES_LISTED} more" if len(out) > _MOST_LINES_LISTED else ""
     again = " Approvals given before no longer count." if fallen else ""
     return f"Left out: {gone}{more}. It now asks for {counted(batch.rows or 0)}: {batch.summary}.{again}"

@@ -11,16 +11,18 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.operations import Concern, Facts, Line, Operation
 from bot.services.requests import drafts
 from storage.cards import cards
 from storage.transaction import Tx
 
-MOST_TOLD = 10
+MOST_LISTED = 10
 _UNUSABLE = frozenset({"DELETED", "BLOCKED", "EXPIRED"})
 _CLOSED = "is closed, blocked or expired, so nothing will be sent"
 _WAITS = (
-    "has another request whose outcome is not known yet: it waits for it, once approved 15 minutes at most"
+    "has another request whose outcome is not known yet: it waits for it, once approved"
+    f" {APPROVAL_VALID_IN_WORDS} at most"
 )
 _IN_DOUBT = "has another request whose outcome is not known yet: see what became of it first"
 _SIMILAR = "has the same request already within 24 hours"
@@ -82,14 +84,14 @@ def _name(operation: Operation) -> str:
 
 def _texts(operation: Operation, status: str | None, facts: Facts, *, is_twin: bool) -> list[str]:
     many = type(operation).of_many()
-    told = (
+    listed = (
         (status in _UNUSABLE, _CLOSED),
         (facts["unresolved"], _WAITS if operation.handling.doubts else _IN_DOUBT),
         (facts["similar"], _SIMILAR),
         (is_twin, _TWIN),
         (status == "FROZEN", many.on_frozen),
     )
-    return [text for holds, text in told if holds]
+    return [text for holds, text in listed if holds]
 
 
 def _twins(operations: Mapping[int, Operation]) -> frozenset[int]:
@@ -117,24 +119,24 @@ def row_concerns(facts: Facts, *, left_out: Collection[int] = ()) -> list[Concer
     """The warnings as people read them, the first ten; a batch of an older version keeps whole sentences."""
     found = of_facts(facts, left_out=left_out)
     sentences = [w for w in facts.get("warnings", ()) if isinstance(w, str)]
-    sentences += [warning.sentence for warning in found[:MOST_TOLD]]
-    if len(found) > MOST_TOLD:
-        sentences.append(f"{len(found) - MOST_TOLD} more warnings stand beside their rows.")
+    sentences += [warning.sentence for warning in found[:MOST_LISTED]]
+    if len(found) > MOST_LISTED:
+        sentences.append(f"{len(found) - MOST_LISTED} more warnings are beside their rows.")
     return [Concern(text) for text in sentences]
 
 
 def by_number(found: Sequence[RowWarning]) -> dict[int, tuple[str, ...]]:
     """What is said of each row, by its number in the list."""
-    told: dict[int, tuple[str, ...]] = {}
+    listed: dict[int, tuple[str, ...]] = {}
     for warning in found:
-        told[warning.row] = (*told.get(warning.row, ()), warning.text)
-    return told
+        listed[warning.row] = (*listed.get(warning.row, ()), warning.text)
+    return listed
 
 
 def changes(before: Sequence[RowWarning], now: Sequence[RowWarning]) -> tuple[str, ...]:
     """What is so now and was not at the submission, and what no longer is, in sentences."""
     new = [warning.sentence for warning in now if warning not in before]
     over = [f"{w.row}. {w.name}: no longer so that it {w.text}." for w in before if w not in now]
-    told = [*new, *over]
-    rest = [f"and {len(told) - MOST_TOLD} more"] if len(told) > MOST_TOLD else []
-    return (*told[:MOST_TOLD], *rest)
+    listed = [*new, *over]
+    rest = [f"and {len(listed) - MOST_LISTED} more"] if len(listed) > MOST_LISTED else []
+    return (*listed[:MOST_LISTED], *rest)

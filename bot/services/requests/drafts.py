@@ -6,7 +6,7 @@ a restart and no personal detail travels through Slack's hidden fields.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,8 +15,9 @@ from typing import Any
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.limits import never_fits, require_possible
+from bot.domain.limits import LimitUse, never_fits, require_possible
 from bot.domain.money import format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
@@ -187,11 +188,11 @@ async def preview(core: Core, draft_id: str) -> Preview:
     draft = replace(draft, values=operation.stored())
     require_possible(core.policy.limits, operation.exposure_usd())
     async with core.store.begin() as tx:
-        facts |= await house_facts(tx, core, operation, draft.program)
+        facts |= await recorded_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
         draft = replace(draft, facts=stored_facts(facts))
         await drafts.put(tx, draft)
-        lines = [*operation.lines(facts), *await house_lines(tx, core, operation, facts, draft.owner)]
+        lines = [*operation.lines(facts), *await recorded_lines(tx, core, operation, facts, draft.owner)]
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
         paused = await programs.why_paused(tx, draft.program)
     return Preview(
@@ -202,7 +203,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
             *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
-            *house_concerns(operation, facts),
+            *recorded_concerns(operation, facts),
         ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
@@ -211,7 +212,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     )
 
 
-async def house_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
+async def recorded_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
     """What our own records say: open and similar requests on the same target, what is held of the float."""
     facts = await on_target(tx, operation, program)
     if operation.handling.moves_float:
@@ -259,7 +260,7 @@ def _speaks_against(other: Request, operation: Operation) -> bool:
     return bool(operation.settings & type(operation).of_stored(other.terms).settings)
 
 
-def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
+def recorded_concerns(operation: Operation, facts: Facts) -> list[Concern]:
     found = []
     ids = ", ".join(facts.get("unresolved") or ())
     if ids and operation.handling.alone:
@@ -268,7 +269,8 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         found.append(
             Concern(
                 f"{ids} on the same card has no known outcome yet. This one waits for it, because both might pay;"
-                f" once approved, it waits 15 minutes at most, then it ends and nothing is sent. {HOW_TO_RESOLVE}"
+                f" once approved, it waits {APPROVAL_VALID_IN_WORDS} at most, then it ends and nothing is sent."
+                f" {HOW_TO_RESOLVE}"
             )
         )
     elif ids:
@@ -279,11 +281,13 @@ def house_concerns(operation: Operation, facts: Facts) -> list[Concern]:
         )
         found.append(Concern(f"{ids} sets the same and has no known outcome yet.{waits}"))
     if facts.get("similar"):
-        found.append(Concern(f"The same was asked for within 24 hours: {', '.join(facts['similar'])}."))
+        found.append(Concern(f"The same was requested within 24 hours: {', '.join(facts['similar'])}."))
     return found
 
 
-async def house_lines(tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str) -> list[Line]:
+async def recorded_lines(
+    tx: Tx, core: Core, operation: Operation, facts: Facts, requester: str
+) -> list[Line]:
     """Float after everything pending, and how much of the rolling limits this would use."""
     lines: list[Line] = []
     exposure = operation.exposure_usd()
@@ -309,13 +313,12 @@ async def limit_lines_for_approvers(
     tx: Tx, core: Core, request: Request, approvers: Collection[str]
 ) -> tuple[Line, ...]:
     """The same to those who approve a pending request: of pairs with each of `approvers` the one most used."""
-    usd = request.exposure_usd
-    if not usd or request.state is not State.PENDING:
-        return ()
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    uses = await _uses_if_approved(tx, core, request, approvers)
     most = {use.label_for_approvers: use for use in sorted(uses, key=lambda use: use.spent_usd)}
     return tuple(
-        (use.label_for_approvers, use.used_with(usd)) for use in uses if use is most[use.label_for_approvers]
+        (use.label_for_approvers, use.used_with(request.exposure_usd))
+        for use in uses
+        if use is most[use.label_for_approvers]
     )
 
 
@@ -329,8 +332,14 @@ async def limit_cautions(
     tx: Tx, core: Core, request: Request, approvers: Collection[str]
 ) -> tuple[Concern, ...]:
     """The same to those who approve: what the last approval would be refused for, with each of `approvers`."""
-    usd = request.exposure_usd
-    if not usd or request.state is not State.PENDING:
-        return ()
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    uses, usd = await _uses_if_approved(tx, core, request, approvers), request.exposure_usd
     return tuple(Concern(use.caution(usd)) for use in uses if not use.allows(usd))
+
+
+async def _uses_if_approved(
+    tx: Tx, core: Core, request: Request, approvers: Collection[str]
+) -> Sequence[LimitUse]:
+    """The rolling limits that an approval by one of `approvers` would count towards; none where nothing is pending."""
+    if not request.exposure_usd or request.state is not State.PENDING:
+        return ()
+    return await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)

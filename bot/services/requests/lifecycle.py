@@ -213,7 +213,7 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
     elif paused is not None:
         text = (
             f"Approved, but {paused.by_name} had paused sending to {request.program} until the approval ran"
-            " out. Nothing was sent; ask again once it goes on."
+            " out. Nothing was sent; request it again once sending has resumed."
         )
     else:
         text = "Approved, but it could not be sent in time. Nothing was sent."
@@ -233,14 +233,20 @@ async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
 
 async def remind_due(core: Core) -> int:
     """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
-    count = 0
-    async with core.store.begin() as tx:
-        for request in await requests.reminding(tx):
+    async with core.store.read() as tx:
+        found = await requests.reminding(tx)
+    return sum([await _remind(core, request) for request in found])
+
+
+async def _remind(core: Core, request: Request) -> bool:
+    """In a transaction of its own; False where it changed since it was found."""
+    with suppress(Stale):
+        async with core.store.begin() as tx:
             waited = tx.now - request.created_at
             await requests.touch(tx, request, remind_at=request.created_at + waited * 2)
             await outbox_messages.line(tx, core, request, "reminder", tag=str(int(waited.total_seconds())))
-            count += 1
-    return count
+            return True
+    return False
 
 
 async def existing(tx: Tx, request_id: str) -> Request:

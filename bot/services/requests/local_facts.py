@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import UNSENT, Request, State
-from bot.operations import Facts, Operation
+from bot.operations import DELIVERED_WITHIN, Facts, Operation
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
@@ -31,7 +31,6 @@ READ_WITHIN_S = 2.0
 """A reading that answers at all answers in a fraction of this; who decides, or is in an emergency, waits no longer."""
 PREVIEW_WITHIN_S = 10.0
 """How long a preview waits that cannot do without a live reading; whoever asks can ask again."""
-DELIVERED_WITHIN = timedelta(minutes=15)
 # A delivery of an event that was known already, as a redelivery is, leaves no row of its own.
 _REPEATED = "webhook_repeated"
 
@@ -145,8 +144,8 @@ async def in_time(reading: Awaitable[Found]) -> Found:
             return await reading
     except TimeoutError:
         raise LookupFailed(
-            f"The API has not answered within {PREVIEW_WITHIN_S:g} seconds, and this cannot be shown without it."
-            " Nothing was recorded. Try again in a moment."
+            f"Your card provider has not answered within {PREVIEW_WITHIN_S:g} seconds, so this cannot be shown now."
+            " Nothing was recorded. Try again in a minute."
         ) from None
 
 

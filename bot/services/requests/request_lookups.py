@@ -21,7 +21,12 @@ from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
 from bot.services.requests.batch_summary import RowWarning
-from bot.services.requests.drafts import house_concerns, limit_cautions, limit_lines_for_approvers, on_target
+from bot.services.requests.drafts import (
+    limit_cautions,
+    limit_lines_for_approvers,
+    on_target,
+    recorded_concerns,
+)
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
@@ -68,7 +73,7 @@ async def inbox_of(core: Core, slack_id: str) -> InboxView:
     return InboxView(waiting, tuple(mine), tuple(recent))
 
 
-async def request_picture(core: Core, request_id: str) -> RequestView:
+async def request_view(core: Core, request_id: str) -> RequestView:
     """Raises NotFound."""
     async with core.store.read() as tx:
         return await view_models.request(tx, core, await existing(tx, request_id))
@@ -115,7 +120,7 @@ async def _foreign_debit(tx: Tx, request: Request) -> list[Concern]:
         return []
     text = (
         "The ledger has a debit under the key of this request already, and nothing was sent for it from here:"
-        " see the alert. With your approval the same key is sent, and the API does not pay a second time."
+        " see the alert. With your approval the same key is sent, and your card provider does not pay a second time."
     )
     return [Concern(text)]
 
@@ -126,15 +131,15 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     Of a batch, see `confirmation_of_batch`.
     """
     async with core.store.read() as tx:
-        picture = await view_models.request(tx, core, await existing(tx, request_id))
-        approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
+        view = await view_models.request(tx, core, await existing(tx, request_id))
+        approvers = {d.actor for d in view.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = [
-            *await _foreign_debit(tx, picture.request),
-            *await limit_cautions(tx, core, picture.request, approvers),
+            *await _foreign_debit(tx, view.request),
+            *await limit_cautions(tx, core, view.request, approvers),
         ]
-        limits = await limit_lines_for_approvers(tx, core, picture.request, approvers)
-    picture = replace(picture, concerns=(*cautions, *picture.concerns))
-    request = picture.request
+        limits = await limit_lines_for_approvers(tx, core, view.request, approvers)
+    view = replace(view, concerns=(*cautions, *view.concerns))
+    request = view.request
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
@@ -152,11 +157,11 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
             facts |= await local_facts.facts(tx, operation, request.program)
         waits = await local_facts.waits_for(tx, type(operation), request.subject, request.program)
         age = local_facts.reading_of(request.created_at, tx.now) if request.facts else ""
-    concerns = (*cautions, *operation.concerns(facts), *house_concerns(operation, facts))
+    concerns = (*cautions, *operation.concerns(facts), *recorded_concerns(operation, facts))
     if read is None:
         return Confirmation(
-            picture,
-            (*picture.lines, *limits),
+            view,
+            (*view.lines, *limits),
             concerns,
             (),
             facts_read=False,
@@ -164,8 +169,8 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
             waits=bool(waits),
         )
     lines = tuple(operation.lines(facts))
-    changed = _changed(picture.lines, lines)
-    return Confirmation(picture, (*lines, *limits), concerns, changed, facts_read=True, waits=bool(waits))
+    changed = _changed(view.lines, lines)
+    return Confirmation(view, (*lines, *limits), concerns, changed, facts_read=True, waits=bool(waits))
 
 
 async def search(
@@ -206,28 +211,28 @@ async def confirmation_of_batch(
     of_page = [asked[rows[place].number] for place in pages[page - 1]]
     unread, live = await asyncio.gather(_read_cards(core, of_page), _account_now(core, batch))
     async with core.store.read() as tx:
-        picture = await view_models.request(tx, core, await existing(tx, request_id))
+        view = await view_models.request(tx, core, await existing(tx, request_id))
         operations = {
             n: core.kinds[row.kind].of_stored(row.terms, row.subject_label) for n, row in asked.items()
         }
         _, now = await batch_summary.look(
             tx, operations, batch.program, but={row.id for row in asked.values()}
         )
-        approvers = {d.actor for d in picture.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
-        cautions = await limit_cautions(tx, core, picture.request, approvers)
-        limits = await limit_lines_for_approvers(tx, core, picture.request, approvers)
+        approvers = {d.actor for d in view.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
+        cautions = await limit_cautions(tx, core, view.request, approvers)
+        limits = await limit_lines_for_approvers(tx, core, view.request, approvers)
     facts = {**loaded_facts(batch.facts), **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
-    told = batch_summary.by_number(now)
+    texts = batch_summary.by_number(now)
     found = Confirmation(
-        picture,
+        view,
         (*lines, *limits),
         (*cautions, *unread, *concerns),
-        (*_changed(picture.lines, lines), *_changed_rows(batch, asked, now)),
+        (*_changed(view.lines, lines), *_changed_rows(batch, asked, now)),
         facts_read=live is not None,
         last_read="" if live is not None else local_facts.reading_of(batch.created_at, core.clock.now()),
     )
-    return BatchConfirmation(found, tuple(replace(r, warnings=told.get(r.number, ())) for r in rows), page)
+    return BatchConfirmation(found, tuple(replace(r, warnings=texts.get(r.number, ())) for r in rows), page)
 
 
 def _changed(before: Iterable[Line], now: Iterable[Line]) -> tuple[str, ...]:
@@ -282,4 +287,8 @@ async def _read_cards(core: Core, rows: Sequence[Request]) -> tuple[Concern, ...
     if not broken:
         return ()
     cards_of = "the card of 1 row" if len(broken) == 1 else f"the cards of {len(broken)} rows"
-    return (Concern(f"The API could not be read for {cards_of} here: what is said of them is as last read."),)
+    return (
+        Concern(
+            f"Your card provider could not be read for {cards_of} here: what is said of them is as last read."
+        ),
+    )

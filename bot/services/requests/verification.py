@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Sequence
 
+from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.requests import Checked, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
@@ -66,10 +67,10 @@ def _terms(tx: Tx, request: Request) -> Checked:
     holds = has_its_digest(tx.vault, request)
     code = short_code(request.digest)
     found = (
-        f"the digest worked out again from id, program, kind, card, amounts, reason, requester, key, policy and"
-        f" facts is the one stored; its code is {code}"
+        f"the fingerprint of id, program, kind, card, amounts, reason, requester, key, policy and facts is the one"
+        f" stored; its check code is {code}"
         if holds
-        else f"the terms in the row do not give the digest stored with them (code {code}): they were changed"
+        else f"the stored terms do not give the stored fingerprint (check code {code}): they were changed"
     )
     return Checked("Terms", holds, found)
 
@@ -108,7 +109,7 @@ def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
         own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
             request.requester
         }
-        return Checked("Approvals", own, "Freeze now, on the requester's own word")
+        return Checked("Approvals", own, f"{operations.run_now_label(request.kind)}, by the requester alone")
     approvers = approved_by(tx.vault, request, made)
     holds = len(approvers) >= request.approvals_needed
     return Checked(
@@ -140,19 +141,21 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     """
     what = "Audit entries"
     seqs: list[int] = []
-    submitted, told = False, ""
+    submitted, recorded = False, ""
     async for entry in audit.about(tx, f"request:{request.id}"):
-        before, told = told, _digest_in(entry) or told
-        if before not in ("", told) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
-            return Checked(what, holds=False, found=f"entry {entry.seq} tells of another digest")
+        before, recorded = recorded, _digest_in(entry) or recorded
+        if before not in ("", recorded) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
+            return Checked(what, holds=False, found=f"entry {entry.seq} has another fingerprint")
         submitted = submitted or entry.action == "request.submitted"
         seqs.append(entry.seq)
     if not submitted:
-        return Checked(what, holds=False, found="there is none of its submit")
-    if told != request.digest:
-        return Checked(what, holds=False, found=f"the last of them, {seqs[-1]}, tells of another digest")
+        return Checked(what, holds=False, found="there is none for its submission")
+    if recorded != request.digest:
+        return Checked(what, holds=False, found=f"the last of them, {seqs[-1]}, has another fingerprint")
     span = f"{seqs[0]:,}" if len(seqs) == 1 else f"{seqs[0]:,} to {seqs[-1]:,}"
-    return Checked(what, holds=True, found=f"{len(seqs)}, from its submit on, with its digest: {span}")
+    return Checked(
+        what, holds=True, found=f"{len(seqs)}, from its submission on, with its fingerprint: {span}"
+    )
 
 
 def _digest_in(entry: audit.Entry) -> str:

@@ -9,14 +9,14 @@ from datetime import datetime
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
-from bot.domain.requests import SENT, UNSENT, Request, State
-from bot.operations import Concern, Line, loaded_facts
+from bot.domain.requests import SENT, TERMINAL, UNSENT, Request, State
+from bot.operations import Concern, Facts, Line, Operation, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
 from bot.services.requests import batch_results, local_facts
-from bot.services.requests.drafts import house_concerns
+from bot.services.requests.drafts import recorded_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
 from storage.operators import stops
@@ -88,5 +88,12 @@ def shown_facts(
     if found.is_batch:
         return batch_results.effect(core, found, facts, left_out=left_out)
     operation = cls.of_stored(found.terms, found.subject_label)
-    concerns = [*operation.concerns(facts), *house_concerns(operation, facts)]
-    return tuple(operation.lines(facts)), tuple(concerns)
+    concerns = [*operation.concerns(facts), *recorded_concerns(operation, facts)]
+    return tuple(_true_now(operation, found, facts)), tuple(concerns)
+
+
+def _true_now(operation: Operation, found: Request, facts: Facts) -> list[Line]:
+    """Of what the preview showed, what is still true in the state it is in: no balances once it has ended."""
+    if found.state is State.SUCCEEDED:
+        return operation.lines_after(facts)
+    return [] if found.state in TERMINAL and operation.moves_money else operation.lines(facts)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from bot import operations
 from bot.domain.alerts import decline_causes
 from bot.domain.cards import label, masked
 from bot.domain.events import CardStatement, DeclineGroup, DeclineReport, PurchaseLine, by_day
@@ -21,9 +22,9 @@ _LAST = 5
 _NAMES = 5
 # What a status other than ACTIVE means for who looks at it [Card status].
 _STATUS = {
-    "BLOCKED": "Only the service can unblock it. Contact the service; nobody here can.",
+    "BLOCKED": "Only your card provider can unblock it. Contact them; nobody here can.",
     "EXPIRED": "Purchases fail. The balance stays on it; order a new card.",
-    "INACTIVE": "Purchases fail. What this status means is not documented; ask the service.",
+    "INACTIVE": "Purchases fail. What this status means is not documented; ask your card provider.",
     "DELETED": "It is closed for good; what was on it went back to the float.",
 }
 
@@ -58,11 +59,11 @@ def _why(found: CardView) -> str:
     by = found.frozen_by
     if by is None:
         return (
-            "*Frozen by no request here:* by the service, or another holder of the key. Find out who before you"
-            " unfreeze it."
+            "*Frozen outside Countersign:* by your card provider, or somebody else with the key. Find out who before"
+            " you unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
-    how = ", *Freeze now*" if by.break_glass else ""
+    how = f", *{operations.run_now_label(by.kind)}*" if by.break_glass else ""
     return (
         f"*Frozen* by {b.esc(by.requester_name)} {at} ({b.esc(by.id)}{how}): {b.esc(b.cut(by.reason, 500))}"
     )
@@ -90,7 +91,7 @@ def _freeze(by: Freeze) -> str:
 
 def _purchases(found: CardStatement | None) -> list[b.Block]:
     if found is None:
-        return [b.section("*Purchases* could not be read just now. Look again in a moment.")]
+        return [b.section("*Purchases* could not be read just now. Look again in a minute.")]
     lines = [line for line in found.lines if not line.is_declined][:_LAST]
     if not lines:
         return [b.section(f"*Purchases*\nNone in {b.esc(found.period.in_words())}.")]
@@ -125,9 +126,13 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
         blocks.append(b.table(("Cardholder", "Card", "Status", "Balance", "Reference"), rows))
     else:
         blocks.append(b.section("No card is known here. Order one with `/card order`."))
-    read = f"list {age(found.read_at)}" if found.read_at else "the list was not read from the API yet"
+    read = (
+        f"list {age(found.read_at)}" if found.read_at else "the list was not read from your card provider yet"
+    )
     oldest = min((c.read_at for c in found.cards if c.read_at), default=None)
-    balances = f" · balances as the service last read them, the oldest {b.when(oldest)}" if oldest else ""
+    balances = (
+        f" · balances as your card provider last read them, the oldest {b.when(oldest)}" if oldest else ""
+    )
     blocks.append(b.context(f"{read}{balances}"))
     return with_buttons(b.message(b.esc(head), blocks), pages(command, found.page, found.pages))
 
@@ -136,7 +141,9 @@ def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:
     """`/card tx`: a card's purchases in a period, with totals of the whole of it."""
     of = max(1, -(-len(found.lines) // ROWS))
     page = min(page, of)
-    count = b.counted(len(found.lines), "purchase")
+    declined = len(found.lines) - len(found.charged)
+    count = b.counted(len(found.charged), "purchase")
+    count += f", {b.counted(declined, 'decline')}" if declined else ""
     number = f", page {page} of {of}" if of > 1 else ""
     blocks = [b.header(f"{found.label}: {count}{number}"), b.section(_totals(found))]
     shown = found.lines[(page - 1) * ROWS : page * ROWS]
@@ -157,15 +164,20 @@ def _totals(found: CardStatement) -> str:
     still_open = sum(1 for line in found.lines if line.open)
     said = [
         f"*{b.esc(found.period.in_words())}*",
-        f"Charged {format_usd(found.charged_usd)}, fees of {format_usd(found.fee_usd)} in it, as authorized: what"
-        " came back since is shown by the status.",
+        f"Charged {format_usd(found.charged_usd)}, including {format_usd(found.fee_usd)} in fees (amounts at"
+        " authorization; refunds are shown in Status).",
     ]
     if declined:
-        said.append(f"{b.counted(declined, 'decline')} not counted.")
+        said.append("What was declined is not in it.")
     if still_open:
-        said.append(f"*▲ {still_open} open:* not to be booked before the service has said what they come to.")
+        said.append(
+            f"*▲ {b.counted(still_open, 'purchase')} without a final amount:* do not book before you asked your card"
+            " provider."
+        )
     if not found.all_read:
-        said.append(f"*There are more:* the first {len(found.lines):,} that the service listed are here.")
+        said.append(
+            f"*There are more:* the first {len(found.lines):,} that your card provider listed are here."
+        )
     return "\n".join(said)
 
 
@@ -182,7 +194,7 @@ def _table(lines: Sequence[PurchaseLine], zone: ZoneInfo) -> b.Block:
         )
         for line in lines
     ]
-    head = (f"When ({zone})", "Merchant", "Status", "Charge", "Fee in it", "Originally", "Note")
+    head = (f"When ({zone})", "Merchant", "Status", "Charge", "Including fee", "Original amount", "Note")
     return b.table(head, rows)
 
 
@@ -193,16 +205,15 @@ def _note(line: PurchaseLine) -> str:
         return decline_causes.cause_in_words(line.decline_code).what
     notes = [f"open: {why}" for why in line.open]
     if not line.listed:
-        notes.append("not in the service's list")
+        notes.append("not in your card provider's list")
     return ", ".join(notes)
 
 
 def _source(found: CardStatement) -> str:
-    heard = sum(1 for line in found.lines if line.heard)
+    with_events = sum(1 for line in found.lines if line.has_events)
     return (
-        f"history {age(found.read_at)} · figures of the authorization for the {heard:,} of {len(found.lines):,} whose"
-        " events were received here, of the history for the rest · times in"
-        f" {b.esc(found.period.zone)}"
+        f"history {age(found.read_at)} · amounts: {with_events:,} from authorization events,"
+        f" {len(found.lines) - with_events:,} from the card provider's history · times in {b.esc(found.period.zone)}"
     )
 
 
@@ -235,8 +246,8 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
     if found.counted < found.total:
         blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
     last = (
-        f"last event of a purchase {b.when(found.heard_at)}"
-        if found.heard_at
+        f"last event of a purchase {b.when(found.last_event_at)}"
+        if found.last_event_at
         else "no event was received yet"
     )
     blocks.append(

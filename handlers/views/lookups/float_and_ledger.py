@@ -25,14 +25,14 @@ def float_answer(found: FloatView) -> b.Block:
     lines = [
         ("Balance", format_usd(found.balance_usd)),
         ("Available", format_usd(found.available_usd)),
-        ("Committed by pending requests", f"{format_usd(found.pending_usd)} in {found.pending_count}"),
+        (f"Held by {b.counted(found.pending_count, 'pending request')}", format_usd(found.pending_usd)),
         *([("After all pending", format_usd(after))] if found.pending_usd else []),
     ]
     if found.runway is not None:
         lines += [("Runway", runway(found.runway)), ("Floor", format_usd(found.runway.floor_usd))]
     if found.limit_usd is not None:
         lines.append(("Float limit", format_usd(found.limit_usd)))
-    cap = "no cap" if found.cards_limit is None else f"of {found.cards_limit} for ever"
+    cap = "no cap" if found.cards_limit is None else f"of {found.cards_limit} in all, closed ones included"
     lines.append(("Cards", f"{found.cards_active} active, {found.cards_total} ordered ({cap})"))
     blocks = [b.header(f"Float: {format_usd(found.balance_usd)}"), *b.pairs(lines)]
     if after < 0:
@@ -42,11 +42,7 @@ def float_answer(found: FloatView) -> b.Block:
     if found.history is not None:
         blocks += charts.float_chart(found.history)
     elif found.period is not None:
-        blocks.append(
-            b.section(
-                f"No history to show for {b.esc(found.period.in_words())}: there are too few readings of it."
-            )
-        )
+        blocks.append(b.section(f"Not enough data for a chart of {b.esc(found.period.in_words())}."))
     over = f" · chart {b.esc(found.period.in_words())}" if found.period is not None and found.history else ""
     blocks.append(b.context(f"{money_of(found.program, live=found.live)} · {age(found.read_at)}{over}"))
     text = f"Float {format_usd(found.balance_usd)}, available {format_usd(found.available_usd)}"
@@ -56,12 +52,12 @@ def float_answer(found: FloatView) -> b.Block:
 def runway(found: RunwayView) -> str:
     """How long until the floor, at the pace of the last days."""
     if not found.known:
-        return "not known yet: too little was seen"
+        return "not enough history yet (needs 2 hours)"
     if found.hours is None or found.at is None:
         return f"more than {found.looked_ahead_hours // 24} days at the pace of the last 7"
     if found.hours < 1:
         return "at the floor now, with the requests that wait"
-    return f"about {in_hours(timedelta(hours=found.hours))}, to {found.at:%a %Y-%m-%d %H:00} UTC"
+    return f"about {in_hours(timedelta(hours=found.hours))}, until {found.at:%Y-%m-%d %H:00} UTC"
 
 
 def in_hours(span: timedelta) -> str:
@@ -165,7 +161,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         (
             "Your markup on purchases",
             percent(card.your_markup_pct),
-            "set by the service; shown on each purchase",
+            "set by your card provider; shown on each purchase",
         ),
     ]
     example = found.example_on_100_usd
@@ -173,7 +169,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         b.header("Fees"),
         b.table(("What", "Rate", "When"), rows),
         b.section(
-            f"Of 100 USD the service takes {format_usd(example.svc_fee_usd)} and your markup"
+            f"Of 100 USD your card provider takes {format_usd(example.svc_fee_usd)} and your markup"
             f" {format_usd(example.your_fee_usd)}; {format_usd(example.lands_on_card_usd)} would be left with both. No"
             " route charges both."
         ),
@@ -181,7 +177,7 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
             "A published list: what one purchase was charged is on that purchase, see `/card tx`. Ordering a card pays"
             " its first month; the month of closing is charged in full."
         ),
-        b.context(f"program {b.esc(program)} · read from the API just now"),
+        b.context(f"program {b.esc(program)} · read from your card provider just now"),
     ]
     change = (
         [b.button("Change the markup", f"{ids.OPEN_FORM}:markup", markup_command)] if markup_command else []
@@ -193,17 +189,17 @@ def earnings(found: Earnings, program: str) -> b.Block:
     """`/float earnings`: the partner's commission, which is apart from the float."""
     paid = f"last on {b.when(found.last_payout_at)}" if found.last_payout_at else "none yet"
     lines = [
-        ("Accrued, ever", format_usd(found.accrued_usd)),
+        ("Accrued in all", format_usd(found.accrued_usd)),
         ("Paid out", format_usd(found.paid_out_usd)),
         ("Due to you", format_usd(found.owed_usd)),
     ]
     blocks = [
-        b.header(f"Earnings: {format_usd(found.owed_usd)} owed"),
+        b.header(f"Earnings: {format_usd(found.owed_usd)} due"),
         *b.pairs(lines),
         b.section(
             f"Payouts: {paid}. Earnings are your markup on deposits, kept apart from the float: they cannot be spent"
-            " on cards. Ask the service for a payout."
+            " on cards. Ask your card provider for a payout."
         ),
-        b.context(f"program {b.esc(program)} · read from the API just now"),
+        b.context(f"program {b.esc(program)} · read from your card provider just now"),
     ]
-    return b.message(f"Earnings: {format_usd(found.owed_usd)} owed", blocks)
+    return b.message(f"Earnings: {format_usd(found.owed_usd)} due", blocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.domain.ids import short_hash
 from bot.domain.money import format_usd
 from bot.view_models import AddressView, FundingView
 from handlers.views import blocks as b
@@ -33,7 +34,7 @@ def funding_list(
         blocks.append(
             b.section("Nothing was submitted yet. Send to an address of `/funding addresses` first.")
         )
-    blocks.append(b.context(f"program {b.esc(program)} · read from the API just now"))
+    blocks.append(b.context(f"program {b.esc(program)} · read from your card provider just now"))
     return with_buttons(b.message(head, blocks), pages(command, page, of))
 
 
@@ -42,7 +43,7 @@ def _row(found: FundingView) -> tuple[str, ...]:
     return (
         found.id,
         found.network,
-        f"{found.tx_hash[:10]}…",
+        short_hash(found.tx_hash),
         found.word,
         age,
         format_usd(found.amount_usd if found.credited_usd is None else found.credited_usd),
@@ -65,7 +66,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         ("Hash", found.tx_hash),
         ("Amount", f"{format_usd(found.amount_usd)}{f' in {found.token}' if found.token else ''}"),
         ("Load fee", format_usd(found.fee_usd)),
-        ("Credited", format_usd(found.credited_usd)),
+        ("Credited", "not yet" if found.credited_usd is None else format_usd(found.credited_usd)),
         ("Id", found.id),
         ("Request", found.request_id or "none of ours"),
     ]
@@ -82,14 +83,16 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
     if found.overdue:
         blocks.append(
             b.section(
-                f"*▲ Late:* {b.esc(found.overdue)}. Check the hash and the network on an explorer; contact the service"
-                " if it paid. Do not send it again."
+                f"*▲ Late:* {b.esc(found.overdue)}. Check the hash and the network on an explorer; contact your card"
+                " provider if it paid. Do not send it again."
             )
         )
     if link:
         blocks.append(b.section(f"<{link}|Open the request>"))
     credited = f" · credited {b.when(found.credited_at)}" if found.credited_at else ""
-    blocks.append(b.context(f"submitted {b.when(found.created_at)}{credited} · read from the API just now"))
+    blocks.append(
+        b.context(f"submitted {b.when(found.created_at)}{credited} · read from your card provider just now")
+    )
     return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.word)}", blocks)
 
 
@@ -101,8 +104,8 @@ def addresses(found: Sequence[AddressView], program: str) -> b.Block:
         blocks.append(b.table(("Network", "Tokens", "Address"), rows))
         blocks.append(
             b.section(
-                "Send from a wallet the service has registered for you, at least 10 USD, one token a transfer. Then"
-                " give the hash with `/funding submit`."
+                "Send from a wallet your card provider has registered for you, at least 10 USD, one token a transfer."
+                " Then give the hash with `/funding submit`."
             )
         )
     else:
@@ -110,6 +113,8 @@ def addresses(found: Sequence[AddressView], program: str) -> b.Block:
             b.section("No network takes funding just now. Ask again later; do not use an older address.")
         )
     blocks.append(
-        b.context("Read from the API just now. Ask again each time: never send to a remembered address.")
+        b.context(
+            "Read from your card provider just now. Ask again each time: never send to a remembered address."
+        )
     )
     return b.message("Funding addresses, read just now", blocks)

@@ -24,8 +24,8 @@ def code_people(found: Sequence[CodePerson]) -> b.Block:
         blocks.append(b.context(f"and {len(found) - _SHOWN} more"))
     blocks.append(
         b.context(
-            "`/countersign people map REFERENCE @person` asks for a change, which a second person confirms;"
-            " `people unmap REFERENCE` ends it at once."
+            "`/countersign people map REFERENCE @person` requests a change, which a second person confirms;"
+            " `people unmap REFERENCE` ends it immediately."
         )
     )
     return b.message(head, blocks)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zoneinfo import ZoneInfo
+
 from bot.domain.events import RequestPage
 from bot.domain.money import format_usd
 from bot.domain.requests import Request, Verification
@@ -26,14 +28,14 @@ def inbox(found: InboxView) -> b.Block:
     return b.message(f"{len(found.waiting)} waiting for you, {len(found.mine)} of yours open", blocks)
 
 
-def search(found: RequestPage, asked: str, command: str) -> b.Block:
+def search(found: RequestPage, asked: str, command: str, zone: ZoneInfo) -> b.Block:
     """Requests that fit a search, in a table; `asked` says in words what was searched for."""
     head = b.counted(found.total, "request")
     number = f", page {found.page} of {found.pages}" if found.pages > 1 else ""
     blocks = [b.header(f"{head}{number}"), b.section(f"*{b.esc(asked)}*")]
     if found.rows:
-        rows = [_row(one) for one in found.rows]
-        blocks.append(b.table(("Id", "State", "What", "Amount", "Asked by", "Asked (UTC)"), rows))
+        rows = [_row(one, zone) for one in found.rows]
+        blocks.append(b.table(("Id", "State", "What", "Amount", "Requested by", f"Requested ({zone})"), rows))
     else:
         blocks.append(b.section("No request fits."))
     blocks.append(
@@ -42,10 +44,10 @@ def search(found: RequestPage, asked: str, command: str) -> b.Block:
     return with_buttons(b.message(head, blocks), pages(command, found.page, found.pages))
 
 
-def _row(one: Request) -> tuple[str, ...]:
+def _row(one: Request, zone: ZoneInfo) -> tuple[str, ...]:
     amount = format_usd(one.exposure_usd) if one.exposure_usd else "–"
-    asked = f"{one.created_at:%Y-%m-%d %H:%M}"
-    return (one.id, states.badge_of(one), one.summary, amount, one.requester_name, asked)
+    asked = f"{one.created_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    return (one.id, states.badge_of(one), one.headline, amount, one.requester_name, asked)
 
 
 def verification(found: Verification) -> b.Block:

@@ -75,7 +75,9 @@ def _share(part_usd: Decimal, total_usd: Decimal) -> str:
 
 
 def _source(found: SpendReport) -> str:
-    last = f"newest event {b.when(found.heard_at)}" if found.heard_at else "no event was received yet"
+    last = (
+        f"newest event {b.when(found.last_event_at)}" if found.last_event_at else "no event was received yet"
+    )
     return (
         f"program {b.esc(found.program)} · from the events that Countersign received · {last} · one card:"
         " `/card tx CARD`"

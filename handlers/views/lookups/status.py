@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bot.domain.money import exact_sum, format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView, WhatIfView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -25,11 +26,12 @@ def status(found: StatusView, *, may_pause: bool) -> b.Block:
     for state in found.programs:
         blocks += _program(state, found.trouble.get(state.program, ""))
     blocks.append(b.section(f"*Open requests* {_requests(found)}"))
+    blocks += b.pairs([("Approvals in the last 30 days", found.approvals.text or "nothing was requested")])
     blocks += alerts_in_brief(found.alerts, _ALERTS)
     blocks.append(b.context(f"as of {b.when(found.at, '{date_short_pretty} {time_secs}')}"))
     blocks += pause_buttons(found.programs) if may_pause else []
     paused = sum(1 for state in found.programs if state.paused)
-    text = f"{b.counted(len(found.alerts), 'open alert')}, {sum(found.requests.values())} open requests"
+    text = f"{b.counted(len(found.alerts), 'open alert')}, {b.counted(sum(found.requests.values()), 'open request')}"
     drafts = any(state.draft_only for state in found.programs)
     first = "DRAFT ONLY · " if drafts else ""
     return b.message(f"{first}Status: {text}{', sending is paused' if paused and not drafts else ''}", blocks)
@@ -60,7 +62,9 @@ def float_in_brief(state: ProgramState) -> str:
     if money is None:
         return "not read yet"
     committed = (
-        f", {format_usd(money.pending_usd)} in {money.pending_count} pending" if money.pending_count else ""
+        f", {format_usd(money.pending_usd)} held by {b.counted(money.pending_count, 'pending request')}"
+        if money.pending_count
+        else ""
     )
     return f"{format_usd(money.balance_usd)}, {format_usd(money.available_usd)} available{committed}"
 
@@ -112,7 +116,7 @@ def alerts_in_brief(found: tuple[AlertView, ...], most: int) -> list[b.Block]:
 
 
 def _held(alert: AlertView) -> str:
-    return f" · {b.esc(alert.acknowledged_by)} looks after it" if alert.acknowledged_by else ""
+    return f" · {b.esc(alert.acknowledged_by)} is on it" if alert.acknowledged_by else ""
 
 
 def pause_buttons(states: tuple[ProgramState, ...]) -> list[b.Block]:
@@ -131,11 +135,11 @@ def paused(programs: list[str], already: list[str]) -> b.Block:
     said = []
     if programs:
         said.append(
-            f"✓ Sending to {', '.join(programs)} is paused. Requests and approvals go on, nothing leaves for the API."
-            " Two people resume it: `/countersign resume`."
+            f"✓ Sending to {', '.join(programs)} is paused. Requests and approvals continue; nothing is sent to your"
+            " card provider. Two people resume it: `/countersign resume`."
         )
     if already:
-        said.append(f"{', '.join(already)} was paused before; that pause stands.")
+        said.append(f"{', '.join(already)} was already paused.")
     text = " ".join(said)
     return b.message(b.esc(text), [b.section(b.esc(text))])
 
@@ -145,8 +149,8 @@ def pause_form(program: str) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": 1000}
     blocks = [
         b.section(
-            f"Stop sending to *{b.esc(program)}* at once? Requests and approvals go on; what is approved waits 15"
-            " minutes at most. Two people are needed to resume."
+            f"Stop sending to *{b.esc(program)}* immediately? Requests and approvals continue; what is approved waits"
+            f" {APPROVAL_VALID_IN_WORDS} at most. Two people are needed to resume."
         ),
         b.field("reason", "Reason", element, optional=True),
     ]
@@ -159,6 +163,8 @@ def what_if(found: WhatIfView) -> b.Block:
     blocks = [b.header(found.asked), b.section(b.esc(head)), b.table(("What", "How much"), found.lines)]
     blocks += [b.section(f"*▲* {b.esc(text)}") for text in found.obstacles[:5]]
     money = f"{'LIVE' if found.live else 'SANDBOX'} ({b.esc(found.program)})"
-    read = f"float read from the API {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"
+    read = (
+        f"float read from your card provider {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"
+    )
     blocks.append(b.context(f"{money} · {read} · fees read just now. This made no request."))
     return b.message(b.esc(head), blocks)

@@ -8,7 +8,7 @@ from handlers.views import ids
 
 _SECRETS = {
     "current": "stored here, sealed",
-    "lost": "lost: the service has one that never reached us. Rotate it",
+    "lost": "lost: your card provider has one that never reached us. Rotate it",
     "none": "none is stored here. Register, or rotate it",
 }
 

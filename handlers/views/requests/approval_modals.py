@@ -20,40 +20,40 @@ def opening(request_id: str) -> b.Block:
 
 def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
     """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
-    asked = found.picture.request
-    blocks = [b.header(f"{asked.id}: {asked.summary}"), b.section(request_card.title_line(found.picture))]
-    if len(asked.summary) > 100:
+    asked = found.view.request
+    blocks = [b.header(f"{asked.id}: {asked.headline}"), b.section(request_card.title_line(found.view))]
+    if asked.needs_whole_summary:
         blocks.append(b.plain_section(asked.summary))
-    if found.picture.paused:
-        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.picture.paused))}"))
+    if found.view.paused:
+        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.view.paused))}"))
     if not found.facts_read:
         read = (
             f"What is shown is of the submission ({found.last_read})."
             if found.last_read
             else "There is no earlier reading."
         )
-        blocks.append(b.section(f"*▲ The API could not be read just now.* {b.esc(read)}"))
+        blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.esc(read)}"))
     if found.changed:
         changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
-        blocks.append(b.section(f"*▲ Changed since it was asked for*\n{changed}"))
+        blocks.append(b.section(f"*▲ Changed since it was requested*\n{changed}"))
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
-    given = len(request_card.approvals(found.picture.decisions))
+    given = len(request_card.approvals(found.view.decisions))
     left = asked.approvals_needed - given - 1
     if left > 0:
-        after = f"It needs {b.counted(left, 'more approval')} after it"
-    elif found.picture.draft_only:
+        after = f"It needs {b.counted(left, 'more approval')} after yours"
+    elif found.view.draft_only:
         after = "Nothing is sent with it: it is a draft"
-    elif found.picture.paused:
-        after = "With it, it goes out once sending goes on"
+    elif found.view.paused:
+        after = "It is sent once sending resumes"
     else:
-        after = "With it, it is approved, and waits" if found.waits else "With it, it is sent at once"
+        after = "It is then approved, and waits" if found.waits else "Approving sends it immediately"
     blocks.append(
         b.context(
-            f"Yours is approval {given + 1} of {asked.approvals_needed}. {after}. · code {found.picture.code}"
+            f"You are approval {given + 1} of {asked.approvals_needed}. {after}. · check code {found.view.code}"
         )
     )
-    blocks.append(b.context(forms.which_money(asked.program, live=found.picture.live)))
+    blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))
     unread = {} if found.facts_read else {"read": 0}
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, **unread)
     return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
@@ -84,9 +84,9 @@ def reject(request_id: str, version: int) -> b.Block:
 def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
     """`stops`: it is a batch that is under way."""
     what = (
-        f"Stop *{b.esc(request_id)}*? Rows that were sent go on; the others will not be sent."
+        f"Stop *{b.esc(request_id)}*? Rows already sent continue; the others will not be sent."
         if stops
-        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out, and it can be asked for again."
+        else f"Withdraw *{b.esc(request_id)}*? Nothing of it will be carried out. It can be requested again."
     )
     blocks = [b.section(what)]
     meta = ids.pack(request=request_id, version=version)
@@ -98,7 +98,9 @@ def cancel(request_id: str, version: int, *, stops: bool = False) -> b.Block:
 def resolve(request_id: str, version: int) -> b.Block:
     """Two people who say the same end an unresolved request."""
     options = [
-        b.option("succeeded", "succeeded", "It happened: the API, the card or the ledger shows it"),
+        b.option(
+            "succeeded", "succeeded", "It happened: your card provider, the card or the ledger shows it"
+        ),
         b.option("failed", "failed", "It did not happen, or all of it came back"),
     ]
     evidence: b.Block = {
@@ -108,12 +110,14 @@ def resolve(request_id: str, version: int) -> b.Block:
     }
     blocks = [
         b.section(
-            f"Say how *{b.esc(request_id)}* really ended, once you have seen proof. It ends when two people say the"
-            " same, one of them an approver who did not ask. You can correct what you said: the newest counts."
-            " Nothing is sent by this."
+            f"Record the real outcome of *{b.esc(request_id)}*, once you have seen proof. It takes effect when two"
+            " people record the same, one of them an approver who did not request it. You can correct yours: the newest"
+            " counts. Nothing is sent by this."
         ),
         b.field("verdict", "Outcome", {"type": "radio_buttons", "options": options}),
-        b.field("evidence", "Evidence", evidence, hint="Ledger row, card balance, or the service's answer."),
+        b.field(
+            "evidence", "Evidence", evidence, hint="Ledger row, card balance, or your card provider's answer."
+        ),
     ]
     meta = ids.pack(request=request_id, version=version)
     return b.modal(ids.RESOLVE, "Resolve the outcome", blocks, submit="Resolve", close="Back", meta=meta)

@@ -22,7 +22,7 @@ _PROBLEMS = 30
 
 def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) -> b.Block:
     """The answer to an uploaded list: what it was read as. Nothing is asked for before it is submitted."""
-    head = f"I read {b.counted(len(summaries), 'row')} for “{cls.title}”. Nothing has been asked for yet."
+    head = f"I read {b.counted(len(summaries), 'row')} for “{cls.title}”. Nothing has been requested yet."
     rows = [f"{number}. {summary}" for number, summary in enumerate(summaries[:ON_CARD], 1)]
     blocks = [b.section(b.esc(head)), *texts_of(rows)]
     if len(summaries) > ON_CARD:
@@ -92,12 +92,12 @@ def _who(found: BulkPreviewView) -> str:
             f"*▲ Needs {needed}* for the total, and only {b.counted(len(found.approvers), 'other approver')} could"
             " give one right now. Ask an admin to add approvers; the request would wait until it expires."
         )
-    return f"*Needs {needed}* for the total, of: {names}. Not yours."
+    return f"*Needs {needed}* for the total, from {names} (not you: you requested it)."
 
 
-def rows(picture: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
+def rows(view: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
     """All rows of a batch with what came of each; the requester may leave some out while it is pending."""
-    request, batch = picture.request, picture.batch
+    request, batch = view.request, view.batch
     found = batch.rows if batch else ()
     blocks = [b.header(f"{request.id}: {request.summary}")]
     if batch and request.state is not State.PENDING:
@@ -110,18 +110,20 @@ def rows(picture: RequestView, page: int = 1, *, viewer: str = "") -> b.Block:
     return b.modal(ids.NOTICE, request.id, blocks, meta=ids.pack(request=request.id))
 
 
-def leave_out_form(picture: RequestView) -> b.Block:
+def leave_out_form(view: RequestView) -> b.Block:
     """Which rows are not asked for after all."""
-    request = picture.request
-    found = picture.batch.rows if picture.batch else ()
+    request = view.request
+    found = view.batch.rows if view.batch else ()
     options = [b.option(f"{row.number}. {row.summary}", row.id) for row in found if not row.is_left_out]
     element: b.Block = {
         "type": "multi_static_select",
         "options": options,
         "placeholder": b.plain("Choose rows", b.PLACEHOLDER),
     }
-    told = "What is asked for changes by it, so approvals given before no longer count. What is left out is not sent."
-    blocks = [b.section(b.esc(told)), b.field(ROWS, "Rows to leave out", element)]
+    explained = (
+        "This changes the request, so approvals given before no longer count. What is left out is not sent."
+    )
+    blocks = [b.section(b.esc(explained)), b.field(ROWS, "Rows to leave out", element)]
     meta = ids.pack(request=request.id)
     return b.modal(ids.BULK_LEFT_OUT, "Leave rows out", blocks, submit="Leave out", close="Back", meta=meta)
 
@@ -145,7 +147,7 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
     **Approve** comes when each page was open. Until then the window has no such button.
     """
     view = approval_modals.confirmation(shown.found)
-    asked = shown.found.picture.request
+    asked = shown.found.view.request
     pages = pages_of([row.size for row in shown.rows])
     so_far = max(shown.page, read.pages if read else 0)
     *upper, how_many, money = view["blocks"]

@@ -17,9 +17,9 @@ _IN_A_SECTION = 10
 _NEEDS_A_LOOK = frozenset({State.FAILED, State.UNRESOLVED, State.EXPIRED, State.CANCELLED})
 
 
-def on_card(picture: RequestView) -> list[b.Block]:
+def on_card(view: RequestView) -> list[b.Block]:
     """The rows on the request's message: the first ones, or how far it is and what needs a look."""
-    batch, request = picture.batch, picture.request
+    batch, request = view.batch, view.request
     if batch is None:
         return []
     asked = [row for row in batch.rows if not row.is_left_out]

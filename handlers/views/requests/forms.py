@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.cards import CardEntry
+from bot.domain.ids import short_hashes
 from bot.domain.people import draft_only
+from bot.domain.requests import HEADLINE
 from bot.operations import REASON_LIMIT, Concern, Field, Line, Operation
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -71,7 +73,7 @@ def form(
         blocks.append(b.field(PROGRAM, "Program", _select(choices, filled.program or programs[0])))
     blocks += [_input(f, filled) for f in cls.fields]
     if run_now and cls.handling.can_run_now:
-        blocks.append(_now(filled.run_now))
+        blocks.append(_now(cls.handling.run_now, filled.run_now))
     blocks.append(reason_field(filled.reason))
     meta = ids.pack(kind=cls.kind, **({"channel": channel} if channel else {}))
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
@@ -145,9 +147,9 @@ def _check(label: str, ticked: bool, description: str = "") -> b.Block:
     return {**element, "initial_options": options} if ticked else element
 
 
-def _now(ticked: bool) -> b.Block:
+def _now(label: str, ticked: bool) -> b.Block:
     element = _check(
-        "Freeze now",
+        label,
         ticked,
         "Sent at once, without approval. A second person confirms it afterwards.",
     )
@@ -159,7 +161,7 @@ def reason_field(text: str = "") -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     if text:
         element["initial_value"] = b.cut(text, REASON_LIMIT)
-    return b.field(REASON, "Reason", element, hint="The people who approve read it.")
+    return b.field(REASON, "Reason", element, hint="Shown to the approvers.")
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:
@@ -209,8 +211,10 @@ def loading(title: str, sentence: str, callback_id: str = ids.NOTICE, meta: str 
 
 def preview(shown: Shown, *, channel: str = "") -> b.Block:
     """What would be asked for and what it would do, before anything is recorded."""
-    operation = shown.operation
-    blocks = [b.header(operation.verb), b.plain_section(operation.summary()), *concerns(shown.concerns)]
+    operation, summary = shown.operation, shown.operation.summary()
+    blocks = [b.header(short_hashes(summary)), *concerns(shown.concerns)]
+    if len(summary) > HEADLINE or summary != short_hashes(summary):
+        blocks.insert(1, b.plain_section(summary))
     blocks += b.pairs([*shown.lines, ("Reason", shown.reason)])
     blocks += [b.section(_who(shown)), b.context(which_money(shown.program, live=shown.live))]
     edit = b.button("Edit", ids.EDIT, shown.draft_id)
@@ -224,9 +228,7 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
     """What speaks against it, the worst first."""
     ordered = sorted(found, key=lambda c: not c.stops)
     return [
-        b.section(
-            f"*{'✗ As things are, this would not be sent' if c.stops else '▲ Please note'}:* {b.esc(c.text)}"
-        )
+        b.section(f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.esc(c.text)}")
         for c in ordered
     ]
 
@@ -234,20 +236,23 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
 def _who(shown: Shown) -> str:
     needed = b.counted(shown.approvals_needed, "approval")
     names = ", ".join(b.mention(person) for person in sorted(shown.approvers)[:10])
-    if shown.run_now:
+    handling = shown.operation.handling
+    if shown.run_now and handling.urgency:
         if draft_only.is_said_in(shown.paused):
-            return "*Freeze now:* this is a draft. It is *not* sent, and the card stays as it is."
-        when = "goes out once sending goes on" if shown.paused else "is sent as soon as you submit"
+            return (
+                f"*{handling.run_now}:* this is a draft. It is *not* sent, and {handling.urgency.unchanged}."
+            )
+        when = "is sent once sending resumes" if shown.paused else "is sent as soon as you submit"
         return (
-            f"*Freeze now:* it {when}, without an approval. Once it is done, a second person is"
+            f"*{handling.run_now}:* it {when}, without an approval. Once it is done, a second person is"
             f" asked to confirm or undo it: {names or 'nobody can right now'}."
         )
     if len(shown.approvers) < shown.approvals_needed:
         return (
-            f"*▲ Needs {needed},* and only {b.counted(len(shown.approvers), 'other approver')} could give one at this"
-            " moment. Ask an admin to add approvers; the request would wait until it expires."
+            f"*▲ Needs {needed},* and only {b.counted(len(shown.approvers), 'other approver')} could give one right"
+            " now. Ask an admin to add approvers; the request would wait until it expires."
         )
-    return f"*Needs {needed}* of: {names}. Not yours."
+    return f"*Needs {needed}* from {names} (not you: you requested it)."
 
 
 def which_money(program: str, *, live: bool) -> str:

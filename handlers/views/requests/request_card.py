@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
+    HEADLINE,
     HOW_TO_RESOLVE,
     OPEN,
     SENT,
@@ -29,41 +31,41 @@ EVIDENCE_LIMIT = 1000
 _PLEASE_CONFIRM = "please confirm this, or undo it. It was done without an approval."
 
 
-def card(picture: RequestView) -> b.Block:
+def card(view: RequestView) -> b.Block:
     """The message in the approvals channel, redrawn in place through every state."""
-    request = picture.request
-    blocks = [b.header(f"{_heading(picture)}: {request.summary}"), b.section(title_line(picture))]
-    if len(request.summary) > 100:
-        blocks.append(b.plain_section(request.summary))
-    blocks += not_yet(picture.waiting, picture.paused)
-    blocks += b.pairs(_facts(picture))
-    blocks += batch_rows.on_card(picture)
+    request = view.request
+    blocks = [b.header(f"{_heading(view)}: {request.headline}"), b.section(title_line(view))]
+    if len(request.headline) > HEADLINE:
+        blocks.append(b.plain_section(request.headline))
+    blocks += not_yet(view.waiting, view.paused)
+    blocks += b.pairs(_facts(view))
+    blocks += batch_rows.on_card(view)
     if request.state is State.PENDING:
-        blocks += forms.concerns(picture.concerns)
-    if picture.waits_for or picture.waiting:
+        blocks += forms.concerns(view.concerns)
+    if view.waits_for or view.waiting:
         pass
     elif is_held_back(request):
         blocks.append(b.section(held_back(request)))
     elif request.outcome_text:
         blocks.append(b.section(outcome(request)))
-    if picture.paused and not picture.waiting:
-        blocks.append(b.section(waits(picture)))
-    elif picture.waits_for:
-        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(picture.waits_for))}*")))
-    if asked := _asked_of(picture):
+    if view.paused and not view.waiting:
+        blocks.append(b.section(waits(view)))
+    elif view.waits_for:
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(view.waits_for))}*")))
+    if asked := _asked_of(view):
         blocks.append(b.section(asked))
-    blocks.append(b.context(" · ".join(_policy(picture))))
-    blocks.append(b.actions(_buttons(picture), f"request:{request.id}"))
-    return b.message(_first_line(picture), blocks)
+    blocks.append(b.context(" · ".join(_policy(view))))
+    blocks.append(b.actions(_buttons(view), f"request:{request.id}"))
+    return b.message(_first_line(view), blocks)
 
 
-def _heading(picture: RequestView) -> str:
+def _heading(view: RequestView) -> str:
     """The badge; what was done at once also says that a second person is needed, and a batch that it is not done."""
-    badge = states.heading_of(picture.request)
-    if waits_for_confirmation(picture):
+    badge = states.heading_of(view.request)
+    if waits_for_confirmation(view):
         return f"{badge}, needs a second person"
-    if picture.waiting and picture.request.is_batch:
-        return f"{states.NOT_YET_ICON} {_not_yet_word(picture.waiting)} · {picture.request.state.value}"
+    if view.waiting and view.request.is_batch:
+        return f"{states.NOT_YET_ICON} {_not_yet_word(view.waiting)} · {view.request.state.value}"
     return badge
 
 
@@ -109,9 +111,9 @@ def held_back(request: Request) -> str:
     return f"*▲ It is not sent yet.* {b.esc(b.cut(request.outcome_text, 2000))}{end}"
 
 
-def waits(picture: RequestView) -> str:
+def waits(view: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    return _waits_until(picture.request, f"*▲ {b.esc(picture.paused)}* Decisions go on.")
+    return _waits_until(view.request, f"*▲ {b.esc(view.paused)}* Decisions continue.")
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
@@ -127,19 +129,19 @@ def _waits_until(request: Request, why: str) -> str:
     return f"{why}{end}"
 
 
-def title_line(picture: RequestView) -> str:
+def title_line(view: RequestView) -> str:
     """Id, state, who asked, and whether real money moves."""
-    request = picture.request
-    now = " · *Freeze now*" if request.break_glass else ""
+    request = view.request
+    now = f" · *{operations.run_now_label(request.kind)}*" if request.break_glass else ""
     return (
         f"*{b.esc(request.id)}* · {states.word_of(request)}{now} · requested by {b.esc(request.requester_name)}"
-        f" · {b.money(picture.live, draft_only=picture.draft_only)} ({b.esc(request.program)})"
+        f" · {b.money(view.live, draft_only=view.draft_only)} ({b.esc(request.program)})"
     )
 
 
-def _facts(picture: RequestView) -> list[b.Line]:
-    request = picture.request
-    lines = [("Reason", request.reason), *picture.lines]
+def _facts(view: RequestView) -> list[b.Line]:
+    request = view.request
+    lines = [("Reason", request.reason), *view.lines]
     if request.exposure_usd:
         lines.insert(0, ("Amount", format_usd(request.exposure_usd)))
     if request.subject_label:
@@ -147,30 +149,30 @@ def _facts(picture: RequestView) -> list[b.Line]:
     return lines
 
 
-def _first_line(picture: RequestView) -> str:
+def _first_line(view: RequestView) -> str:
     """What a phone shows: who wants what, or what came of it, and who is asked."""
-    request = picture.request
-    money = b.money(picture.live, draft_only=picture.draft_only)
-    asked = _asked_of(picture)
+    request = view.request
+    money = b.money(view.live, draft_only=view.draft_only)
+    asked = _asked_of(view)
     if request.state is State.PENDING:
-        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.summary)}"
+        text = f"{b.esc(request.requester_name)} requests: {b.esc(request.headline)}"
         return f"{money} · {text}. {asked} {b.esc(request.id)} is pending."
     return f"{money} · {_news(request)}{'. ' + asked if asked else ''}"
 
 
 def _news(request: Request) -> str:
     """Where it stands, in one line without its details; with its id and state as scripts and search look for them."""
-    return f"{states.heading_of(request)}: {b.esc(request.summary)} ({b.esc(request.id)} {request.word})"
+    return f"{states.heading_of(request)}: {b.esc(request.headline)} ({b.esc(request.id)} {request.word})"
 
 
-def _asked_of(picture: RequestView) -> str:
+def _asked_of(view: RequestView) -> str:
     """Who is asked to do what, with the mentions that call them; empty where nobody has to act."""
-    request = picture.request
-    called = b.calls(picture.mentions) or ", ".join(b.esc(name) for name in picture.approver_names)
+    request = view.request
+    called = b.calls(view.mentions) or ", ".join(b.esc(name) for name in view.approver_names)
     if request.state is State.PENDING:
-        missing = request.approvals_needed - len(approvals(picture.decisions))
+        missing = request.approvals_needed - len(approvals(view.decisions))
         return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
-    return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(picture) else ""
+    return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(view) else ""
 
 
 def _needed(missing: int) -> str:
@@ -183,41 +185,41 @@ def approvals(decisions: tuple[Decision, ...]) -> list[Decision]:
     return [d for d in decisions if d.kind is DecisionKind.APPROVE]
 
 
-def _policy(picture: RequestView) -> list[str]:
+def _policy(view: RequestView) -> list[str]:
     """Who has to do what by when, in the words of the state."""
-    request = picture.request
-    given = approvals(picture.decisions)
+    request = view.request
+    given = approvals(view.decisions)
     needed = b.counted(request.approvals_needed, "approval")
     parts = [f"{len(given)} of {needed}" + "".join(f" · {b.esc(d.actor_name)} ✓" for d in given)]
     if request.break_glass:
-        parts = [_confirmed(picture)]
-    if request.state in (State.EXECUTING, State.UNRESOLVED) and picture.next_look_at and not picture.waiting:
-        parts.append(f"next check {b.when(picture.next_look_at, '{time_secs}')}")
-    parts += [f"check code {b.esc(picture.code)}", f"requested {b.when(request.created_at)}"]
-    return [*parts, f"<{picture.alert_link}|open the alert>"] if picture.alert_link else parts
+        parts = [_confirmed(view)]
+    if request.state in (State.EXECUTING, State.UNRESOLVED) and view.next_look_at and not view.waiting:
+        parts.append(f"next check {b.when(view.next_look_at, '{time_secs}')}")
+    parts += [f"check code {b.esc(view.code)}", f"requested {b.when(request.created_at)}"]
+    return [*parts, f"<{view.alert_link}|open the alert>"] if view.alert_link else parts
 
 
-def _confirmed(picture: RequestView) -> str:
+def _confirmed(view: RequestView) -> str:
     """Who had it done at once, and who confirmed it."""
-    requester = b.esc(picture.request.requester_name)
-    done = next((d for d in picture.decisions if d.kind is DecisionKind.CONFIRM), None)
+    requester = b.esc(view.request.requester_name)
+    done = next((d for d in view.decisions if d.kind is DecisionKind.CONFIRM), None)
     if done:
         return f"done immediately by {requester}, confirmed by {b.esc(done.actor_name)}"
-    if picture.request.state is State.SUCCEEDED:
+    if view.request.state is State.SUCCEEDED:
         return f"done immediately by {requester}"
-    if picture.request.first_sent_at is None:
-        return f"to be sent without an approval, at the word of {requester}"
+    if view.request.first_sent_at is None:
+        return f"to be sent without an approval, for {requester}"
     return f"sent by {requester} without an approval"
 
 
-def waits_for_confirmation(picture: RequestView) -> bool:
+def waits_for_confirmation(view: RequestView) -> bool:
     """A Freeze now that happened and that no second person has confirmed."""
-    return needs_confirmation(picture.request, picture.decisions)
+    return needs_confirmation(view.request, view.decisions)
 
 
-def _buttons(picture: RequestView) -> list[b.Block]:
+def _buttons(view: RequestView) -> list[b.Block]:
     """At most three, and the rest under the dots. Their value is the id and the version, nothing else."""
-    request = picture.request
+    request = view.request
     stamp = ids.stamp(request.id, request.version)
     found: list[b.Block] = []
     if request.state is State.PENDING:
@@ -225,19 +227,19 @@ def _buttons(picture: RequestView) -> list[b.Block]:
             b.button("Approve", ids.APPROVE, stamp, "primary"),
             b.button("Reject", ids.REJECT, stamp, "danger"),
         ]
-    if picture.waiting and not picture.paused:
+    if view.waiting and not view.paused:
         found.append(b.button("Try now", ids.TRY_NOW, stamp, "primary"))
-    if waits_for_confirmation(picture):
+    if waits_for_confirmation(view):
         found.append(b.button("Confirm", ids.CONFIRM, stamp, "primary"))
-    if _can_be_undone(picture):
+    if _can_be_undone(view):
         found.append(b.button("Undo", ids.UNDO, stamp, "danger"))
     if request.is_batch:
         found.append(b.button("Rows", ids.BULK_ROWS, stamp))
     elif request.state is State.UNRESOLVED:
         found.append(b.button("Resolve", ids.RESOLVE, stamp))
-    if request.state in _ENDED_UNDONE and (picture.batch is None or picture.batch.can_be_asked_again):
+    if request.state in _ENDED_UNDONE and (view.batch is None or view.batch.can_be_asked_again):
         found.append(b.button("Request again", ids.AGAIN, stamp))
-    if picture.can_be_cancelled or request.state in UNSENT or _can_be_stopped(request):
+    if view.can_be_cancelled or request.state in UNSENT or _can_be_stopped(request):
         options = [
             b.option("Details", f"details:{stamp}"),
             b.option("Cancel", f"cancel:{stamp}", "The requester only"),
@@ -246,11 +248,11 @@ def _buttons(picture: RequestView) -> list[b.Block]:
     return [*found, b.button("Details", ids.DETAILS, stamp)]
 
 
-def _can_be_undone(picture: RequestView) -> bool:
+def _can_be_undone(view: RequestView) -> bool:
     """A Freeze now that was sent: undoing one that has not happened yet ends its tries."""
-    request = picture.request
+    request = view.request
     sent = request.break_glass and request.state in SENT and request.state is not State.FAILED
-    return sent and not any(d.kind is DecisionKind.CONFIRM for d in picture.decisions)
+    return sent and not any(d.kind is DecisionKind.CONFIRM for d in view.decisions)
 
 
 def _can_be_stopped(request: Request) -> bool:
@@ -275,10 +277,10 @@ _LINES = {
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
-    "stopped": "○ {actor} stopped it; what was sent already goes on.",
+    "stopped": "○ {actor} stopped it; rows already sent continue.",
     "executing": "➤ Sent; waiting for the answer.",
     "landed_late": "▲ It completed late, after Countersign had given it up.",
-    "contradicted": "▲ The API does not show what two people confirmed. Their confirmation is kept.",
+    "contradicted": "▲ Your card provider does not show what two people confirmed. Their confirmation is kept.",
     "returned": "▲ Its amount came back to the float after it had succeeded.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "try_now": "➤ {actor} pressed *Try now*.",
@@ -298,154 +300,156 @@ _OUTCOMES: Mapping[str, State | Stage] = {
 }
 
 
-def line(picture: LineView) -> b.Block:
+def line(view: LineView) -> b.Block:
     """One line of the thread, which is the timeline and the receipt."""
-    request = picture.request
-    text = _line_text(picture)
+    request = view.request
+    text = _line_text(view)
     blocks = [b.section(text)]
-    said = _said(picture)
+    said = _said(view)
     if said:
         blocks.append(b.plain_section(said, EVIDENCE_LIMIT))
     return b.message(
-        f"{b.money(picture.live, draft_only=picture.draft_only)} · {b.esc(request.id)}: {text}", blocks
+        f"{b.money(view.live, draft_only=view.draft_only)} · {b.esc(request.id)}: {text}", blocks
     )
 
 
-def _line_text(picture: LineView) -> str:
-    request = picture.request
-    if picture.line == "approval":
-        nth = f"{_nth(picture)} of {request.approvals_needed}"
-        return f"✓ Approved by {b.esc(picture.actor)}: {nth}.{_one_more(picture)}"
-    if picture.line == "reminder":
-        return _reminder(picture)
-    if picture.line in _OUTCOMES:
-        word = _OUTCOMES[picture.line]
+def _line_text(view: LineView) -> str:
+    request = view.request
+    if view.line == "approval":
+        nth = f"{_nth(view)} of {request.approvals_needed}"
+        return f"✓ Approved by {b.esc(view.actor)}: {nth}.{_one_more(view)}"
+    if view.line == "reminder":
+        return _reminder(view)
+    if view.line in _OUTCOMES:
+        word = _OUTCOMES[view.line]
         is_now = request.is_batch or word is (request.stage or request.state)
         head = states.heading_of(request) if is_now else states.heading(word, request.kind)
-        asked = f" {b.calls(picture.mentions)}: {_PLEASE_CONFIRM}" if picture.mentions else ""
-        return _outcome(head, picture.text or request.outcome_text) + asked
-    if picture.line == "not_yet":
-        return _not_yet_line(picture)
-    if picture.line == "for_now":
-        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(picture.text, 2000))}"
+        asked = f" {b.calls(view.mentions)}: {_PLEASE_CONFIRM}" if view.mentions else ""
+        return _outcome(head, view.text or request.outcome_text) + asked
+    if view.line == "not_yet":
+        return _not_yet_line(view)
+    if view.line == "for_now":
+        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(view.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
-    if picture.line == "reminder_unresolved" and urgent:
+    if view.line == "reminder_unresolved" and urgent:
         text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
-        return f"{_called(picture)}{text}"
-    known = _LINES.get(picture.line)
+        return f"{_called(view)}{text}"
+    known = _LINES.get(view.line)
     if known:
-        return _called(picture) + known.format(actor=b.esc(picture.actor) or _NOBODY)
-    return f"{b.esc(picture.line.replace('_', ' ').capitalize())}."
+        return _called(view) + known.format(actor=b.esc(view.actor) or _NOBODY)
+    return f"{b.esc(view.line.replace('_', ' ').capitalize())}."
 
 
-def _not_yet_line(picture: LineView) -> str:
+def _not_yet_line(view: LineView) -> str:
     """As things were at the first failed try."""
-    words = urgency.urgency_of(picture.request.kind)
-    return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.esc(b.cut(picture.text, 2000))}"
+    words = urgency.urgency_of(view.request.kind)
+    return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.esc(b.cut(view.text, 2000))}"
 
 
-def _called(picture: LineView) -> str:
+def _called(view: LineView) -> str:
     """The mentions that a line begins with."""
-    return f"{b.calls(picture.mentions)}: " if picture.mentions else ""
+    return f"{b.calls(view.mentions)}: " if view.mentions else ""
 
 
-def _nth(picture: LineView) -> int:
+def _nth(view: LineView) -> int:
     """Which approval this person gave."""
-    given = approvals(picture.decisions)
-    return next((n for n, d in enumerate(given, 1) if d.actor_name == picture.actor), len(given))
+    given = approvals(view.decisions)
+    return next((n for n, d in enumerate(given, 1) if d.actor_name == view.actor), len(given))
 
 
-def _missing(picture: LineView) -> int:
-    return picture.request.approvals_needed - len(approvals(picture.decisions))
+def _missing(view: LineView) -> int:
+    return view.request.approvals_needed - len(approvals(view.decisions))
 
 
-def _one_more(picture: LineView) -> str:
+def _one_more(view: LineView) -> str:
     """The next approval of several is asked for."""
-    if picture.request.state is not State.PENDING or _missing(picture) < 1:
+    if view.request.state is not State.PENDING or _missing(view) < 1:
         return ""
-    names = b.calls(picture.mentions) or ", ".join(b.esc(n) for n in picture.approver_names)
-    return f" {names}: please review. {_needed(_missing(picture))}"
+    names = b.calls(view.mentions) or ", ".join(b.esc(n) for n in view.approver_names)
+    return f" {names}: please review. {_needed(_missing(view))}"
 
 
-def _reminder(picture: LineView) -> str:
+def _reminder(view: LineView) -> str:
     """Who is still asked for what."""
-    request = picture.request
-    names = b.calls(picture.mentions) or ", ".join(b.esc(n) for n in picture.approver_names)
+    request = view.request
+    names = b.calls(view.mentions) or ", ".join(b.esc(n) for n in view.approver_names)
     if request.break_glass:
         return f"◷ {names}: this is still not confirmed. A second person has to confirm it, or undo it."
-    return f"◷ {names}: this is still waiting. {_needed(_missing(picture))} Expires {b.when(request.expires_at)}."
+    return (
+        f"◷ {names}: this is still waiting. {_needed(_missing(view))} Expires {b.when(request.expires_at)}."
+    )
 
 
-def _said(picture: LineView) -> str:
+def _said(view: LineView) -> str:
     """The words of a person that belong to the line: a rejection's reason, a resolution's evidence."""
-    if picture.line == "rejected":
-        return next((d.reason for d in picture.decisions if d.kind is DecisionKind.REJECT), picture.text)
-    if picture.line in _OUTCOMES or picture.line in ("not_yet", "for_now"):
+    if view.line == "rejected":
+        return next((d.reason for d in view.decisions if d.kind is DecisionKind.REJECT), view.text)
+    if view.line in _OUTCOMES or view.line in ("not_yet", "for_now"):
         return ""
-    return picture.text
+    return view.text
 
 
-def results(picture: ResultsView) -> b.Block:
+def results(view: ResultsView) -> b.Block:
     """The words beside a batch's file of results."""
-    return b.message(b.esc(picture.text), [b.plain_section(picture.text)])
+    return b.message(b.esc(view.text), [b.plain_section(view.text)])
 
 
-def direct(picture: DirectView) -> b.Block:
+def direct(view: DirectView) -> b.Block:
     """To the requester alone: what became of it."""
-    request = picture.request
+    request = view.request
     blocks = [b.section(f"*{states.heading_of(request)}:* your request *{b.esc(request.id)}*")]
-    blocks.append(b.plain_section(request.summary))
-    if picture.waiting:
-        blocks += not_yet(picture.waiting, picture.paused)
-    elif is_held_back(request) and not picture.paused:
+    blocks.append(b.plain_section(request.headline))
+    if view.waiting:
+        blocks += not_yet(view.waiting, view.paused)
+    elif is_held_back(request) and not view.paused:
         blocks.append(b.section(held_back(request)))
     elif request.outcome_text and request.state is not State.APPROVED:
         blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
-        if picture.paused:
-            then = f"It waits: {b.esc(picture.paused)}"
-        elif picture.waits_for:
-            then = b.esc(goes_first(picture.waits_for))
+        if view.paused:
+            then = f"It waits: {b.esc(view.paused)}"
+        elif view.waits_for:
+            then = b.esc(goes_first(view.waits_for))
         else:
             then = "Countersign is sending it. The outcome follows here."
-        blocks.append(b.section(f"{b.esc(picture.actor)} gave the last approval. {then}"))
-    elif picture.channel:
-        blocks.append(b.section(_posting(picture)))
-    link = f" · <{picture.link}|open the request>" if picture.link else ""
-    blocks.append(b.context(f"check code {b.esc(picture.code)}{link}"))
-    if picture.waiting and not picture.paused:
+        blocks.append(b.section(f"{b.esc(view.actor)} gave the last approval. {then}"))
+    elif view.channel:
+        blocks.append(b.section(_posting(view)))
+    link = f" · <{view.link}|open the request>" if view.link else ""
+    blocks.append(b.context(f"check code {b.esc(view.code)}{link}"))
+    if view.waiting and not view.paused:
         try_now = b.button("Try now", ids.TRY_NOW, ids.stamp(request.id, request.version), "primary")
         blocks.append(b.actions([try_now], f"direct:{request.id}"))
-    return b.message(f"{b.money(picture.live, draft_only=picture.draft_only)} · {_news(request)}", blocks)
+    return b.message(f"{b.money(view.live, draft_only=view.draft_only)} · {_news(request)}", blocks)
 
 
-def _posting(picture: DirectView) -> str:
+def _posting(view: DirectView) -> str:
     """Whether its card is in the approvals channel."""
-    where = b.channel(picture.channel)
-    if not picture.unposted:
+    where = b.channel(view.channel)
+    if not view.unposted:
         return f"It is in {where} now, and can be approved there."
     return (
-        f"*It could not be posted in {where} yet.* {b.esc(picture.unposted)} Countersign keeps trying and says here"
+        f"*It could not be posted in {where} yet.* {b.esc(view.unposted)} Countersign keeps trying and says here"
         " when it is posted. Approvers see it on their Home tab meanwhile."
     )
 
 
-def details(picture: RequestView) -> list[b.Block]:
+def details(view: RequestView) -> list[b.Block]:
     """Everything about a request: terms, decisions, times. For `/requests show` and the Details modal."""
-    request = picture.request
-    blocks = [b.header(f"{request.id}: {request.summary}"), b.section(title_line(picture))]
+    request = view.request
+    blocks = [b.header(f"{request.id}: {request.headline}"), b.section(title_line(view))]
     times = [
         ("Requested", request.created_at),
         ("Expires", request.expires_at),
         ("Approved", request.approved_at),
     ]
     times += [("First sent", request.first_sent_at), ("Finished", request.finished_at)]
-    if len(request.summary) > 100:
+    if request.needs_whole_summary:
         blocks.append(b.plain_section(request.summary))
-    blocks += b.pairs(_facts(picture))
+    blocks += b.pairs(_facts(view))
     shown = [f"*{label}* {b.when(at, '{date_short_pretty} {time_secs}')}" for label, at in times if at]
     blocks.append(b.section("\n".join(shown)))
-    blocks += [_decision(d) for d in picture.decisions[:20]]
+    blocks += [_decision(d) for d in view.decisions[:20]]
     if request.outcome_text:
         blocks.append(b.section(outcome(request)))
     policy = b.esc(request.policy_version[:12])
@@ -475,6 +479,6 @@ def row(request: Request) -> str:
     until = f" · expires {b.when(request.expires_at)}" if request.state is State.PENDING else ""
     asked = "" if request.state not in OPEN else f" · requested {b.when(request.created_at)}"
     return (
-        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.summary, 160))}"
+        f"*{b.esc(request.id)}* · {states.badge_of(request)} · {b.esc(b.cut(request.headline, 160))}"
         f" · by {b.esc(request.requester_name)}{asked}{until}"
     )

@@ -28,7 +28,7 @@ WORDS: Final[Mapping[State, str]] = {
     State.EXECUTING: "executing",
     State.SUCCEEDED: "succeeded",
     State.FAILED: "failed",
-    State.UNRESOLVED: "unresolved (being reconciled)",
+    State.UNRESOLVED: "unresolved (being checked)",
     State.REJECTED: "rejected",
     State.CANCELLED: "cancelled",
     State.EXPIRED: "expired",

@@ -1,4 +1,4 @@
-"""Partner accounts: what the service has agreed with each, and the API keys that act for it.
+"""Partner accounts: what the card provider has agreed with each, and the API keys that act for it.
 
 `accounts` opens, reads and changes them, `api_keys` issues and finds keys, `Settings` holds every term of the
 agreement and every switch for a place that the API's document leaves open.

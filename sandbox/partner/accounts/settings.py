@@ -1,4 +1,4 @@
-"""What the service has agreed with a partner, and the switches for places the document leaves open.
+"""What the card provider has agreed with a partner, and the switches for places the document leaves open.
 
 Every field can be changed by `POST /_control/account`. U numbers are those of the written list of
 open questions; the first value of a switch is the default.
@@ -34,7 +34,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     load_pct: Decimal = Decimal("0.01")
     threeds_webhook_enabled: bool = False
     deposits_enabled: bool = False
-    transaction_markup_pct: Decimal = Decimal(0)  # set by the service, not by PUT /fees
+    transaction_markup_pct: Decimal = Decimal(0)  # set by the card provider, not by PUT /fees
     velocity_per_minute: Annotated[int, msgspec.Meta(ge=1)] = (
         60  # purchases of a card; the document has no figure
     )

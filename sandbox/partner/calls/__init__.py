@@ -1,7 +1,7 @@
 """One API call on its way through a handler, and what it meets there.
 
 `authentication` finds whose call it is, `Call` carries it, `faults` says what goes wrong with it on demand,
-`idempotency` gives one key at most one effect, `processor` is the card processor behind the service, `paging`
+`idempotency` gives one key at most one effect, `processor` is the card processor behind the card provider, `paging`
 reads the page asked for, and `journal` notes request and answer. `Operation` says what a call is before it comes: its
 method, path, scope and schemas.
 """

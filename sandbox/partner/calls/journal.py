@@ -25,7 +25,7 @@ def write(
     world: World, request: Request, account_id: str | None, answer: Answer, lost: Answer | None
 ) -> None:
     """Note a request and its answer; `lost` is the answer that a broken connection swallowed."""
-    told = lost or answer
+    answered = lost or answer
     body = request.body or b""
     key = request.header("Idempotency-Key")
     number = world.store.insert(
@@ -36,8 +36,8 @@ def write(
         path=request.path,
         idempotency_key=key[0] if key else None,
         body=_masked_text(body),
-        status=told.status or None,
-        response=_masked_text(told.body),
+        status=answered.status or None,
+        response=_masked_text(answered.body),
         lost=int(answer.wire is not Wire.ANSWER),
     )
     if body:

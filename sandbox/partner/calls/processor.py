@@ -1,4 +1,4 @@
-"""The card processor behind the service: it agrees, unless a fault or the card's state says otherwise."""
+"""The card processor behind the card provider: it agrees, unless a fault or the card's state says otherwise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ask(call: Call, refusal: str = "") -> Reply:
 
 
 def error_of(reply: Reply, *, issues: bool = False) -> Refusal:
-    """The service's answer to a processor that did not agree (topup; Errors).
+    """The card provider's answer to a processor that did not agree (topup; Errors).
 
     `issues`: an order or a top-up, the two calls whose lack of capacity has a code of its own.
     """

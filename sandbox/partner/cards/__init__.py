@@ -1,4 +1,4 @@
-"""Cards and the money on them, as the service keeps them.
+"""Cards and the money on them, as the card provider keeps them.
 
 `cards` orders, finds and shows them, `cardholders` checks a holder's details, `topups` and `unloads` move money
 between float and card, each in its two commits, `card_details` hands out number and security code.

@@ -1,4 +1,4 @@
-"""Cards as the service keeps them: issued, found, shown, and their balances."""
+"""Cards as the card provider keeps them: issued, found, shown, and their balances."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A top-up has two commits: the float is debited before the processor is called, and the outcome is
 recorded after. What dies in between is a debit without an outcome, which is the truth of the
-service and not an accident of the simulator.
+card provider and not an accident of the simulator.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ def credit_unload(world: World, keyed: Keyed) -> dict[str, Any]:
             "partner_balance_usd": accounts.account(world, keyed.account).balance_usd,
         }
         idempotency.settle(world, keyed, "done", answer)
-        told = {**answer, "partner_ref": card.partner_ref, "occurred_at": stamp_now(world)}
-        event_log.emit(world, keyed.account, "card.unloaded", told)
+        data = {**answer, "partner_ref": card.partner_ref, "occurred_at": stamp_now(world)}
+        event_log.emit(world, keyed.account, "card.unloaded", data)
     return answer
 
 

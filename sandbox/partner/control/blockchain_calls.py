@@ -43,7 +43,7 @@ class Mismatch(Form):
 
 
 class Wallet(Form):
-    """Whose a wallet is: the account's, another partner's, or the service's own."""
+    """Whose a wallet is: the account's, another partner's, or the card provider's own."""
 
     address: str
     owner: Literal["self", "other", "operator"]
@@ -159,7 +159,7 @@ def _look_again(world: World, tx_hash: str) -> None:
 
 
 def register_wallet(world: World, form: Wallet) -> Reply:
-    """Register a wallet to the account, to some other account, or to the service itself."""
+    """Register a wallet to the account, to some other account, or to the card provider itself."""
     owner = account_named(world, form.account) if form.owner == "self" else form.owner
     blockchain.register_wallet(world, form.address, owner)
     return {"address": form.address.lower(), "owner": owner}

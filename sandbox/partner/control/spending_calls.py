@@ -160,7 +160,7 @@ def end_deposit(name: str) -> Any:
 
 
 def pay_out(world: World, form: Payout) -> Reply:
-    """The service pays the partner its commission: what is due, or a part of it."""
+    """The card provider pays the partner its commission: what is due, or a part of it."""
     owner = accounts.account(world, account_named(world, form.account))
     owed_usd = money.add(owner.accrued_usd, -owner.paid_out_usd)
     amount_usd = owed_usd if form.amount_usd is None else _positive("amount_usd", form.amount_usd, 10)

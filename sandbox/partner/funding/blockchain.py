@@ -39,7 +39,7 @@ class Payment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Transfer:
-    """A transaction on a scripted chain, and how the service sees it arrive. Times are aware UTC."""
+    """A transaction on a scripted chain, and how the card provider sees it arrive. Times are aware UTC."""
 
     network: str
     tx_hash: str
@@ -86,7 +86,7 @@ def find(world: World, network: str, tx_hash: str) -> Transfer | None:
 
 
 def readable(world: World, network: str, tx_hash: str) -> Transfer | None:
-    """The transfer as the service can read it now."""
+    """The transfer as the card provider can read it now."""
     transfer = find(world, network, tx_hash)
     return transfer if transfer and transfer.readable else None
 

@@ -45,7 +45,7 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
     card = cards.find(world, row["card_id"])
     if card is None:
         raise KeyError(row["card_id"])
-    told = {
+    data = {
         "deposit_id": row["id"],
         "card_id": card.id,
         "credit_usd": figures["credit_usd"],
@@ -54,14 +54,14 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
     }
     with world.store.transaction():
         texts = {name: money.text(value) for name, value in figures.items()}
-        landed = {"status": "credited", "tx_hash": told["tx_hash"], "credited_at": now}
-        world.store.update("deposits", "id", row["id"], **landed, **texts)
+        credited = {"status": "credited", "tx_hash": data["tx_hash"], "credited_at": now}
+        world.store.update("deposits", "id", row["id"], **credited, **texts)
         timers.clear_timer(world, EXPIRY_TIMER, row["id"])
         cards.change_balance(world, card, figures["credit_usd"])
         accrued_usd = money.add(owner.accrued_usd, figures["partner_fee_usd"])
         world.store.update("accounts", "id", owner.id, accrued_usd=money.text(accrued_usd))
         if owner.settings.profile != "documented":  # the document names no deposit event (N11)
-            event_log.emit(world, owner.id, "deposit.credited", told)
+            event_log.emit(world, owner.id, "deposit.credited", data)
 
 
 def end(world: World, deposit_id: str, status: str) -> None:

@@ -1,6 +1,6 @@
 """Funding submissions: from a hash to credit, review or rejection (Funding).
 
-The service re-checks every couple of minutes; here a submission is looked at again whenever the
+The card provider re-checks every couple of minutes; here a submission is looked at again whenever the
 scripted chain changes and whenever one of its deadlines falls due, which shows the same states.
 """
 
@@ -165,7 +165,7 @@ def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
     world.store.update(
         "funding", "id", submission.id, status="credited", reason=None, credited_at=now, **figures
     )
-    told = {
+    data = {
         "funding_id": submission.id,
         "fee_usd": fee_usd,
         "credited_usd": credited_usd,
@@ -175,7 +175,7 @@ def credit(world: World, submission: Submission, amount_usd: Decimal) -> None:
         "amount_usd": submission.amount_usd,
         "credited_at": now,
     }
-    event_log.emit(world, submission.account, "float.credited", told)
+    event_log.emit(world, submission.account, "float.credited", data)
 
 
 def credit_separately(world: World, submission: Submission) -> None:

@@ -140,13 +140,13 @@ def _webhook(kind: str, payload: Schema, schemas: dict[str, Any]) -> dict[str, A
     headers = [
         {"name": name, "in": "header", "required": True, "schema": {"type": "string"}} for name in names
     ]
-    told = {"200": {"description": "Any 2xx within 8 seconds"}}
+    answers = {"200": {"description": "Any 2xx within 8 seconds"}}
     return {
         "x-source": "invented" if kind in event_payloads.INVENTED else "spec",
         "post": {
             "parameters": headers,
             "requestBody": {"required": True, **_json(envelope)},
-            "responses": told,
+            "responses": answers,
         },
     }
 

@@ -61,8 +61,8 @@ def reason(code: str, card_blocked: bool, profile: str) -> dict[str, Any]:
     `scrambled` gives `unknown` a code outside the list (U13) and leaves `retryable` out (U14).
     """
     meaning = _MEANINGS[code]
-    told = {"code": code, "message": meaning.message, "retryable": meaning.retryable}
+    facts = {"code": code, "message": meaning.message, "retryable": meaning.retryable}
     if profile == "scrambled":
-        told["code"] = scrambled(code) if code == "unknown" else code
-        del told["retryable"]
-    return {**told, "card_blocked": card_blocked}
+        facts["code"] = scrambled(code) if code == "unknown" else code
+        del facts["retryable"]
+    return {**facts, "card_blocked": card_blocked}

@@ -32,7 +32,7 @@ def tell_authorization(world: World, purchase: Purchase) -> None:
             event_payloads.NEW_EVENT,
             {"card_id": purchase.card_id, "wallet": "other"},
         )
-    told = {
+    data = {
         **_common(world, purchase),
         "event": "authorized",
         "status": "pending",
@@ -44,13 +44,13 @@ def tell_authorization(world: World, purchase: Purchase) -> None:
         "fee_breakdown": {"fx_usd": purchase.fx_fee_usd, "atm_usd": purchase.atm_fee_usd},
         "decline_reason": None,
     }
-    event_log.emit(world, purchase.account, "card.authorized", told)
+    event_log.emit(world, purchase.account, "card.authorized", data)
 
 
 def tell_decline(world: World, purchase: Purchase) -> None:
     """card.declined: status settled, every fee zero (R239)."""
     profile = account(world, purchase.account).settings.profile
-    told = {
+    data = {
         **_common(world, purchase),
         "event": "declined",
         "status": "settled",
@@ -62,14 +62,14 @@ def tell_decline(world: World, purchase: Purchase) -> None:
         "fee_breakdown": {"fx_usd": money.ZERO, "atm_usd": money.ZERO},
         "decline_reason": declines.reason(purchase.decline_code or "unknown", purchase.card_blocked, profile),
     }
-    event_log.emit(world, purchase.account, "card.declined", told)
+    event_log.emit(world, purchase.account, "card.declined", data)
 
 
 def tell_leg(world: World, purchase: Purchase, leg: PurchaseLeg) -> None:
     """card.transaction. A refund's amount is negative, in `scrambled` a reversal's: signs mean nothing."""
     scrambled = account(world, purchase.account).settings.profile == "scrambled"
     negative = leg.event == ("reversal" if scrambled else "refund")
-    told = {
+    data = {
         **_common(world, purchase),
         "event": leg.event,
         "status": "settled",
@@ -83,7 +83,7 @@ def tell_leg(world: World, purchase: Purchase, leg: PurchaseLeg) -> None:
         "fee_breakdown": {"fx_usd": leg.own_fee_usd, "atm_usd": money.ZERO},
         "decline_reason": None,
     }
-    event_log.emit(world, purchase.account, "card.transaction", told)
+    event_log.emit(world, purchase.account, "card.transaction", data)
 
 
 def _common(world: World, purchase: Purchase) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def open_challenge(world: World, card: Card, amount_usd: Decimal, merchant: str)
 
 
 def _send_code(world: World, card: Card, transaction_id: str, amount_usd: Decimal, merchant: str) -> str:
-    told = {
+    data = {
         "card_id": card.id,
         "partner_ref": card.partner_ref,
         "transaction_id": transaction_id,
@@ -60,7 +60,7 @@ def _send_code(world: World, card: Card, transaction_id: str, amount_usd: Decima
         "original_currency": "USD",
         "expires_at": codec.stamp(world.clock.now() + VALID_FOR),
     }
-    return event_log.emit(world, card.account, "card.3ds_challenge", told)
+    return event_log.emit(world, card.account, "card.3ds_challenge", data)
 
 
 def delivered(world: World, event_id: str) -> None:

@@ -79,7 +79,7 @@ def _resolved(outcome: str) -> Setup:
 
 
 def _changed(**changes: Any) -> Setup:
-    """The service has agreed something else with the partner."""
+    """The card provider has agreed something else with the partner."""
 
     def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
         _settings(world, **changes)

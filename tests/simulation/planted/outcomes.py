@@ -48,14 +48,14 @@ def _given_up_at_once(stack: ExitStack, acts: Acts) -> None:
 
 def _a_debit_is_a_success(stack: ExitStack, acts: Acts) -> None:
     """The sweep for late landings takes a debit for the proof of the credit."""
-    honest = maintenance._landed
+    honest = maintenance._completed_late
 
     async def landed(tx: Any, core: Any, request: Any, look: Any) -> None:
         if look.evidence is Evidence.DEBITED and acts():
             look = replace(look, evidence=Evidence.DONE)
         await honest(tx, core, request, look)
 
-    put(stack, maintenance, "_landed", landed)
+    put(stack, maintenance, "_completed_late", landed)
 
 
 def _anothers_effect(stack: ExitStack, acts: Acts, *, in_sweep: bool) -> None:

@@ -35,7 +35,7 @@ class SubmitFunding(Operation):
     tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…", one_word=True)
     network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
     # While nothing of the transfer is verified, each submission sets the network that it is looked for on.
-    handling = Handling(superseded_by=("funding_submit",))
+    handling = Handling(superseded_by=("funding_submit",), leaves_a_trace=True)
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)

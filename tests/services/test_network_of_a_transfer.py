@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.requests import Request, State
-from tests.services.outcome_steps import execute, jump_to_the_end
+from bot.partner.codec import encode
+from bot.services.execution import maintenance
+from bot.services.requests import approvals
+from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end
 from tests.support.kinds import HASH
 from tests.support.situations import pause, resume
-from tests.support.world import World
+from tests.support.world import ALICE, BOB, World
 
 SUBMIT = "POST /funding"
 
@@ -54,3 +57,21 @@ async def test_an_older_submission_that_was_not_sent_yet_does_not_undo_the_corre
     assert ended.state is State.CANCELLED
     assert newer.id in ended.outcome_text
     assert await looked_for_on(world) == "BASE"
+
+
+async def test_a_submission_that_two_people_called_failed_is_looked_for_while_it_may_still_arrive(
+    world: World,
+) -> None:
+    request = await submitted(world, "POLYGON")
+    await world.fault("drop_before_commit", SUBMIT, times=100)
+    lost = await jump_to_the_end(world, request, within=timedelta(hours=1))
+    assert lost.state is State.UNRESOLVED
+    for who in (ALICE, BOB):
+        await approvals.resolve(world.core, request.id, who, verdict="failed", evidence="It is not listed")
+    (await world.control.delete("/_control/faults")).raise_for_status()
+    body = encode({"tx_hash": HASH, "network": "POLYGON"})
+    await world.core.partners["main"].submit_funding(body)  # its call arrives at last
+
+    await maintenance.sweep_late_landings(world.core)
+
+    assert "landed_late" in await alert_kinds(world)

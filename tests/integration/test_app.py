@@ -222,7 +222,7 @@ async def test_a_key_of_another_account_is_refused_under_the_same_program(around
 
 
 async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) -> None:
-    with pytest.raises(startup.CannotStart, match="no sandbox key"):
+    with pytest.raises(startup.CannotStart, match="isn't a sandbox key"):
         await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
 
 

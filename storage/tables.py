@@ -200,6 +200,7 @@ class DecisionRow(SQLModel, table=True):
         ForeignKeyConstraint(
             ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
         ),
+        Index("ix_decision_request_id", "request_id"),
         # Once for each person, but for the outcome of an unresolved request: that can be corrected.
         Index(
             "uq_decision_once",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import cast
 
 from bot.domain.alerts import delivery_alerts
@@ -46,11 +46,11 @@ async def look(core: Core, program: str) -> None:
                 break
     old = [event for event in found if event.created_at < now - _DELIVERED_WITHIN]
     async with core.store.begin() as tx:
-        await _failing(tx, core, program, [event for event in old if not event.delivered], now)
+        await _failing(tx, core, program, [event for event in old if not event.delivered])
         await _silent(tx, core, program, [event for event in old if event.delivered])
 
 
-async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event], now: datetime) -> None:
+async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event]) -> None:
     condition = delivery_alerts.WEBHOOK_FAILING.condition(program)
     if not undelivered:
         await alerts.resolve(tx, core, condition)

@@ -65,7 +65,7 @@ def _help(command: Any) -> list[str]:
 
 def _row(parameter: Any) -> str:
     is_argument = parameter.param_type_name == "argument"
-    name = parameter.name.upper() if is_argument else ", ".join(parameter.opts)
+    name = parameter.name.upper() if is_argument else ", ".join([*parameter.opts, *parameter.secondary_opts])
     shows_default = not is_argument and not parameter.is_flag and parameter.default not in (None, "")
     default = (
         f" Default: `{getattr(parameter.default, 'value', parameter.default)}`." if shows_default else ""

@@ -67,6 +67,21 @@ class Database:
     def async_url(self) -> URL:
         return self.url.set(drivername="sqlite+aiosqlite") if self.path else self.url
 
+    def unwritable(self) -> str:
+        """Why the SQLite file or its folder cannot be written, with the fix; empty where they can, or are not there."""
+        if self.path is None or not self.path.parent.is_dir():
+            return ""
+        try:
+            tempfile.TemporaryFile(dir=self.path.parent).close()
+            if self.path.exists():
+                os.close(os.open(self.path, os.O_RDWR))
+        except OSError as error:
+            return (
+                f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user"
+                " that Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."
+            )
+        return ""
+
     def create_file(self) -> None:
         """Make the SQLite file and its folder, readable by this user alone; nothing if it is there.
 

@@ -49,11 +49,19 @@ def newest() -> str:
     return _revisions(_FOLDER)[0]
 
 
+async def migrate_if_empty(url: str) -> None:
+    """As `migrate` for a database in which nothing of Countersign is; any other is left as it is."""
+    if await asyncio.to_thread(_current, Database.parse(url)) is None:
+        await migrate(url)
+
+
 async def require_current(url: str) -> None:
     """Raise `SchemaBehind` or `SchemaTooNew` unless the database is at this program's revision."""
     database = Database.parse(url)
     found = await asyncio.to_thread(_current, database)
     if not _is_current(found, database):
+        if found is None:
+            raise SchemaBehind(f"The database {database.shown} is empty. Run `countersign migrate` first.")
         raise SchemaBehind(
             f"The database {database.shown} has an older form. Run `countersign migrate` first."
         )
@@ -86,13 +94,26 @@ def _current(database: Database) -> str | None:
     try:
         with engine.connect() as connection:
             return MigrationContext.configure(connection).get_current_revision()
-    except DatabaseError:
+    except DatabaseError as error:
         # Its text may hold the address with the password, so only our own sentence goes on.
-        raise DatabaseUnreachable(
-            f"The database {database.shown} does not answer, or is not one. Check COUNTERSIGN_DATABASE_URL."
-        ) from None
+        raise DatabaseUnreachable(_why_unreachable(database, str(error.orig))) from None
     finally:
         engine.dispose()
+
+
+def _why_unreachable(database: Database, said: str) -> str:
+    """What is wrong and the fix. `said`: the words of SQLite or PostgreSQL, of which none go on."""
+    shown = database.shown
+    if "password" in said:
+        return (
+            f"PostgreSQL does not take the password for {shown}. Set PGPASSWORD to it; in COUNTERSIGN_DATABASE_URL its"
+            " special characters would have to be encoded."
+        )
+    if f'database "{database.url.database}" does not exist' in said:
+        return f"PostgreSQL has no database for {shown}. Make it with createdb, or correct COUNTERSIGN_DATABASE_URL."
+    if "readonly" in said or "read-only" in said:
+        return f"The database {shown} cannot be written. Give it and its folder to the user that Countersign runs as."
+    return f"The database {shown} does not answer, or is not one. Check COUNTERSIGN_DATABASE_URL."
 
 
 def _migrate(database: Database, choose: Choose) -> str:

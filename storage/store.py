@@ -9,6 +9,7 @@ On SQLite writers of this process take turns (`write_turn`), instead of polling 
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any
@@ -137,6 +138,13 @@ class Store:
         """Raise if the database does not answer."""
         async with self.read() as tx:
             await tx.run(text("SELECT 1"))
+
+    async def server(self) -> str:
+        """What the database runs on, with its version."""
+        if self.database.path is not None:
+            return f"SQLite {sqlite3.sqlite_version}"
+        async with self.read() as tx:
+            return f"PostgreSQL {(await tx.run(text('SHOW server_version'))).scalar_one()}"
 
     async def close(self) -> None:
         await self._reader.dispose()

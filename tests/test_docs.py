@@ -17,7 +17,7 @@ from bot import operations
 from bot.config import Config, ConfigError, Settings, reference
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def rows(page: str) -> dict[str, tuple[str, str]]:
@@ -150,7 +150,7 @@ def test_every_command_named_exists(page: Path) -> None:
     known = {words for heading in headings for words in (heading, heading.split()[0])}
 
     text = page.read_text()
-    named = re.findall(r"(?:^|`|\()countersign ((?:[a-z-]+)(?: [a-z][a-z-]+)?)", text, re.MULTILINE)
+    named = re.findall(r"(?:^|`|\()countersign ((?:[a-z][a-z-]*)(?: [a-z][a-z-]+)?)", text, re.MULTILINE)
     for words in named:
         assert words in known or words.split()[0] in known, f"countersign {words}"
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))

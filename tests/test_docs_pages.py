@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from bot import operations
 from bot.domain.alerts.catalogue import CATALOGUE
@@ -145,3 +146,41 @@ def test_the_readme_shows_the_running_page() -> None:
     assert f"]({view.relative_to(ROOT)})" in (ROOT / "README.md").read_text()
     assert view.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(view.read_bytes()[16:20]) == 1400, "its width"
+
+
+def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+
+    assert text.startswith("# Changelog\n")
+    versions = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert versions[0] == "[Unreleased]"
+    assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", version) for version in versions[1:])
+    sections = re.findall(r"^### (.+)$", text, re.MULTILINE)
+    assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/quickstart.md", "docs/install.md", "docs/deploy.md", "docs/runbook.md"]
+)
+def test_who_is_stuck_is_sent_to_the_doctor(page: str) -> None:
+    assert "`countersign doctor`" in (ROOT / page).read_text()
+
+
+def test_every_page_is_on_the_list_of_pages() -> None:
+    listed = set(re.findall(r"\]\(([a-z-]+\.md)\)", (DOCS / "index.md").read_text()))
+
+    assert listed == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+
+
+def test_the_table_of_permissions_is_the_manifest() -> None:
+    text = (DOCS / "install.md").read_text()
+    table = text[text.index("## Permissions") : text.index("## A second program")]
+    explained = {
+        scope
+        for cell in re.findall(r"^\| (`.+?`) \|", table, re.MULTILINE)
+        for scope in re.findall(r"`(.+?)`", cell)
+    }
+
+    manifest = yaml.safe_load((ROOT / "manifest.yml").read_text())
+
+    assert explained == set(manifest["oauth_config"]["scopes"]["bot"])

@@ -168,3 +168,12 @@ def test_people_can_answer_the_app_and_press_its_buttons(manifest: dict[str, Any
     assert home["messages_tab_read_only_enabled"] is False
     assert manifest["settings"]["interactivity"]["is_enabled"] is True
     assert manifest["settings"]["socket_mode_enabled"] is True
+
+
+def test_a_person_named_in_a_command_arrives_as_an_id(manifest: dict[str, Any]) -> None:
+    """A name is anybody's to choose, and `people map REF @person` says who gets one-time codes."""
+    commands = manifest["features"]["slash_commands"]
+
+    escaped = {declared["command"] for declared in commands if declared.get("should_escape")}
+
+    assert escaped == {"/countersign", "/requests"}

@@ -21,7 +21,6 @@ app = typer.Typer(
     help="Card operations in Slack, with a second signature on everything that moves money.",
     epilog="New here? `countersign demo` runs the whole product on this machine, with no account anywhere.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -60,7 +59,7 @@ def demo(
         int, typer.Option(min=1024, max=65532, help="Slack page; the next two ports are used too.")
     ] = 8400,
 ) -> None:
-    """The whole product on this machine: sandbox and bot, with no account anywhere.
+    """Run the whole product on this machine: sandbox and bot, with no account anywhere.
 
     The state is kept in var/demo and survives a restart. Ctrl-C ends it.
     """
@@ -70,6 +69,37 @@ def demo(
     run(run_demo(port, fresh=fresh))
 
 
+@app.command()
+@in_sentences
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where to write; made if it is not there.")] = Path("."),
+    approvers: Annotated[
+        str | None,
+        typer.Option(help="A user group of Slack, or member ids with commas.", show_default="is asked"),
+    ] = None,
+    approvals_channel: Annotated[
+        str | None, typer.Option(help="Channel for requests.", show_default="is asked")
+    ] = None,
+    alerts_channel: Annotated[
+        str | None, typer.Option(help="Channel for alerts.", show_default="is asked")
+    ] = None,
+    draft_only: Annotated[
+        bool | None,
+        typer.Option("--draft-only/--live", help="Send nothing, for practice.", show_default="is asked"),
+    ] = None,
+    database_url: Annotated[
+        str | None, typer.Option(help="sqlite:///… or postgresql://…", show_default="is asked")
+    ] = None,
+) -> None:
+    """Write what a first start needs: countersign.toml, a master key and .env, from five answers.
+
+    Overwrites nothing. What an option says is not asked.
+    """
+    from bot.cli.initial_files import Answers, write
+
+    write(folder, Answers(approvers, approvals_channel, alerts_channel, draft_only, database_url))
+
+
 @app.command("run")
 @in_sentences
 def run_bot(
@@ -77,7 +107,7 @@ def run_bot(
         bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
     ] = False,
 ) -> None:
-    """The bot in production. Settings come from the environment, decisions from countersign.toml.
+    """Run the bot in production. Settings come from the environment, decisions from countersign.toml.
 
     SIGTERM or Ctrl-C ends it when what runs is done, within ten seconds. A second one ends it at once.
     """
@@ -93,7 +123,7 @@ def sandbox(
     slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
     partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
 ) -> None:
-    """The sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
+    """Run the sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
 
     Prints the addresses, the tokens and the key to use.
     """
@@ -105,14 +135,26 @@ def sandbox(
 
 @app.command()
 @in_sentences
-def doctor() -> None:
-    """Test every token, scope, key, address, clock and schema, and say what to fix. Changes nothing.
+def doctor(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: wrong, to_check, findings.")
+    ] = False,
+) -> None:
+    """Test every token, permission, key, channel, person, address and folder, and say what to fix. Changes nothing.
 
-    Works beside a running bot. Exits 0 when nothing is wrong, 1 otherwise.
+    ✗ is wrong and would stop or mislead the bot; ! is only to check. Exits 1 when anything is wrong, else 0. Works
+    beside a running bot.
     """
     from bot.cli.doctor import doctor_command
 
-    doctor_command()
+    doctor_command(as_json=as_json)
+
+
+@app.command()
+@in_sentences
+def manifest() -> None:
+    """Print the manifest of the Slack app: paste it where Slack asks for one."""
+    typer.echo(Path(__file__).with_name("manifest.yml").read_text(encoding="utf-8"), nl=False)
 
 
 @app.command()
@@ -163,7 +205,7 @@ def parse(
         bool, typer.Option("--jsonl", help='One JSON object {"text": ...} a line instead of one text.')
     ] = False,
 ) -> None:
-    """What the conversational layer makes of a text. Asks for nothing and sends nothing.
+    """Print what the conversational layer makes of a text. Requests nothing and sends nothing.
 
     Prints one JSON object a line: intent, slots, opened, ask. Works beside a running bot.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,27 +22,31 @@ def _config() -> None:
 
 @app.command()
 @in_sentences
-def check() -> None:
+def check(
+    file: Annotated[
+        Path | None, typer.Argument(help="The file to check; default that of COUNTERSIGN_CONFIG.")
+    ] = None,
+) -> None:
     """Validate countersign.toml: every problem at once, or what the file says.
 
-    Exits 0 when it is valid, 1 when it is not, 2 when it cannot be read.
+    Exits 0 when it is valid, 2 when it is not or cannot be read. With FILE it needs no settings, as in CI.
     """
     from bot.cli.environment import settings
     from bot.config import Config, ConfigError
 
-    path = settings().config_path
+    path = file or settings().config_path
     try:
         content = path.read_bytes()
     except OSError as error:
         raise Mistake(
-            f"{path} cannot be read ({error.strerror}): COUNTERSIGN_CONFIG says where the file is."
+            f"{path} cannot be read ({error.strerror}): name the file, or set COUNTERSIGN_CONFIG to it."
         ) from None
     try:
         config = Config.parse(content)
     except ConfigError as error:
         for problem in error.problems:
             typer.echo(f"{path}: {problem}", err=True)
-        raise typer.Exit(ExitCode.NOT_WELL) from None
+        raise typer.Exit(ExitCode.UNUSABLE) from None
     typer.echo(f"{path} is valid; policy version {config.digest[:12]}.")
     _show(config)
 
@@ -63,6 +68,5 @@ def _show(config: Config) -> None:
     for kind in ("default", *policy.kinds):
         rule = policy.of(kind)
         steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
-        typer.echo(
-            f"{kind}: {rule.approvals} approval(s){steps}; expires after {write_duration(rule.expires)}."
-        )
+        approvals = f"{rule.approvals} approval" if rule.approvals == 1 else f"{rule.approvals} approvals"
+        typer.echo(f"{kind}: {approvals}{steps}; expires after {write_duration(rule.expires)}.")

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import available_timezones
 
 import typer
 
@@ -71,7 +72,9 @@ async def run_demo(port: int, *, fresh: bool) -> None:
         _lock(stack, places, port)
         _prepare(places, fresh=fresh)
         suggested = tour.steps(f"http://{HOST}:{port + 1}")
-        slack = await start_slack(stack, port, option="--port", state=places.slack, tour=suggested)
+        slack = await start_slack(
+            stack, port, option="--port", state=places.slack, tour=suggested, zone=_zone_here()
+        )
         partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
         _lead_deliveries(partner, port + 2)
         running = await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
@@ -145,6 +148,13 @@ def _forget(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def _zone_here() -> str:
+    """The time zone of this machine, and so of its browser: one person plays everybody."""
+    link = str(Path("/etc/localtime").resolve())
+    name = os.environ.get("TZ") or link.rpartition("zoneinfo/")[2]
+    return name if name in available_timezones() else "UTC"
 
 
 def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Settings:

@@ -29,18 +29,33 @@ def set_key(
 ) -> None:
     """Seal a Partner API key into the database. The key is read from standard input.
 
-    A bot that runs on the same SQLite file has to be stopped first; any bot takes the key at its start.
+    An empty database is set up first. A bot that runs on the same SQLite file has to be stopped first; any bot takes
+    the key at its start.
     """
     if not _PROGRAM.fullmatch(program):
         raise Mistake("A program's name is 1 to 40 small letters, digits, - and _, for example main.")
     asyncio.run(_set(program, url.rstrip("/"), _read_key()))
 
 
+@app.command()
+@in_sentences
+def remove(
+    program: Annotated[str, typer.Argument(help="A name that `countersign keys list` shows.")],
+) -> None:
+    """Remove a program and its key, for which nothing was ever requested, such as one with a mistyped name.
+
+    A bot that runs on the same SQLite file has to be stopped first; any bot forgets the program at its next start.
+    """
+    asyncio.run(_remove(program))
+
+
 @app.command("list")
 @in_sentences
-def list_keys() -> None:
-    """The programs and the beginnings of their keys. Works beside a running bot."""
-    asyncio.run(_list())
+def list_keys(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List the programs and the beginnings of their keys. Works beside a running bot."""
+    asyncio.run(_list(as_json=as_json))
 
 
 @app.command()
@@ -66,7 +81,7 @@ def rewrap() -> None:
 @app.command()
 @in_sentences
 def verify() -> None:
-    """Is everything sealed under the first key of the keyring? Exits 1 while something is not."""
+    """Check that everything is sealed under the first key of the keyring. Exits 1 while something is not."""
     asyncio.run(_verify())
 
 
@@ -98,12 +113,14 @@ def _read_key() -> Secret:
 
 
 async def _set(name: str, url: str, key: Secret) -> None:
-    from bot.cli.environment import open_store, operator
-    from bot.config import PARTNER_PATH
+    from bot.cli.environment import open_store, operator, settings
+    from bot.config import PARTNER_PATH, Need
     from bot.partner.key_guard import AccessRefused, check_access
     from storage import audit
+    from storage.migrate import migrate_if_empty
     from storage.operators import programs
 
+    await migrate_if_empty(settings(Need.MASTER_KEY).database_url)
     async with open_store(beside_the_bot=False) as store, store.begin() as tx:
         known = await programs.get(tx, name)
         address = url or (known.base_url if known else "")
@@ -126,17 +143,48 @@ async def _set(name: str, url: str, key: Secret) -> None:
     typer.echo(f"{name}: key {program.key_prefix}… is sealed (version {program.key_version}), for {address}.")
 
 
-async def _list() -> None:
+async def _remove(name: str) -> None:
+    from bot.cli.environment import open_store, operator
+    from storage import audit
+    from storage.operators import programs
+
+    async with open_store(beside_the_bot=False) as store, store.begin() as tx:
+        requests = await programs.count_requests(tx, name)
+        if requests:
+            raise Mistake(
+                f"{name} has {requests} request(s), whose record needs it, so it stays. To send nothing to it, type"
+                f" /countersign pause {name} in Slack."
+            )
+        removed = await programs.remove(tx, name)
+        await audit.append(
+            tx,
+            actor=operator(),
+            action="key.removed",
+            subject=f"program:{name}:{removed.key_version}",
+            body={"base_url": removed.base_url, "key_prefix": removed.key_prefix},
+        )
+    typer.echo(f"{name} and its key {removed.key_prefix}… are removed.")
+
+
+async def _list(*, as_json: bool) -> None:
+    import json
+
     from bot.cli.environment import open_store
     from storage.operators import programs
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         found = await programs.all(tx)
     for program in found:
+        if as_json:
+            shown = {
+                name: getattr(program, name) for name in ("name", "key_prefix", "key_version", "base_url")
+            }
+            typer.echo(json.dumps({**shown, "paused_reason": program.paused_reason}))
+            continue
         paused = f"  paused: {program.paused_reason}" if program.is_paused else ""
         key = f"{program.key_prefix}…  version {program.key_version}"
         typer.echo(f"{program.name}  {key}  {program.base_url}{paused}")
-    if not found:
+    if not found and not as_json:
         typer.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
 
 

@@ -117,6 +117,8 @@ def _now(text: Any, zone: ZoneInfo, path: Path) -> datetime:
 
 
 def _texts(text: str | None, *, jsonl: bool) -> Iterator[str]:
+    if text is None and sys.stdin.isatty():
+        typer.echo("Type a text, then Ctrl-D on a line of its own.", err=True)
     given = text if text is not None else sys.stdin.read()
     if not jsonl:
         yield given

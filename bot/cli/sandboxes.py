@@ -23,9 +23,15 @@ MANIFEST = Path(__file__).with_name("manifest.yml")
 
 
 async def start_slack(
-    stack: AsyncExitStack, port: int, *, option: str, state: Path | None = None, tour: Sequence[Step] = ()
+    stack: AsyncExitStack,
+    port: int,
+    *,
+    option: str,
+    state: Path | None = None,
+    tour: Sequence[Step] = (),
+    zone: str = "",
 ) -> Slack:
-    """The Slack stand-in, closed with the stack; `tour` is what its page suggests to try."""
+    """The Slack stand-in, closed with the stack; `tour` is what its page suggests to try, `zone` everybody's."""
     from sandbox.slack import serve
 
     try:
@@ -35,6 +41,7 @@ async def start_slack(
             manifest_path=MANIFEST,
             state_path=str(state) if state else None,
             tour=tour,
+            zone=zone,
         )
     except OSError as error:
         raise port_taken(error, port, option) from error

@@ -16,7 +16,7 @@ and every problem is reported at once, as a sentence for people.
 To add a setting, add one field with its default and its description, then run `make docs`.
 """
 
-from bot.config.environment import PARTNER_PATH, Need, Settings
+from bot.config.environment import PARTNER_PATH, Bind, Need, Settings
 from bot.config.file import Config, Model
 from bot.config.forms import write_duration
 from bot.config.master_key import MasterKeySource
@@ -25,6 +25,7 @@ from bot.config.sections import Poll
 
 __all__ = [
     "PARTNER_PATH",
+    "Bind",
     "Config",
     "ConfigError",
     "MasterKeySource",

@@ -211,7 +211,8 @@ class Settings(BaseSettings):
     http_bind: Annotated[Bind, _read(_bind(_HTTP))] = Field(
         _HTTP,
         alias="COUNTERSIGN_HTTP_BIND",
-        description="The bot's web server: `/healthz`, `/readyz`, and `/slack/events` in HTTP mode",
+        description="The bot's web server: `/healthz`, `/readyz`, `/webhooks/PROGRAM`, `/details`, and in HTTP mode"
+        " `/slack/events`",
     )
     metrics_bind: Annotated[Bind, _read(_bind(_METRICS))] = Field(
         _METRICS,
@@ -277,10 +278,24 @@ class Settings(BaseSettings):
         return next((MasterKeySource(name, value) for name, value in sources if value is not None), None)
 
 
+# Kubernetes describes every Service to every container of its namespace so, one named `countersign` included.
+_OF_A_SERVICE = re.compile(
+    r"COUNTERSIGN_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)"
+)
+_PORT = re.compile(r"COUNTERSIGN_(\w+_)?PORT")
+
+
+def _is_from_kubernetes(name: str, value: str) -> bool:
+    # A person may write COUNTERSIGN_PORT by mistake, but not with a value such as tcp://10.96.7.21:8402.
+    return bool(_OF_A_SERVICE.fullmatch(name)) or bool(_PORT.fullmatch(name) and "://" in value)
+
+
 def _unknown_names(given: Mapping[str, str]) -> Iterator[str]:
     known = fields_of(Settings)
     for name in sorted(given):
-        if name.startswith("COUNTERSIGN_") and name not in known:
+        if name in known or _is_from_kubernetes(name, given[name]):
+            continue
+        if name.startswith("COUNTERSIGN_"):
             yield f"{name} is not a setting.{unknown(name, known)}"
 
 

@@ -306,6 +306,14 @@ class Operation(ABC):
         """The values that nobody types, by field name: read by the preview, then shown, approved and frozen."""
         return {}
 
+    @property
+    def settings(self) -> frozenset[str]:
+        """Which settings of its subject it sets, by name: a newer request replaces it that sets one of them too.
+
+        A kind whose requests all set the same has one without a name.
+        """
+        return frozenset({""})
+
     def exposure_usd(self) -> Decimal:
         """What policy tiers and rolling limits count for this request, in USD; 0 where no money moves."""
         return Decimal(0)

@@ -59,6 +59,7 @@ class Handling:
     superseded_by: tuple[
         str, ...
     ] = ()  # what sets the same: a newer approved request of these kinds replaces it
+    leaves_a_trace: bool = False  # a newer one replaces it, and the API still shows what this one made
     reads_back: bool = True  # False where no call shows what was set: our own records do
     urgency: Urgency | None = None  # None = it can wait; else no time ends it
     # With an urgency: goes before everything else, in a queue and a share of the rate budget of its own.

@@ -82,6 +82,11 @@ class SetLimits(Operation):
         }
         return {name: usd for name, usd in limits.items() if usd is not None}
 
+    @property
+    def settings(self) -> frozenset[str]:
+        """The limits that are given: the API keeps the others as they are."""
+        return frozenset(self.wanted)
+
     def summary(self) -> str:
         """Names the card and every limit that is set, in USD."""
         return f"Set the limits of {self.target_label}: {self._in_words()}"

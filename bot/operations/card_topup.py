@@ -169,9 +169,7 @@ class TopUp(Operation):
         if debit is None:
             return Look(Evidence.ABSENT, "The ledger shows no debit under this key.", facts)
         if refund is not None:
-            return Look(
-                Evidence.UNDONE, "The ledger shows the debit and the refund: no money is missing.", facts
-            )
+            return Look(Evidence.UNDONE, "The ledger shows the debit and the refund.", facts)
         return Look(
             Evidence.DEBITED,
             "The ledger shows the debit and no refund: the money left the float, and the card may not have it.",

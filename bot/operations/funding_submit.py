@@ -11,6 +11,7 @@ from bot.domain.requests import Progress
 from bot.operations import funding_words
 from bot.operations._base import Buttons, Concern, Facts, Line, Look, Operation, Sought
 from bot.operations._fields import Field
+from bot.operations._handling import Handling
 from bot.operations.funding_words import NETWORKS, reason_in_words
 from bot.operations.value_types import NETWORK, TX_HASH
 from bot.outcomes import Effect, Evidence, Finding, FollowFunding, Outcome
@@ -33,6 +34,8 @@ class SubmitFunding(Operation):
     remedy = Remedy.SUBMIT_FUNDING
     tx_hash = Field("Transaction hash", TX_HASH, placeholder="0x…", one_word=True)
     network = Field("Network", NETWORK, element="choice", choices=NETWORKS)
+    # While nothing of the transfer is verified, each submission sets the network that it is looked for on.
+    handling = Handling(superseded_by=("funding_submit",), leaves_a_trace=True)
     place = 11
     intent = "submit_funding"
     buttons = Buttons(home=5)
@@ -85,8 +88,8 @@ class SubmitFunding(Operation):
         ]
 
     def lines_after(self, facts: Facts) -> list[Line]:
-        """What a credit will change: the float of before may no longer be true."""
-        return [line for line in self.lines(facts) if line[0] == "Effect"]
+        """None: its message follows the submission, with what reached the float."""
+        return []
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops when the network is not listed or, for a new hash, five are still unverified."""

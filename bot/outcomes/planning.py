@@ -195,7 +195,9 @@ def settle(
         case Evidence.DONE:
             return Outcome(Finding.SUCCEEDED, text)
         case Evidence.UNDONE:
-            return Outcome(Finding.REFUSED, f"{text} Nothing is missing. Ask again if it is still wanted.")
+            return Outcome(
+                Finding.REFUSED, f"{text} Nothing is missing. Request it again if it is still wanted."
+            )
         case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
             return Outcome(
                 Finding.UNRESOLVED,
@@ -275,14 +277,16 @@ def after(
 
 
 def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:
-    """What cannot wait has not happened, or nobody knows: it is tried on, and its approval does not lapse."""
+    """What cannot wait has not happened, or nobody knows: it is tried on, and its approval does not lapse.
+
+    After a 429 too: a place in the rolling minute may be free in a second, whatever Retry-After says [Errors].
+    """
     since = now - (request.first_sent_at or now)
     unknown = request.outcome_unknown or outcome.finding in _NOBODY_KNOWS
     lost = unknown and request.state is State.EXECUTING and urgent_pauses_are_over(since)
-    given = timedelta(seconds=outcome.retry_after_s or 0) if outcome.finding is Finding.WAIT else timedelta()
     return Change(
         event=Event.LOSE_SIGHT if lost else None,
-        due_in=max(urgent_pause(since), given),
+        due_in=urgent_pause(since),
         outcome_unknown=unknown,
         needs_person=request.needs_person,
         text=outcome.text,

@@ -289,8 +289,14 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
 
 
 async def policy_problems(core: Core) -> list[str]:
-    """Why the policy could never be met by the people it names now; empty when it can."""
-    names = core.policy.people.requesters
-    requesters = await core.directory.members(names) if names else None
-    approvers = await core.directory.members(core.policy.people.approvers)
-    return never_met(core.policy, operations.listed(core.kinds), requesters, approvers)
+    """Why the policy could never be met by the people it names now; empty when it can.
+
+    Raises UnknownName for a name that Slack does not know, that of an admin included.
+    """
+    named = core.policy.people
+    approvers, requesters, _admins = await core.directory.each(
+        [named.approvers, named.requesters, named.admins]
+    )
+    return never_met(
+        core.policy, operations.listed(core.kinds), requesters if named.requesters else None, approvers
+    )

@@ -32,7 +32,7 @@ _LINKED = re.compile(r"<(?:https?://|mailto:|tel:)[^|>]*\|([^>]*)>|<(https?://[^
 
 def from_slash(command: str, text: str) -> Command:
     """A slash command: `/card`, `topup 4242 50`."""
-    text = _joined(text.strip())
+    text = _joined(_without_links(text).strip())
     subcommand, _, rest = text.partition(" ")
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):
@@ -70,8 +70,12 @@ def _kinds() -> Mapping[str, type[Operation]]:
 
 def from_message(text: str) -> Command:
     """A mention or direct message: `@Countersign card topup 4242 50`, with or without the slash."""
-    plain = html.unescape(_LINKED.sub(lambda m: m[1] or m[2], _OUR_NAME.sub("", text, count=1)))
-    return from_text(plain)
+    return from_text(_without_links(_OUR_NAME.sub("", text, count=1)))
+
+
+def _without_links(text: str) -> str:
+    """The text as it was typed; what mentions a person or a channel stays as Slack writes it."""
+    return html.unescape(_LINKED.sub(lambda m: m[1] or m[2], text))
 
 
 def from_text(text: str) -> Command:

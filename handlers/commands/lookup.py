@@ -21,6 +21,8 @@ from handlers.guard import Turn
 from handlers.views import Block
 
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
+# A person, a channel or a user group, as Slack writes it in a text, with or without its name.
+_NAMED = re.compile(r"<([@#]|!subteam\^)([A-Z0-9]+)(?:\|([^>]*))?>")
 _PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
 
 
@@ -28,6 +30,16 @@ def mentioned(word: str) -> str:
     """The Slack id of the person whom a whole word mentions (`<@U0BOB>`, `<@U0BOB|bob>`); else empty."""
     found = _MENTION.fullmatch(word)
     return found[1] if found else ""
+
+
+def as_typed(text: str) -> str:
+    """Free text in which nobody is mentioned: `<@U0BOB|bob>` as `@bob`, `<#C0OPS|card-ops>` as `#card-ops`."""
+    return _NAMED.sub(_name, text)
+
+
+def _name(found: re.Match[str]) -> str:
+    sign = "#" if found[1] == "#" else "@"
+    return sign + (found[3] or found[2]).removeprefix("@")
 
 
 @dataclass(frozen=True, slots=True)

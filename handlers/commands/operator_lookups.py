@@ -10,7 +10,7 @@ from bot.services import people
 from bot.services.operators import draft_only, handover, pausing
 from bot.services.overview import status, what_if
 from handlers.commands import otp_recipients
-from handlers.commands.lookup import Asking, LookUp
+from handlers.commands.lookup import Asking, LookUp, as_typed
 from handlers.views import Block, replies
 from handlers.views.lookups import status as status_view
 
@@ -54,12 +54,12 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
     """The program named first, all of them without one, and the words after it."""
     first, _, rest = asked.command.rest.strip().partition(" ")
     if first in asked.core.partners:
-        return [first], rest.strip()
-    return sorted(asked.core.partners), asked.command.rest.strip()
+        return [first], as_typed(rest.strip())
+    return sorted(asked.core.partners), as_typed(asked.command.rest.strip())
 
 
 async def _handover(asked: Asking) -> Block:
-    await handover.give(asked.core, asked.slack_id, asked.command.rest)
+    await handover.give(asked.core, asked.slack_id, as_typed(asked.command.rest))
     return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
 

@@ -252,6 +252,14 @@ class SlackDirectory:
         is_in = found["channel"].get("is_member", True) or found["channel"].get("is_im")
         return "" if is_in else "not_in_channel"
 
+    async def is_shared(self, channel: str) -> bool:
+        """Whether people of another organization are in the channel, or are invited to it. Raises LookupFailed."""
+        found = await self._asked(
+            lambda: self._client.conversations_info(channel=channel), "who is in the channel"
+        )
+        shared = ("is_ext_shared", "is_pending_ext_shared")
+        return any(found["channel"].get(name) for name in shared)
+
     async def _asked(
         self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
     ) -> AsyncSlackResponse:

@@ -100,7 +100,7 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     lines = [
         ("Balance", format_usd(money.balance_usd)),
         ("Available", format_usd(money.available_usd)),
-        (f"Held by {b.counted(money.pending_count, 'pending request')}", format_usd(money.pending_usd)),
+        float_and_ledger.held_by_pending(money),
     ]
     if money.runway is not None:
         lines += [

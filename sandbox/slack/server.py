@@ -123,17 +123,18 @@ async def serve(
     state_path: str | Path | None = None,
     seed: int = 1,
     tour: Sequence[Step] = (),
+    zone: str = "",
     options: Options | None = None,
 ) -> Running:
     """Listen on loopback (port 0 finds a free one) until `close`.
 
-    `options`, when given, replaces `seed`, `state_path` and `tour`. Raises OSError when the port is taken,
+    `options`, when given, replaces `seed`, `state_path`, `tour` and `zone`. Raises OSError when the port is taken,
     ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
     """
     if host not in LOOPBACK:
         raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")
     path = None if state_path is None else str(state_path)
-    chosen = options or Options(seed=seed, state_path=path, tour=tour)
+    chosen = options or Options(seed=seed, state_path=path, tour=tour, zone=zone)
     app = build(
         chosen,
         clock=Clock(time.time),

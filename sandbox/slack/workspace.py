@@ -38,6 +38,8 @@ class Options:
     request_url: str | None = None
     #: What the page suggests to try.
     tour: Sequence[Step] = ()
+    #: The time zone of everybody; empty = each person has their own.
+    zone: str = ""
 
     def __post_init__(self) -> None:
         if not (0 < self.ack_seconds <= 3 and 0 < self.trigger_seconds <= 3):
@@ -58,7 +60,7 @@ class Workspace:
         self.app_token = token("xapp", options.seed)
         self.signing_secret = signing_secret(options.seed)
         self.ids = Ids(clock, rng)
-        self.store = Store(Persist(options.state_path), clock, self.ids, manifest.bot_name)
+        self.store = Store(Persist(options.state_path), clock, self.ids, manifest.bot_name, options.zone)
         self.store.on_change = self.changed
         self.views = Views(clock, self.ids, self.store)
         self.agent = AgentSurface(clock, self.store)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from bot.domain.errors import NotFound
 from bot.partner.secret import Secret
@@ -86,6 +86,19 @@ async def key(tx: Tx, name: str) -> Secret:
     if row is None:
         raise _unknown(name)
     return Secret(tx.vault.open(row.sealed_key, PROGRAM_KEY.ref(name, row.key_version)).decode())
+
+
+async def count_requests(tx: Tx, name: str) -> int:
+    """How many requests were ever made for a program, drafts of a practice included."""
+    counted = select(func.count()).select_from(t.request).where(t.request.c.program == name)
+    return int((await tx.run(counted)).scalar_one())
+
+
+async def remove(tx: Tx, name: str) -> Program:
+    """Remove a program for which there are no requests, and its key; returns what it was. Raises `NotFound`."""
+    removed = await _known(tx, name)
+    await tx.run(delete(t.program).where(t.program.c.name == name))
+    return removed
 
 
 async def learn_partner_id(tx: Tx, name: str, partner_id: str) -> bool:

@@ -232,7 +232,7 @@ async def test_a_funding_submission_is_credited_after_approval(pages: Pages) -> 
     )
     await pages.approve(BOB, request_id, tx_hash, "Float for the week")
 
-    await pages.reads(request_id, "credited", tx_hash)
+    await pages.reads(request_id, "credited", f"{tx_hash[:8]}…{tx_hash[-4:]}")
     await expect(pages.row("Funding", f"{tx_hash[:7]}…")).to_contain_text("credited")
     await expect(pages.row("Ledger", f"funding-POLYGON-{tx_hash}")).to_be_visible()
     await pages.float_becomes(before + 990)  # less the load fee of one per cent

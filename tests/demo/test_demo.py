@@ -250,3 +250,11 @@ def request_of(card: Json) -> str:
     """The id and version that the card's buttons carry."""
     buttons = next(b for b in card["blocks"] if b["type"] == "actions")["elements"]
     return str(buttons[0]["value"])
+
+
+async def test_everybody_in_the_demo_has_the_time_zone_of_this_machine(tmp_path: Path) -> None:
+    """One person plays them all, and their browser has one clock."""
+    async with running_demo(tmp_path) as demo:
+        people = (await demo.slack("state"))["people"]
+
+    assert len({person["tz"] for person in people}) == 1

@@ -273,3 +273,12 @@ async def test_a_view_that_slack_refuses_for_one_person_does_not_stop_the_others
     await driver.ask_top_up(amount="51")
     await keeper.tend()
     assert "U0NOBODY" not in client.sent
+
+
+async def test_a_hand_over_is_read_in_the_channel_and_counted_among_no_alerts(driver: SlackDriver) -> None:
+    await driver.command(BOB, "/countersign handover Marta's top-up waits")
+
+    assert any("Shift of Bob Tanaka" in m["text"] for m in await driver.messages(CAROL, "C0ALERTS"))
+    assert "✓ No alert is open." in str(await driver.home(ALICE))
+    await driver.command(CAROL, "/countersign status")
+    assert "0 open alerts" in (await driver.shown_to(CAROL))["text"]

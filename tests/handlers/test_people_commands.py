@@ -13,6 +13,7 @@ from bot.services.cards import card_sync
 from bot.services.operators import confirmations, delegations, pausing
 from storage.cards import otp_recipients
 from storage.messages import alerts
+from storage.operators import pauses
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver, a_slack_driver
 from tests.support.world import a_policy
 
@@ -172,6 +173,14 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
             (BOB, "handover.accept", "refused"),
             (CAROL, "handover.accepted", "ok"),
         ]
+
+
+async def test_what_is_written_for_people_reads_as_it_was_typed(driver: SlackDriver) -> None:
+    await driver.command(BOB, "/countersign pause ask @carol in #card-ops & wait <5 minutes>")
+
+    async with driver.core.store.read() as tx:
+        (pause,) = await pauses.all(tx)
+    assert pause.reason == "ask @carol in #card-ops & wait <5 minutes>"
 
 
 async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(driver: SlackDriver) -> None:

@@ -202,6 +202,15 @@ async def test_with_a_policy_nobody_could_meet_it_starts_and_says_so(around: Sur
         await running.stop()
 
 
+async def test_a_group_of_admins_that_does_not_exist_is_said_at_the_start(around: Surroundings) -> None:
+    """Every help, Home and decision needs that group; before, only they said so."""
+    running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
+    try:
+        assert "@no-such-group" in (await ready(running))["policy"]
+    finally:
+        await running.stop()
+
+
 async def test_a_key_of_another_account_is_refused_under_the_same_program(around: Surroundings) -> None:
     await (await around.start()).stop()
     other = await serve_partner(port=0, demo=True, seed="another")
@@ -213,7 +222,7 @@ async def test_a_key_of_another_account_is_refused_under_the_same_program(around
 
 
 async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) -> None:
-    with pytest.raises(startup.CannotStart, match="no sandbox key"):
+    with pytest.raises(startup.CannotStart, match="isn't a sandbox key"):
         await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
 
 

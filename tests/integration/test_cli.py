@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -56,6 +57,15 @@ class Terminal:
     def sql(self, statement: str) -> None:
         with sqlite3.connect(self.folder / "c.db") as connection:
             connection.executescript(statement)
+
+    def insert_some_request(self, program: str) -> None:
+        """A row of which only the program counts."""
+        with sqlite3.connect(self.folder / "c.db") as connection:
+            connection.execute("PRAGMA ignore_check_constraints=ON")
+            columns = [row[1] for row in connection.execute("PRAGMA table_info(request)") if row[3] or row[5]]
+            values = [program if name == "program" else "1" for name in columns]
+            marks = ",".join("?" * len(columns))
+            connection.execute(f"INSERT INTO request ({','.join(columns)}) VALUES ({marks})", values)
 
 
 @pytest.fixture
@@ -213,10 +223,82 @@ def test_config_check_shows_the_policy_or_every_problem(terminal: Terminal) -> N
 
     assert "2 above 500.00 USD" in terminal.run("config", "check", COUNTERSIGN_CONFIG=example)
     (terminal.folder / "countersign.toml").write_text("[slack]\nx = 1\n")
-    said = terminal.run("config", "check", code=1)
+    said = terminal.run("config", "check", code=2)
     assert "slack.x is not known" in said
     assert "people.approvers" in said
     assert "cannot be read" in terminal.run("config", "check", code=2, COUNTERSIGN_CONFIG="absent.toml")
+
+
+def test_config_check_takes_a_file_and_needs_no_settings_for_it(terminal: Terminal) -> None:
+    example = str(ROOT / "countersign.toml")
+
+    said = terminal.run(
+        "config", "check", example, COUNTERSIGN_PARTNER_KEY="alone", COUNTERSIGN_CONFIG="absent.toml"
+    )
+
+    assert f"{example} is valid" in said
+    assert "default: 1 approval;" in said
+    assert "card_topup: 1 approval, 2 above 500.00 USD" in said
+    assert "absent.toml cannot be read" in terminal.run("config", "check", "absent.toml", code=2)
+
+
+def test_the_first_key_sets_up_an_empty_database(terminal: Terminal) -> None:
+    terminal.new_master()
+
+    said = terminal.run("keys", "set", "main", "--url", PARTNER_URL, given=SANDBOX_KEY)
+
+    assert "is sealed (version 1)" in said
+    assert "main  svc_live_00000000…" in terminal.run("keys", "list")
+
+
+def test_a_database_without_tables_is_called_empty_and_not_old(terminal: Terminal) -> None:
+    terminal.new_master()
+    terminal.sql("PRAGMA journal_mode=WAL")
+
+    assert "is empty. Run `countersign migrate`" in terminal.run("keys", "list", code=2)
+
+
+def test_a_mistyped_program_can_be_removed_and_one_with_requests_stays(ready: Terminal) -> None:
+    ready.run("keys", "set", "mian", "--url", PARTNER_URL, given=SANDBOX_KEY)
+
+    assert "mian and its key svc_live_00000000… are removed" in ready.run("keys", "remove", "mian")
+
+    listed = [json.loads(line) for line in ready.run("keys", "list", "--json").splitlines()]
+    assert [(row["name"], row["key_version"], row["base_url"]) for row in listed] == [
+        ("main", 1, PARTNER_URL)
+    ]
+    assert SANDBOX_KEY not in json.dumps(listed)
+    assert "There is no program named mian" in ready.run("keys", "remove", "mian", code=1)
+    assert "key.removed" in ready.run("audit", "export")
+    ready.insert_some_request("main")
+    assert "main has 1 request(s), whose record needs it" in ready.run("keys", "remove", "main", code=2)
+
+
+def test_the_manifest_is_printed_as_it_is_packaged(terminal: Terminal) -> None:
+    assert terminal.run("manifest") == (ROOT / "manifest.yml").read_text()
+
+
+def test_every_command_says_first_what_it_does_by_a_verb() -> None:
+    """Help reads as an order: Run, Check, Print."""
+    verbs = {
+        "Check",
+        "Export",
+        "List",
+        "Print",
+        "Pull",
+        "Remove",
+        "Run",
+        "Seal",
+        "Test",
+        "Upgrade",
+        "Validate",
+        "Write",
+    }
+    page = (ROOT / "docs" / "cli.md").read_text()
+
+    first = {section.split()[0] for section in re.findall(r"^## countersign .+\n\n(.+)$", page, re.MULTILINE)}
+
+    assert first <= verbs
 
 
 def test_commands_marked_so_work_beside_a_process_that_holds_the_database(ready: Terminal) -> None:

@@ -13,9 +13,12 @@ from bot.partner.client import PartnerClient
 from bot.partner.secret import Secret
 from bot.services.cards import card_sync
 from bot.services.events import Poller
+from bot.services.events.backfill import CURSOR, Backfill
+from bot.services.events.intake import Intake
 from bot.services.events.polling import POLLED
 from bot.services.operators import programs
 from storage.cards import api_snapshots
+from storage.events import cursors
 from storage.operators import programs as program_rows
 from tests.support.waiting import eventually
 from tests.support.world import World
@@ -35,7 +38,7 @@ class Hangs:
             await asyncio.sleep(60)
             yield
 
-        return rows if name in ("cards", "fleet_balances", "ledger_entries") else call
+        return rows if name in ("cards", "fleet_balances", "ledger_entries", "events") else call
 
 
 async def moved(world: World) -> None:
@@ -68,9 +71,24 @@ async def is_polled(world: World) -> bool:
         return bool(await api_snapshots.named(tx, OTHER, POLLED))
 
 
+async def event_log(world: World) -> None:
+    await Backfill(world.core, cast(Intake, None)).run_once()
+
+
+async def log_is_read(world: World) -> bool:
+    async with world.store.read() as tx:
+        return await cursors.get(tx, OTHER, CURSOR) is not None
+
+
 @pytest.mark.parametrize(
     ("job", "is_done"),
-    [(moved, is_read), (probed, goes_on), (first_cards, is_polled), (first_ledger, is_polled)],
+    [
+        (moved, is_read),
+        (probed, goes_on),
+        (first_cards, is_polled),
+        (first_ledger, is_polled),
+        (event_log, log_is_read),
+    ],
 )
 async def test_the_other_program_is_read_all_the_same(world: World, job: Look, is_done: Look) -> None:
     real = world.core.partners["main"]

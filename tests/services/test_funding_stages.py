@@ -114,7 +114,7 @@ async def test_a_credit_is_reported_once_whoever_brings_it(watched: World, recei
     assert await on_record(watched) == [Stage.CREDITED]
 
 
-REJECTED = "Your card provider reviewed and refused it. Contact your card provider. The float did not change."
+REJECTED = "Your card provider reviewed and refused it. Contact them. The float did not change."
 TURNS = {
     "credit": (Stage.CREDITED, "495.00 USD reached the float after the load fee of 5.00 USD."),
     "credit_separately": (Stage.CREDITED, "Credited by other means; no figures are given here."),

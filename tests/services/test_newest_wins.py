@@ -7,6 +7,7 @@ call has an outcome and the card reads FROZEN after it; whatever can wait is sen
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -316,6 +317,27 @@ async def test_a_card_that_people_here_unfroze_after_its_freeze_is_no_alarm(worl
     assert "card_status" not in await alert_kinds(world)
 
 
+async def test_a_freeze_that_was_approved_after_a_newer_unfreeze_is_no_freeze_by_others(world: World) -> None:
+    """The approvals decide which came last, whenever each was asked for."""
+    card = world.cards[0]["id"]
+    freeze = await world.ask("card_freeze", {"card": card})
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    await world.advance(1)
+    unfreeze = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(unfreeze)
+    assert (await execute(world, unfreeze)).state is State.SUCCEEDED
+    poller = Poller(world.core, account_every=timedelta(minutes=1))
+    await poller.cards()
+    await world.advance(60)
+    await world.approve(freeze)
+    assert (await execute(world, freeze)).state is State.SUCCEEDED
+    await world.advance(600)
+
+    await poller.cards()
+
+    assert "card_status" not in await alert_kinds(world)
+
+
 def status_changed(world: World) -> ReceivedEvent:
     """As the card provider sends it for a freeze and for an unfreeze, whoever made it."""
     event = CardStatusChanged.model_validate(
@@ -327,3 +349,49 @@ def status_changed(world: World) -> ReceivedEvent:
         }
     )
     return ReceivedEvent("main", event, "webhook", world.clock.now())
+
+
+DAILY, WEEKLY = {"daily_limit": "120"}, {"weekly_limit": "700"}
+
+
+async def limits_approved(world: World, **limits: str) -> Request:
+    request = await world.ask("card_limits", {"card": world.cards[0]["id"], **limits})
+    return (await world.approve(request))[0]
+
+
+async def test_a_newer_request_for_one_limit_of_a_card_leaves_an_older_one_for_another_as_it_is(
+    world: World,
+) -> None:
+    await pause(world)
+    older = await limits_approved(world, **DAILY)
+    await world.advance(1)
+    newer = await limits_approved(world, **WEEKLY)
+    await resume(world)
+
+    assert (await execute(world, older)).state is State.SUCCEEDED
+    assert (await execute(world, newer)).state is State.SUCCEEDED
+
+    set_now = await world.core.partners["main"].limits(older.subject)
+    assert (set_now.daily_limit, set_now.weekly_limit) == (Decimal(120), Decimal(700))
+
+
+async def test_a_limit_does_not_wait_for_an_older_request_for_another_one(world: World) -> None:
+    await on_its_way(world, "card_limits", {"card": world.cards[0]["id"], **DAILY})
+
+    assert (await execute(world, await limits_approved(world, **WEEKLY))).state is State.SUCCEEDED
+
+
+async def test_a_newer_request_for_one_limit_stops_an_older_one_that_would_set_it_otherwise_too(
+    world: World,
+) -> None:
+    """What was approved is sent as a whole or not at all."""
+    await pause(world)
+    older = await limits_approved(world, **DAILY, weekly_limit="900")
+    await world.advance(1)
+    newer = await limits_approved(world, **WEEKLY)
+    await resume(world)
+
+    ended = await execute(world, older)
+
+    assert ended.state is State.CANCELLED
+    assert newer.id in ended.outcome_text

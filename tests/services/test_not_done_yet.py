@@ -412,6 +412,21 @@ async def test_no_message_says_that_it_happened_before_it_did(world: World, kind
     assert states <= {State.EXECUTING, State.UNRESOLVED}
 
 
+# A refused key pauses sending: that has tests of its own.
+@pytest.mark.parametrize("meets", [m for m in MEETS if FREEZE in MEETS[m] and m != "the key is refused"])
+@pytest.mark.parametrize("kind", URGENT)
+async def test_what_cannot_wait_is_tried_again_within_5_seconds_whatever_it_meets(
+    world: World, kind: str, meets: str
+) -> None:
+    request = await world.ask(kind, {"card": world.cards[0]["id"]}, now=True)
+    for operation, fault in MEETS[meets].items():
+        await fault.set(world, operation, times=ALWAYS)
+    for _ in range(3):
+        pause = due_in(world, await jump(world, request))
+        assert pause is not None
+        assert pause <= 5
+
+
 def _hold_to_the_truth(request: Request, said: list[str], *, tried: bool) -> None:
     for text in said:
         shown = _without_honest_words(text.lower())

@@ -179,7 +179,7 @@ FREEZES = [
     Row("200, and the card reads FROZEN", None, State.SUCCEEDED, "the card reads FROZEN"),
     *refusals((400, "BAD_REQUEST", "The card is not frozen"), (404, "NOT_FOUND", "The card is not frozen")),
     Row(
-        "429", status(429, "RATE_LIMITED"), State.EXECUTING, "Purchases still go through", 60, State.SUCCEEDED
+        "429", status(429, "RATE_LIMITED"), State.EXECUTING, "Purchases still go through", 5, State.SUCCEEDED
     ),
     Row(
         "500",

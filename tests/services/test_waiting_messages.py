@@ -93,7 +93,10 @@ async def test_the_end_of_a_silence_counts_from_the_last_reading(world: World) -
     async with world.store.read() as tx:
         over = await alerts.newest(tx, "poller_silent", "main")
     assert over is not None
-    assert "It was not for 4 minutes." in over.text or "It was not for 5 minutes." in over.text
+    assert (
+        "It could not be read for 4 minutes." in over.text
+        or "It could not be read for 5 minutes." in over.text
+    )
 
 
 async def test_an_ending_counts_from_when_it_was_really_so_and_from_the_earliest_that_was_said(

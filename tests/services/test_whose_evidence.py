@@ -205,7 +205,7 @@ async def test_a_late_debit_that_comes_back_is_failed_and_says_that_it_came_back
     end = await jump(world, request)
 
     assert end.state is State.FAILED
-    assert "its return" in end.outcome_text
+    assert "the debit and the refund" in end.outcome_text
     assert await alert_kinds(world) == set()
 
 
@@ -228,7 +228,7 @@ async def test_what_two_people_resolved_is_never_overturned_and_they_are_notifie
     assert (found.state, found.outcome_text) == (State.FAILED, word)
     (alert,) = [a for a in await open_alerts(world) if a.kind == "landed_late"]
     assert alert.count == 1
-    assert "stands" in alert.text
+    assert "and that counts" in alert.text
     lines = [line for line in await thread_lines(world, request) if line["line"] == "contradicted"]
     assert len(lines) == 1
 

@@ -43,7 +43,18 @@ def test_the_example_file_is_valid_and_says_what_its_comments_say() -> None:
     assert config.policy.of("funding_submit") == KindPolicy(1, timedelta(hours=2))
     assert config.policy.limits.per_requester_usd == Decimal(5000)
     assert config.policy.limits.per_pair_usd is None
-    assert config.destinations[0].events == ("card.authorized", "card.transaction")
+    assert config.policy.people.admins == ()
+    assert config.destinations == ()
+
+
+def test_the_example_of_a_destination_in_the_example_file_is_a_valid_one() -> None:
+    text = (ROOT / "countersign.toml").read_text()
+    before, example = text.split("[relay]")
+    shown = "".join(f"{line[2:]}\n" for line in example.splitlines() if line.startswith("# "))
+
+    (destination,) = Config.parse((before + shown).encode()).destinations
+
+    assert destination.events == ("card.authorized", "card.transaction")
 
 
 def test_defaults_hold_where_the_file_is_silent() -> None:

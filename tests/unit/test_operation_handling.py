@@ -49,7 +49,7 @@ OF_KINDS: dict[str, dict[str, Any]] = {
     "deposit_quote": {"repeats": False},
     "event_redeliver": {"superseded_by": ("event_redeliver",)},
     "fees_markup": {"superseded_by": ("fees_markup",)},
-    "funding_submit": {},
+    "funding_submit": {"superseded_by": ("funding_submit",), "leaves_a_trace": True},
     "webhook_register": {"asked_by_admins": True, "alone": True, "repeats": False},
     "webhook_rotate": {"asked_by_admins": True, "alone": True, "repeats": False},
 }

@@ -153,3 +153,25 @@ def test_settings_cannot_be_changed() -> None:
 
     with pytest.raises(ValidationError, match="frozen"):
         settings.database_url = "sqlite:///other.db"  # type: ignore[misc]  # the point of the test
+
+
+def test_what_kubernetes_says_of_a_service_with_our_name_is_ignored() -> None:
+    """For a Service named countersign, and for one named countersign-web [kubernetes.io, discovering services]."""
+    for service in ("COUNTERSIGN", "COUNTERSIGN_WEB"):
+        env = {
+            f"{service}_SERVICE_HOST": "10.96.7.21",
+            f"{service}_SERVICE_PORT": "8402",
+            f"{service}_SERVICE_PORT_HTTP": "8402",
+            f"{service}_PORT": "tcp://10.96.7.21:8402",
+            f"{service}_PORT_8402_TCP": "tcp://10.96.7.21:8402",
+            f"{service}_PORT_8402_TCP_PROTO": "tcp",
+            f"{service}_PORT_8402_TCP_PORT": "8402",
+            f"{service}_PORT_8402_TCP_ADDR": "10.96.7.21",
+        }
+        assert Settings.from_env(env) == Settings.from_env({})
+
+
+def test_a_port_that_a_person_wrote_is_still_an_unknown_setting() -> None:
+    (problem,) = problems_of({"COUNTERSIGN_PORT": "8402"})
+
+    assert problem.startswith("COUNTERSIGN_PORT is not a setting.")

@@ -138,6 +138,8 @@ class AlertKind:
     remedies: tuple[Remedy, ...] = ()
     """What **Suggest a fix** may open; the first one, unless `remedy_by` picks by the facts kept with the alert."""
     remedy_by: Callable[[Facts], Remedy | None] | None = None
+    is_document: bool = False
+    """Something to read and take over, with its own message: not counted among the open alerts."""
     digest_word: str = ""
     """What the morning's digest calls it; its name where there is no better word."""
     has_float_chart: bool = False

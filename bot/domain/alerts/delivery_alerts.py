@@ -123,8 +123,9 @@ RELAY_DEAD = AlertKind(
     wordings=one(
         Severity.WARNING,
         "{destination} does not get its events: {count} given up",
-        "They were tried for a day, and the last answer was: {error}. They are kept for a while. When {destination}"
-        " works again, have an approver or admin press Redeliver: each is sent with its id and its bytes as before.",
+        "They were tried for a day, and the last answer was: {error}. They are kept as long as retention.relay says, 30"
+        " days if it is not set. When {destination} works again, have an approver or admin press Redeliver: each is"
+        " sent with its id and its bytes as before.",
     ),
     endings={
         "": Ending("{subject} has no events waiting any more", "Some were not delivered for {lasted}."),

@@ -63,7 +63,7 @@ HANDOVER = AlertKind(
     raised_when="a shift is handed over",
     found_by="people",
     ends="somebody else accepts it, or the next shift is handed over",
-    wordings=one(Severity.WARNING, "Hand-over from {who}", "{note_and_what_is_open}"),
+    wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
     endings={  # what was handed over stays to be read
         "": Ending("{title}", "{who} has it.\n{text}"),
         "next": Ending("{title}", "Nobody took it over; {who} handed over the next one.\n{text}"),
@@ -72,6 +72,7 @@ HANDOVER = AlertKind(
     buttons=(Button.ACCEPT,),
     open_head="⇄ Hand-over",
     over_head="✓ Taken over",
+    is_document=True,
 )
 
 DELEGATION = AlertKind(

@@ -19,6 +19,8 @@ from bot.domain.time import in_words
 TOO_QUICK = timedelta(seconds=3)
 """An approval sooner after the request was made than anybody reads it."""
 
+_ENOUGH = 3  # approvals to call a pair frequent
+
 
 @dataclass(frozen=True, slots=True)
 class DecisionTime:
@@ -72,11 +74,12 @@ class ApprovalHealth:
 
     @property
     def _expired(self) -> str:
-        return f"{self.expired:,} expired without a decision."
+        number = f"{self.expired:,}" if self.expired else "None"
+        return f"{number} expired without a decision."
 
     @property
     def _pair(self) -> str:
-        if self.pair is None:
+        if self.pair is None or self.approvals < _ENOUGH:
             return ""
         approver, requester, times = self.pair
         return f"{approver} approves most often for {requester}: {times:,} of {_counted(self.approvals, 'approval')}."

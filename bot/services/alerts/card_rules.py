@@ -148,11 +148,9 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
 
 async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
     """Was a freeze the last thing that requests of ours did to it?"""
-    freezing = operations.leaving(core.kinds, "FROZEN")
-    switching = (*freezing, *operations.leaving(core.kinds, "ACTIVE"))
-    acts = await requests.find(tx, subject=card_id, states=_OURS, limit=20)
-    switches = [r for r in acts if r.kind in switching]
-    return bool(switches) and max(switches, key=lambda r: r.created_at).kind in freezing
+    done = [r for r in await _switches(tx, core, card_id) if r.state in _OURS]
+    newest = max(done, key=_decided, default=None)
+    return newest is not None and newest.kind in operations.leaving(core.kinds, "FROZEN")
 
 
 async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, how: str) -> None:

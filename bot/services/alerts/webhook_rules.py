@@ -21,7 +21,10 @@ from storage.transaction import Tx
 # The first retries are done by then [Delivery rules]; what waits longer is not a hiccup.
 _DELIVERED_WITHIN = timedelta(minutes=5)
 _LOOKED_BACK = timedelta(hours=6)
+# So many of those that should have been delivered by now.
 _MOST = 300
+# So many in all, where the newest are too young for it.
+_MOST_READ = 1_000
 # So many in a row that the card provider calls delivered and that did not come by a delivery.
 _SILENT_AT = 3
 
@@ -37,23 +40,31 @@ async def look(core: Core, program: str) -> None:
         return
     now = core.clock.now()
     found: list[Event] = []
+    old: list[Event] = []
     since = max(now - _LOOKED_BACK, hook.updated_at)
     log = cast(AsyncGenerator[Event, None], partner.events(since=since, lane=Lane.BACKGROUND))
     async with aclosing(log) as events:  # left before its end, so it has to be closed
         async for event in events:
             found.append(event)
-            if len(found) == _MOST:
+            if event.created_at < now - _DELIVERED_WITHIN:
+                old.append(event)
+            if len(old) == _MOST or len(found) == _MOST_READ:
                 break
-    old = [event for event in found if event.created_at < now - _DELIVERED_WITHIN]
+    is_proved = any(event.delivered for event in found)
     async with core.store.begin() as tx:
-        await _failing(tx, core, program, [event for event in old if not event.delivered])
+        waiting = [event for event in old if not event.delivered]
+        await _failing(tx, core, program, waiting, is_proved=is_proved)
         await _silent(tx, core, program, [event for event in old if event.delivered])
 
 
-async def _failing(tx: Tx, core: Core, program: str, undelivered: Sequence[Event]) -> None:
+async def _failing(
+    tx: Tx, core: Core, program: str, undelivered: Sequence[Event], *, is_proved: bool
+) -> None:
+    """`is_proved`: something was delivered lately. Where nothing was to be, an alert goes on."""
     condition = delivery_alerts.WEBHOOK_FAILING.condition(program)
     if not undelivered:
-        await alerts.resolve(tx, core, condition)
+        if is_proved:
+            await alerts.resolve(tx, core, condition)
         return
     first = min(event.created_at for event in undelivered)
     said = delivery_alerts.WEBHOOK_FAILING.says(program=program, count=len(undelivered), first=first)
@@ -65,11 +76,11 @@ async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) 
     """Delivered, says the card provider, yet we know them from the log alone: they go somewhere else."""
     condition = delivery_alerts.WEBHOOK_SILENT.condition(program)
     newest = sorted(delivered, key=lambda event: event.created_at)[-_SILENT_AT:]
-    if len(newest) < _SILENT_AT:
-        return
     came = [await inbox.get(tx, event.id) for event in newest]
     if any(event is not None and event.source == "webhook" for event in came):
         await alerts.resolve(tx, core, condition)
+        return
+    if len(newest) < _SILENT_AT:
         return
     said = delivery_alerts.WEBHOOK_SILENT.says(program=program)
     since, facts = newest[0].created_at, {"program": program}

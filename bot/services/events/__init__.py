@@ -8,6 +8,7 @@ from bot.services.events.intake import Intake
 from bot.services.events.polling import POLLED, Poller
 from bot.services.events.relay import Relay, note_destinations
 from bot.services.events.ssrf import AT_ONCE, Sender
+from bot.services.events.ssrf import by_the_system as addresses_of
 from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR, Webhooks
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Relay",
     "Sender",
     "Webhooks",
+    "addresses_of",
     "inbox",
     "note_destinations",
     "otp_delivery",

@@ -48,12 +48,14 @@ class Backfill:
         self._intake = intake
 
     async def run_once(self) -> None:
-        """One reading of each program's log; an unreadable one is read from the same place next time."""
-        for program, client in self._core.partners.items():
-            try:
-                await self._read(program, client)
-            except PartnerError as error:
-                log.warning("backfill.not_read", extra={"program": program, "error": str(error)})
+        """One reading of each program's log, side by side; an unreadable one is read from the same place next time."""
+        await asyncio.gather(*(self._one(program, client) for program, client in self._core.partners.items()))
+
+    async def _one(self, program: str, client: PartnerClient) -> None:
+        try:
+            await self._read(program, client)
+        except PartnerError as error:
+            log.warning("backfill.not_read", extra={"program": program, "error": str(error)})
 
     async def _read(self, program: str, client: PartnerClient) -> None:
         async with self._core.store.read() as tx:

@@ -66,7 +66,8 @@ async def sweep_late_landings(core: Core) -> None:
         failed = await requests.failed_in_doubt(tx, since=tx.now - timing.LATE_LANDING_FOR)
     for request in failed:
         # A switch that somebody has set since reads just like one that was carried out late.
-        is_switch = bool(core.kinds[request.kind].handling.superseded_by)
+        handling = core.kinds[request.kind].handling
+        is_switch = bool(handling.superseded_by) and not handling.leaves_a_trace
         if request.program in core.partners and not is_switch:
             await _look_again(core, request)
 

@@ -1,5 +1,7 @@
 """Of several requests on one setting the one approved last decides; what an older one may still do to it.
 
+Two requests are on one setting where they set something in common: of two limits of a card neither touches the other.
+
 A call that is on its way cannot be called back. So what can wait is sent only when no older call on its setting can
 land after it. What cannot wait is sent at once, and is not called done while an older call has no outcome.
 """
@@ -110,7 +112,12 @@ async def _on_its_setting(tx: Tx, core: Core, request: Request, states: tuple[St
     found = await requests.find(
         tx, program=request.program, states=states, subject=request.subject, kinds=kinds
     )
-    return [other for other in found if other.id != request.id]
+    sets = _settings(core, request)
+    return [other for other in found if other.id != request.id and sets & _settings(core, other)]
+
+
+def _settings(core: Core, request: Request) -> frozenset[str]:
+    return core.kinds[request.kind].of_stored(request.terms, request.subject_label).settings
 
 
 def _is_newer(other: Request, request: Request) -> bool:

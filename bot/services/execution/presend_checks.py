@@ -289,7 +289,9 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
     if len(counted) < max(found.whole.approvals_needed, found.needed):
-        text = "Some of those who decided on this count as one person now, by delegation."
+        text = (
+            "Some of those who decided on this are linked by a delegation now, so they count as one person."
+        )
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 

@@ -60,7 +60,7 @@ async def post(core: Core) -> None:
             several = f" ({program})" if len(fees) > 1 else ""
             lines += [(f"{label}{several}", text) for label, text in found]
         waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
-        still_open = [alert.title for alert in await alerts.open_ones(tx)]
+        still_open = [a.title for a in await alerts.open_ones(tx) if not catalogue.of(a.kind).is_document]
         if not (lines or waiting or still_open):
             return
         value = {

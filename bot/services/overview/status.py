@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.domain.alerts import Severity
+from bot.domain.alerts import Severity, catalogue
 from bot.domain.requests import OPEN, State, approval_health
 from bot.partner.errors import PartnerError
 from bot.services import snapshots
@@ -53,8 +53,10 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
 
 
 async def open_alerts(tx: Tx, core: Core) -> tuple[AlertView, ...]:
-    """What is open and not snoozed, the worst first, then the newest."""
-    found = [a for a in await alerts.open_ones(tx) if a.state != "snoozed"]
+    """What is open, not snoozed and no document, the worst first, then the newest."""
+    found = [
+        a for a in await alerts.open_ones(tx) if a.state != "snoozed" and not catalogue.of(a.kind).is_document
+    ]
     ordered = sorted(found, key=lambda a: -Severity(a.severity).rank)
     return await alert_view_models.alert_views(tx, core, ordered)
 

@@ -86,7 +86,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
 
 async def _recorded_facts(tx: Tx, core: Core, read: Read, program: str) -> dict[str, Any]:
     """What our own records say of the whole and of each row, and the warnings that follow."""
-    by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)))
+    by_row, found = await batch_summary.look(tx, dict(enumerate(read.operations, 1)), program)
     hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
     return {"pending_usd": hold.usd, "by_row": by_row, "warnings": batch_summary.kept(found)}
 

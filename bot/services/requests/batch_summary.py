@@ -61,7 +61,7 @@ class RowWarning:
 
 
 async def look(
-    tx: Tx, operations: Mapping[int, Operation], *, but: Collection[str] = ()
+    tx: Tx, operations: Mapping[int, Operation], program: str, *, but: Collection[str] = ()
 ) -> tuple[list[dict[str, Any]], list[RowWarning]]:
     """The facts of each row by our own records, and the warnings that follow; rows by their number in the list.
 
@@ -71,7 +71,7 @@ async def look(
     by_row, found = [], []
     for number, operation in operations.items():
         entry = await cards.get(tx, operation.subject) if operation.has_card else None
-        facts = await drafts.on_target(tx, operation, but=but)
+        facts = await drafts.on_target(tx, operation, program, but=but)
         texts = _texts(operation, entry.status if entry else None, facts, is_twin=number in twins)
         by_row.append(facts)
         found += [RowWarning(number, _name(operation), text) for text in texts]

@@ -214,32 +214,50 @@ async def preview(core: Core, draft_id: str) -> Preview:
 
 async def recorded_facts(tx: Tx, core: Core, operation: Operation, program: str) -> Facts:
     """What our own records say: open and similar requests on the same target, what is held of the float."""
-    facts = await on_target(tx, operation)
+    facts = await on_target(tx, operation, program)
     if operation.handling.moves_float:
         hold = await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)
         facts["pending_usd"] = hold.usd
     return facts
 
 
-async def on_target(tx: Tx, operation: Operation, *, but: Collection[str] = ()) -> dict[str, Any]:
+async def on_target(
+    tx: Tx, operation: Operation, program: str, *, but: Collection[str] = ()
+) -> dict[str, Any]:
     """Ids of requests in doubt on the same target, and ids and states of similar ones; none of `but` among them."""
     facts: dict[str, Any] = {"unresolved": [], "similar": []}
-    in_doubt = {operation.kind, *operation.handling.doubts}
-    if operation.subject:
-        for other in await requests.find(tx, subject=operation.subject, limit=50):
-            if other.id in but:
-                continue
-            if other.state in (State.EXECUTING, State.UNRESOLVED) and other.kind in in_doubt:
-                facts["unresolved"].append(other.id)
-            elif _similar(other, operation, tx):
-                facts["similar"].append(f"{other.id} ({other.word})")
+    if not operation.subject:
+        return facts
+    in_doubt = await requests.find(
+        tx,
+        program=program,
+        subject=operation.subject,
+        kinds={operation.kind, *operation.handling.doubts},
+        states=(State.EXECUTING, State.UNRESOLVED),
+    )
+    alike = await requests.find(
+        tx,
+        program=program,
+        subject=operation.subject,
+        kinds=(operation.kind,),
+        states=(*OPEN, State.SUCCEEDED),
+        since=tx.now - SIMILAR_WITHIN,
+    )
+    doubtful = [other for other in in_doubt if other.id not in but and _speaks_against(other, operation)]
+    facts["unresolved"] = [other.id for other in doubtful]
+    facts["similar"] = [
+        f"{other.id} ({other.word})"
+        for other in alike
+        if other.id not in {*but, *facts["unresolved"]} and dict(other.terms) == operation.terms()
+    ]
     return facts
 
 
-def _similar(other: Request, operation: Operation, tx: Tx) -> bool:
-    recent = other.created_at >= tx.now - SIMILAR_WITHIN
-    alive = other.state in OPEN or other.state is State.SUCCEEDED
-    return recent and alive and other.kind == operation.kind and dict(other.terms) == operation.terms()
+def _speaks_against(other: Request, operation: Operation) -> bool:
+    """Of two that set something, only where it is in common."""
+    if other.kind != operation.kind:
+        return True
+    return bool(operation.settings & type(operation).of_stored(other.terms).settings)
 
 
 def recorded_concerns(operation: Operation, facts: Facts) -> list[Concern]:

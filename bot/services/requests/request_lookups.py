@@ -151,7 +151,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
         facts = {
             **loaded_facts(request.facts),
             **(read or {}),
-            **await on_target(tx, operation, but={request.id}),
+            **await on_target(tx, operation, request.program, but={request.id}),
         }
         if read is not None:
             facts |= await local_facts.facts(tx, operation, request.program)
@@ -215,7 +215,9 @@ async def confirmation_of_batch(
         operations = {
             n: core.kinds[row.kind].of_stored(row.terms, row.subject_label) for n, row in asked.items()
         }
-        _, now = await batch_summary.look(tx, operations, but={row.id for row in asked.values()})
+        _, now = await batch_summary.look(
+            tx, operations, batch.program, but={row.id for row in asked.values()}
+        )
         approvers = {d.actor for d in view.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, view.request, approvers)
         limits = await limit_lines_for_approvers(tx, core, view.request, approvers)

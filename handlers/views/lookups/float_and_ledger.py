@@ -25,7 +25,7 @@ def float_answer(found: FloatView) -> b.Block:
     lines = [
         ("Balance", format_usd(found.balance_usd)),
         ("Available", format_usd(found.available_usd)),
-        (f"Held by {b.counted(found.pending_count, 'pending request')}", format_usd(found.pending_usd)),
+        held_by_pending(found),
         *([("After all pending", format_usd(after))] if found.pending_usd else []),
     ]
     if found.runway is not None:
@@ -47,6 +47,13 @@ def float_answer(found: FloatView) -> b.Block:
     blocks.append(b.context(f"{money_of(found.program, live=found.live)} · {age(found.read_at)}{over}"))
     text = f"Float {format_usd(found.balance_usd)}, available {format_usd(found.available_usd)}"
     return b.message(text, blocks)
+
+
+def held_by_pending(found: FloatView) -> b.Line:
+    """What pending requests would take, as a label and a value."""
+    if not found.pending_count:
+        return ("Pending requests", "none")
+    return (f"Held by {b.counted(found.pending_count, 'pending request')}", format_usd(found.pending_usd))
 
 
 def runway(found: RunwayView) -> str:

@@ -26,7 +26,8 @@ def status(found: StatusView, *, may_pause: bool) -> b.Block:
     for state in found.programs:
         blocks += _program(state, found.trouble.get(state.program, ""))
     blocks.append(b.section(f"*Open requests* {_requests(found)}"))
-    blocks += b.pairs([("Approvals in the last 30 days", found.approvals.text or "nothing was requested")])
+    approvals = found.approvals.text or "nothing was requested"
+    blocks.append(b.section(f"*Approvals in the last 30 days* {b.esc(approvals)}"))
     blocks += alerts_in_brief(found.alerts, _ALERTS)
     blocks.append(b.context(f"as of {b.when(found.at, '{date_short_pretty} {time_secs}')}"))
     blocks += pause_buttons(found.programs) if may_pause else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from bisect import insort
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.ids import Ids
@@ -47,11 +47,12 @@ class StoredFile:
 class Store:
     """Everything in the workspace; `on_change` is called after each change."""
 
-    def __init__(self, persist: Persist, clock: Clock, ids: Ids, bot_name: str) -> None:
+    def __init__(self, persist: Persist, clock: Clock, ids: Ids, bot_name: str, zone: str = "") -> None:
         self._persist = persist
         self._clock = clock
         self._ids = ids
         self._bot_name = bot_name
+        self._zone = zone
         self.on_change: Callable[[], None] = lambda: None
         self._forget()
         self._load()
@@ -92,7 +93,7 @@ class Store:
         for channel in people.seed_channels(now):
             self.put_channel(channel)
         for person in people.seed_people(self._bot_name):
-            self.put_person(person)
+            self.put_person(replace(person, tz=self._zone) if self._zone else person)
         for group in people.seed_groups():
             self.put_group(group)
 

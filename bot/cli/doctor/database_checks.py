@@ -1,0 +1,55 @@
+"""The database: its address and folder, its version, the master key, the audit chain, messages that wait in it."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from bot.cli.doctor.findings import Finding, of_error, well, wrong
+
+if TYPE_CHECKING:
+    from bot.config import Settings
+    from storage.audit import Report
+    from storage.store import Store
+
+
+async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Finding], Store | None]:
+    """Its findings, and the store, which the stack closes; None where it does not open."""
+    from bot.cli.environment import open_store
+    from storage import audit
+    from storage.database import Database
+
+    try:
+        if unwritable := Database.parse(settings.database_url).unwritable():
+            return [wrong("database_folder", unwritable)], None
+        store = await stack.enter_async_context(open_store(beside_the_bot=True))
+        async with store.read() as tx:
+            report = await audit.verify(tx)
+        server = await store.server()
+    except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
+        return of_error("database", error), None
+    fits = f"The database is at this version, on {server}, and the master key fits it."
+    return [well("database", fits), _audit_chain(report), await messages(store)], store
+
+
+def _audit_chain(report: Report) -> Finding:
+    if report.ok:
+        return well("audit_chain", f"The audit chain is whole: {report.count} entries.")
+    return wrong(
+        "audit_chain",
+        f"The audit chain is broken at entry {report.first_bad} ({report.kind}): somebody changed the database outside"
+        " Countersign. Keep a copy of it before anything else, and see `tampered` in the runbook.",
+    )
+
+
+async def messages(store: Store) -> Finding:
+    """Do messages wait for Slack?"""
+    from bot.services.messages import waiting as waiting_messages
+    from bot.services.operators import health
+
+    async with store.read() as tx:
+        waiting = await waiting_messages.now(tx)
+        is_late = waiting is not None and waiting.since < tx.now - waiting_messages.LATE_AFTER
+    if waiting is None or not is_late:
+        return well("messages", "No message waits for Slack.")
+    return wrong("messages", health.messages_wait(waiting))

@@ -1,0 +1,142 @@
+"""`countersign init`: what a first start needs, written from five answers: the policy, a master key, the environment.
+
+Nothing is overwritten, and nothing is written before every answer is found good. Tokens and keys of others are no
+questions: they go into the `.env` by hand, and the Partner API's key goes to `countersign keys set`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from bot.cli.errors import Mistake
+
+# Packaged beside this file, in the repository a link to the one at its root.
+_EXAMPLE = Path(__file__).with_name("countersign.toml")
+POLICY, MASTER_KEY, ENVIRONMENT = "countersign.toml", "master.key", ".env"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered; None where it has to be asked."""
+
+    approvers: str | None = None
+    approvals_channel: str | None = None
+    alerts_channel: str | None = None
+    draft_only: bool | None = None
+    database_url: str | None = None
+
+
+def write(folder: Path, given: Answers) -> None:
+    """Ask what `given` leaves open, and write the three files. Raises `Mistake`, ConfigError and SettingsError."""
+    from bot.config import Config, Settings
+    from storage.vault import new_master
+
+    folder = folder.absolute()
+    there = [name for name in (POLICY, MASTER_KEY, ENVIRONMENT) if os.path.lexists(folder / name)]
+    if there:
+        raise Mistake(
+            f"{folder} has {' and '.join(there)} already, and nothing is overwritten. Nothing was written. Name another"
+            " folder, such as: countersign init local"
+        )
+    answers = _asked(folder, given)
+    policy = policy_file(answers)
+    environment = _environment(folder, answers)
+    Config.parse(policy.encode())
+    Settings.from_env({"COUNTERSIGN_DATABASE_URL": str(answers.database_url)})
+    folder.mkdir(parents=True, exist_ok=True)
+    _create(folder / POLICY, policy, mode=0o644)
+    _create(folder / MASTER_KEY, new_master() + "\n", mode=0o400)
+    _create(folder / ENVIRONMENT, environment, mode=0o600)
+    typer.echo(_what_next(folder))
+
+
+def _asked(folder: Path, given: Answers) -> Answers:
+    def ask(answer: str | None, question: str, usual: str) -> str:
+        return answer if answer is not None else str(typer.prompt(question, default=usual))
+
+    return Answers(
+        approvers=ask(
+            given.approvers,
+            "Who approves? A user group, or member ids with commas between them",
+            "@card-approvers",
+        ),
+        approvals_channel=ask(given.approvals_channel, "Channel for requests", "#card-approvals"),
+        alerts_channel=ask(given.alerts_channel, "Channel for alerts", "#card-alerts"),
+        draft_only=given.draft_only
+        if given.draft_only is not None
+        else typer.confirm("Practice first, so that nothing is sent to the card provider?", default=False),
+        database_url=ask(
+            given.database_url,
+            "Database, an SQLite file or postgresql://user@host/name",
+            f"sqlite:///{folder}/countersign.db",
+        ),
+    )
+
+
+def policy_file(answers: Answers) -> str:
+    """The example with these answers in it."""
+    approvers = [name.strip() for name in str(answers.approvers).split(",") if name.strip()]
+    text = _EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[
+        1
+    ]  # without the path of the schema for editors
+    for key, value in (
+        ("approvers", approvers),
+        ("approvals_channel", answers.approvals_channel),
+        ("alerts_channel", answers.alerts_channel),
+        ("draft_only", bool(answers.draft_only)),
+    ):
+        # A string, a list of strings and a truth value are written in TOML as in JSON.
+        said = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        usual = re.search(rf'^{key} = (\[[^\]]*\]|"[^"]*"|true|false)', text, re.MULTILINE)
+        assert usual is not None  # noqa: S101 - the example shows every setting
+        text = text[: usual.start()] + said + text[usual.end() :]
+    return text
+
+
+def _environment(folder: Path, answers: Answers) -> str:
+    settings = {
+        "COUNTERSIGN_CONFIG": str(folder / POLICY),
+        "COUNTERSIGN_MASTER_KEY_FILE": str(folder / MASTER_KEY),
+        "COUNTERSIGN_DATABASE_URL": str(answers.database_url),
+    }
+    lines = [f"{name}={shlex.quote(value)}" for name, value in settings.items()]
+    return "\n".join(
+        [
+            "# What `countersign` is started with. Keep it to yourself: it will hold tokens.",
+            "# OAuth & Permissions > Bot User OAuth Token, xoxb-…",
+            "SLACK_BOT_TOKEN=",
+            "# Basic Information > App-Level Tokens, with connections:write, xapp-…",
+            "SLACK_APP_TOKEN=",
+            *lines,
+            "# The https address at which the web server is reached, for the webhook and for card details:",
+            "#COUNTERSIGN_PUBLIC_URL=https://countersign.example.com",
+            "",
+        ]
+    )
+
+
+def _create(path: Path, text: str, *, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
+
+
+def _what_next(folder: Path) -> str:
+    environment = shlex.quote(str(folder / ENVIRONMENT))
+    return f"""\
+{folder / POLICY}  who may approve what: have it reviewed
+{folder / MASTER_KEY}  the master key: keep a copy of it away from the database's backups
+{folder / ENVIRONMENT}  the settings: put the two Slack tokens into it
+
+Next:
+  set -a; . {environment}; set +a
+  countersign keys set main --url https://HOST/api/partner/v1
+  countersign doctor
+  countersign run"""

@@ -18,9 +18,12 @@ from bot.partner.calls import cards as card_calls
 from bot.partner.calls import deposits as deposit_calls
 from bot.partner.calls import events as event_calls
 from bot.partner.calls import history as history_calls
+from handlers.commands.all_lookups import LOOK_UPS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+# What is written by a program explains nothing.
+MADE = ("messages.md", "rules.md")
 # Where an unknown outcome comes from, and the heading that tells what to do about it.
 LOST_ANSWERS = {
     card_calls.TOP_UP: "A top-up was debited, and the card may not have the money",
@@ -84,7 +87,16 @@ def test_every_state_is_explained() -> None:
 
 
 def test_every_operation_kind_tells_how_its_truth_is_found() -> None:
-    assert {h.strip("`") for h in headings("operations.md") if h.startswith("`")} == set(operations.kinds())
+    explained = {h.strip("`") for h in headings("operations.md") if h.startswith("`")}
+
+    assert explained == set(operations.kinds()), "docs/operations.md has a heading for each kind"
+
+
+def test_every_look_up_is_explained_on_a_page_that_people_write() -> None:
+    text = "\n".join(page.read_text() for page in sorted(DOCS.glob("*.md")) if page.name not in MADE)
+    commands = {"/" + " ".join(filter(None, name)) for name in LOOK_UPS}
+
+    assert {command for command in commands if not re.search(rf"{re.escape(command)}\b", text)} == set()
 
 
 def test_every_alert_has_its_entry_in_the_runbook() -> None:

@@ -14,7 +14,6 @@ from bot.intents.directory import Directory, find_misspelt_names, fold
 from bot.intents.examples import EXAMPLES
 from bot.intents.model import (
     ACTIONS,
-    READS,
     Ask,
     Facts,
     KnownCard,
@@ -30,7 +29,6 @@ from bot.intents.recognition import WhatIf, read_what_if
 __all__ = [
     "ACTIONS",
     "EXAMPLES",
-    "READS",
     "Ask",
     "Directory",
     "Facts",

@@ -7,23 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-READS: Final = frozenset(
-    {
-        "float_status",
-        "card_list",
-        "card_show",
-        "card_balance",
-        "card_transactions",
-        "decline_explain",
-        "funding_list",
-        "funding_show",
-        "funding_addresses",
-        "fees_show",
-        "ledger_show",
-        "pending_approvals",
-        "alerts_show",
-    }
-)
 #: What opens a form. Each names one operation kind, the one whose file says `intent` so: the kinds know their
 #: intents and no intent its kind, since a process that only parses loads nothing of the API.
 ACTIONS: Final = frozenset(

@@ -1,7 +1,7 @@
 """What an endpoint is, and what its answers mean; the endpoints themselves stand in `calls`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bot.partner.answers import NO_ANSWER, Answer, Rows
 from bot.partner.shapes import NOTHING_SENT, Sent, Shape
@@ -28,9 +28,6 @@ HISTORY_READ_SECONDS = 130.0
 # Timeouts are per phase, and a peer that drips bytes resets the one for reading each time: the whole
 # exchange has a deadline too. Beyond the read time it allows for connecting and for sending.
 _DEADLINE_MARGIN_SECONDS = 10.0
-
-LONGEST_CHANGE_SECONDS = CHANGE_READ_SECONDS + _DEADLINE_MARGIN_SECONDS
-"""After this no request that changes anything can still be on its way from here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +60,11 @@ class Endpoint:
     """
 
     value: str
-    chapter: str
-    facts: Facts
-    rows: Rows
-    shape: Shape
-    sent: Sent = NOTHING_SENT
+    chapter: str = field(repr=False)
+    facts: Facts = field(repr=False)
+    rows: Rows = field(repr=False)
+    shape: Shape = field(repr=False)
+    sent: Sent = field(default=NOTHING_SENT, repr=False)
 
     def __str__(self) -> str:
         return self.value

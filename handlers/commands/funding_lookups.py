@@ -24,7 +24,7 @@ async def _show(asked: Asking) -> Block:
 
 async def _addresses(asked: Asking) -> Block:
     found = await funding_lookups.funding_addresses(asked.core, program=asked.program)
-    return funding.addresses(found, asked.program)
+    return funding.addresses(found)
 
 
 LOOK_UPS = (

@@ -24,7 +24,7 @@ def command_of(reading: Reading, now: datetime, zone: ZoneInfo) -> Command:
     if intent == "decline_explain" and _card(reading):
         # The page of a card shows its declines with the next step; its statement those of a longer time.
         intent = "card_transactions" if stretch else "card_show"
-    (command, subcommand), arguments = _TABLE[intent]
+    (command, subcommand), arguments = COMMANDS[intent]
     words = arguments(reading, stretch)
     return Command(command, subcommand, " ".join(filter(None, words)))
 
@@ -85,7 +85,7 @@ def _hash_or_id(reading: Reading, period: str) -> tuple[str, ...]:
 
 
 Arguments = Callable[[Reading, str], tuple[str, ...]]
-_TABLE: Mapping[str, tuple[tuple[str, str], Arguments]] = {
+COMMANDS: Mapping[str, tuple[tuple[str, str], Arguments]] = {
     "float_status": (("float", ""), _nothing),
     "card_list": (("card", "list"), _status),
     "card_show": (("card", "show"), _that_card),
@@ -100,4 +100,3 @@ _TABLE: Mapping[str, tuple[tuple[str, str], Arguments]] = {
     "pending_approvals": (("requests", ""), _nothing),
     "alerts_show": (("countersign", "alerts"), _nothing),
 }
-INTENTS = frozenset(_TABLE)

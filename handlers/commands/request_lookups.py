@@ -109,7 +109,7 @@ async def _show(asked: Asking) -> Block:
 
 async def _cancel(asked: Asking) -> Block:
     cancelled = await requests.cancel(asked.core, _named(asked), asked.slack_id)
-    return replies.said(f"{cancelled.id} is cancelled. Nothing of it was sent.")
+    return replies.said(replies.cancelled(cancelled))
 
 
 async def _verify(asked: Asking) -> Block:

@@ -620,10 +620,10 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
     await desk.register()
     honest = inbox.on_event
 
-    async def on_event(tx: Tx, core: Core, received: ReceivedEvent, purchase: Any) -> None:
+    async def on_event(tx: Tx, core: Core, received: ReceivedEvent) -> None:
         if getattr(received.event.data, "merchant", "") == "CURSED":
             raise RuntimeError("a rule that has a fault")
-        await honest(tx, core, received, purchase)
+        await honest(tx, core, received)
 
     monkeypatch.setattr(inbox, "on_event", on_event)
     for merchant in ("CURSED", "ACME"):

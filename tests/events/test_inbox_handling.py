@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.domain.events import Purchase, Retention
+from bot.domain.events import Retention
 from bot.services.core import Core
 from bot.services.events import inbox, retention
 from bot.services.received_event import ReceivedEvent
@@ -24,7 +24,7 @@ class Rules:
         self.failing: set[str] = set()
         self.after_commit: list[str] = []
 
-    async def on_event(self, tx: Tx, core: Core, received: ReceivedEvent, purchase: Purchase | None) -> None:
+    async def on_event(self, tx: Tx, core: Core, received: ReceivedEvent) -> None:
         self.shown[received.event.id] += 1
         event_id = received.event.id
         tx.after_commit(lambda: self.after_commit.append(event_id))
@@ -109,7 +109,7 @@ async def test_what_is_read_of_an_event_says_when_it_happened_and_that_it_is_lat
 ) -> None:
     received: list[ReceivedEvent] = []
 
-    async def on_event(tx: Tx, core: Core, one: ReceivedEvent, purchase: Purchase | None) -> None:
+    async def on_event(tx: Tx, core: Core, one: ReceivedEvent) -> None:
         received.append(one)
 
     monkeypatch.setattr(inbox, "on_event", on_event)

@@ -209,9 +209,7 @@ MESSAGES: Mapping[str, Draw] = {
     ),
     "funding-list": lambda text: funding.funding_list([given.a_funding(text)] * 40, text),
     "funding-show": lambda text: funding.funding_answer(given.a_funding(text)),
-    "funding-addresses": lambda text: funding.addresses(
-        [p.AddressView("POLYGON", text, ("USDC", text))], text
-    ),
+    "funding-addresses": lambda text: funding.addresses([p.AddressView("POLYGON", text, ("USDC", text))]),
     "requests": lambda text: request_lists.inbox(given.an_inbox(text)),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,

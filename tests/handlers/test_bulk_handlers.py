@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.requests import Request, State
-from bot.services import requests
+from bot.services import execution, requests
 from bot.services.operators import pausing
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver, a_slack_driver
 from tests.services.bulk_requests import hold_rows_to_the_ledger, rows_of, states_of
@@ -103,6 +103,21 @@ async def test_who_submits_a_batch_while_sending_is_paused_is_notified(driver: S
     assert f"*{batch.id}* is pending" in displayed
     assert "Sending to main is paused since" in displayed
     assert "the key may be stolen. What is approved meanwhile waits 15 minutes at most." in displayed
+
+
+async def test_cancelling_a_batch_under_way_by_command_claims_nothing_of_what_was_sent(
+    driver: SlackDriver,
+) -> None:
+    batch = await ask_by_upload(driver, "10", "20", "30")
+    await driver.world.approve(batch)
+    await execution.execute(driver.core, (await rows_of(driver.world, batch))[0].id)
+
+    await driver.command(ALICE, f"/requests cancel {batch.id}")
+
+    displayed = words(await driver.shown_to(ALICE))
+    assert f"{batch.id}: rows that were not sent yet are stopped." in displayed
+    assert "Nothing of it was sent" not in displayed
+    assert await states_of(driver.world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 2}
 
 
 async def test_the_results_name_each_row_with_its_key(driver: SlackDriver) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -17,7 +18,7 @@ from slack_sdk.models.views import View
 
 from bot import operations
 from handlers.views import blocks as b
-from handlers.views import plain
+from handlers.views import lookups, plain
 from handlers.views.requests import forms
 from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
@@ -25,6 +26,7 @@ from tests.handlers.sample_requests import WORDS
 from tests.support.view_text import view_text
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
+LOOKUPS = Path(lookups.__file__).parent
 ALL = {**MESSAGES, **VIEWS}
 # What is posted where several people see it; the rest are answers to the one who asked.
 _POSTED = ("card", "line", "direct", "alert", "digest", "batch")
@@ -238,3 +240,34 @@ def test_freeze_now_is_offered_for_a_freeze_where_the_policy_allows_it() -> None
     assert blocks_of("form-card_freeze") == ["card", "run_now", "reason"]
     assert "run_now" not in blocks_of("form-card_unfreeze")
     assert "run_now" not in str(forms.form(freeze, forms.Filled(), run_now=False))
+
+
+def drawn_by_name(source: str) -> set[str]:
+    """The public functions that give a whole message or view, in a module of views."""
+    return {
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef)
+        and not node.name.startswith("_")
+        and node.returns is not None
+        and ast.unparse(node.returns) in ("b.Block", "Block")
+    }
+
+
+def test_the_answer_of_every_look_up_is_among_the_views() -> None:
+    """So that strangers' text, Slack's limits and the snapshots are tried on it."""
+    given = Path(__file__).parent.glob("*_view*.py")
+    named = {
+        node.attr
+        for path in given
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute)
+    }
+    answers = {path.stem: drawn_by_name(path.read_text()) for path in LOOKUPS.glob("*.py")}
+
+    assert sum(map(len, answers.values())) > 15
+    assert {room: missing for room, names in answers.items() if (missing := names - named)} == {}
+
+
+def test_a_view_that_nobody_draws_here_would_be_found() -> None:
+    assert drawn_by_name("def peak(a: int) -> b.Block: ...\ndef _x() -> b.Block: ...") == {"peak"}

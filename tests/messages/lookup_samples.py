@@ -164,7 +164,7 @@ def answers() -> Iterator[Sample]:
     yield "/funding show", funding.funding_answer(a_submission())
     yield (
         "/funding addresses",
-        funding.addresses([p.AddressView("POLYGON", "0x4f0c77…", ("USDC", "USDT"))], "main"),
+        funding.addresses([p.AddressView("POLYGON", "0x4f0c77…", ("USDC", "USDT"))]),
     )
     yield (
         "/requests",

@@ -84,6 +84,7 @@ def call(client: PartnerClient, operation: Endpoint, card_id: str = "Ab1") -> Aw
         deposit_calls.QUOTE_DEPOSIT: lambda: client.quote_deposit(body),
         deposit_calls.DEPOSITS: client.deposits,
     }
+    assert operation in calls, f"{operation}: put its call, its body and its answer here"
     return calls[operation]()
 
 

@@ -121,7 +121,7 @@ def test_the_calls_that_change_something_are_exactly_those_with_a_table_of_their
     assert {operation.value for operation in ENDPOINTS if operation.facts.changes} == set(CHANGES)
 
 
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 def test_no_answer_leaves_a_change_open_and_a_read_harmless(operation: Endpoint) -> None:
     certainty = A if operation.facts.changes else T
 

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from bot.domain import card_details
 from bot.partner import codec, errors, models
 from bot.partner.calls import cards as card_calls
 from bot.partner.calls import events as event_calls
@@ -36,7 +37,7 @@ from tests.support.partner_api import CannedApi, client_of, refusal, success
 
 
 @pytest.mark.rule("R006", "R026", "R090")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint, clock: FrozenClock) -> None:
     """R006, R026, R090: the base path stays, and only calls that take a key are sent one."""
     api = CannedApi(success(ANSWERS[operation]))
@@ -58,7 +59,7 @@ async def test_each_call_goes_out_as_the_document_writes_it(operation: Endpoint,
 
 
 @pytest.mark.rule("R001", "R027")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -75,7 +76,7 @@ async def test_each_answer_becomes_a_value_with_exact_numbers_and_nothing_lost(
 
 
 @pytest.mark.rule("R025")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -96,7 +97,7 @@ async def test_each_answer_may_grow_and_no_value_of_another_kind_is_taken(
 
 
 @pytest.mark.rule("R143", "R146", "R209")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_no_call_shows_what_is_secret_or_personal_in_log_value_or_error(
     operation: Endpoint, clock: FrozenClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -138,7 +139,7 @@ async def test_an_address_that_shows_a_card_is_there_for_whoever_asks_for_it(clo
     assert token.url.reveal() == TOKEN_URL
     assert token.expires_in == 60
     assert token.single_use
-    assert models.DETAILS_SECONDS == 600
+    assert card_details.PAGE_GOOD_FOR_S == 600
 
 
 @pytest.mark.rule("R144")

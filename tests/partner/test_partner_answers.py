@@ -66,7 +66,7 @@ def ruled(endpoint: Endpoint) -> dict[tuple[int, str], tuple[str, str, bool]]:
     return {(int(status), code): (first, after, bool(spent)) for status, code, first, after, *spent in words}
 
 
-@pytest.mark.parametrize("endpoint", CHANGES)
+@pytest.mark.parametrize("endpoint", CHANGES, ids=str)
 def test_every_answer_to_a_change_means_what_the_rules_say(endpoint: Endpoint) -> None:
     """Rules 2B; for every status and code, those that no document gives among them."""
     rules = ruled(endpoint)
@@ -85,7 +85,7 @@ def test_every_change_has_its_rules_and_no_read_has() -> None:
     assert set(RULES) == {endpoint.value for endpoint in CHANGES}
 
 
-@pytest.mark.parametrize("endpoint", CHANGES)
+@pytest.mark.parametrize("endpoint", CHANGES, ids=str)
 def test_no_answer_and_answers_no_table_names_prove_nothing(endpoint: Endpoint) -> None:
     for status, code in (
         (None, None),
@@ -113,7 +113,7 @@ def test_what_is_a_clear_answer_at_first_is_looked_into_afterwards() -> None:
 
 
 @pytest.mark.parametrize("in_doubt", [False, True])
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=str)
 def test_a_limited_rate_and_a_refused_key_are_the_same_for_every_call(
     endpoint: Endpoint, in_doubt: bool
 ) -> None:
@@ -186,7 +186,7 @@ def test_a_page_is_repeated_as_the_answer_of_its_status_is() -> None:
                 assert meaning(endpoint, status, None).repeats == row.repeats, (endpoint, status)
 
 
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=str)
 def test_what_would_be_said_again_is_not_asked_again(endpoint: Endpoint) -> None:
     for status in (301, 401, 404, 418, 504):
         assert meaning(endpoint, status, None).repeats == 0

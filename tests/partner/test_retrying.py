@@ -69,7 +69,7 @@ MATRIX = {
 
 
 @pytest.mark.rule("R020", "R071", "R072", "R107", "R108", "R109", "R129", "R144")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_a_call_that_never_succeeds_is_sent_only_as_often_as_it_may(
     operation: Endpoint, clock: FrozenClock
 ) -> None:
@@ -92,7 +92,7 @@ REFUSALS = [
 
 
 @pytest.mark.rule("R020", "R172")
-@pytest.mark.parametrize("operation", ENDPOINTS)
+@pytest.mark.parametrize("operation", ENDPOINTS, ids=str)
 async def test_an_answer_that_would_be_the_same_again_is_never_asked_for_again(
     operation: Endpoint, clock: FrozenClock
 ) -> None:

@@ -73,7 +73,7 @@ async def effects(world: World) -> dict[str, Any]:
 
 
 def test_every_kind_built_has_an_example_here() -> None:
-    assert set(TEXTS) == set(operations.kinds())
+    assert set(TEXTS) == set(operations.kinds()), "TEXTS of tests/support/kinds.py has one for each kind"
 
 
 @EACH
@@ -112,7 +112,10 @@ SAID = {
 def test_its_phrases_are_read_as_a_request_for_it(kind: str) -> None:
     card = KnownCard("4242", "NORA QUIST", "emp-1", "card1", "ACTIVE")
     facts = Facts(now=datetime(2026, 3, 2, 9, tzinfo=UTC), cards=(card,))
+    fields = {f"{{{field.name}}}" for field in kind_class(kind).fields}
     for phrase in kind_class(kind).phrases:
+        unsaid = [name for name in fields if name in phrase and name.strip("{}") not in SAID]
+        assert not unsaid, f"SAID has nothing for {unsaid}"
         reading = parse(phrase.format(**SAID), facts, kinds=operations.kinds()).first
 
         meant = reading.wanted or reading.intent

@@ -291,7 +291,7 @@ async def test_an_older_unfreeze_that_arrives_after_its_freeze_is_final_calls_pe
         await poller.cards()
     elif seen_by == "an event":
         async with world.store.begin() as tx:
-            await inbox.on_event(tx, world.core, status_changed(world), None)
+            await inbox.on_event(tx, world.core, status_changed(world))
         await poller.moved()
     else:
         await jump(world, older)

@@ -65,6 +65,7 @@ def kind_class(kind: str) -> type[Operation]:
 
 async def asked(world: World, kind: str) -> Request:
     """A request of this kind, on the first card where it names one; what it needs is there."""
+    assert kind in TEXTS, f"{kind} needs an example in tests/support/kinds.py"
     texts = dict(TEXTS[kind])
     card = world.cards[0]
     if any(field.card for field in kind_class(kind).fields):

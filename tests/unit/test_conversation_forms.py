@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot import intents, operations
-from bot.intents import ACTIONS, EXAMPLES, READS, Directory, Facts, KnownCard, Reading
+from bot.intents import ACTIONS, EXAMPLES, Directory, Facts, KnownCard, Reading
 from bot.services.conversation import forms
 from bot.services.conversation.examples import nearest
 from handlers.commands import grammar, intent_commands
@@ -64,8 +64,8 @@ def test_private_details_are_masked_where_the_request_is_repeated() -> None:
 
 def test_every_action_and_every_read_has_its_way() -> None:
     assert sorted(cls.intent for cls in KINDS.values() if cls.intent) == sorted(ACTIONS)
-    assert intent_commands.INTENTS == READS
-    for intent in READS:
+    assert intent_commands.COMMANDS.keys() == EXAMPLES.keys() - ACTIONS - {"help"}
+    for intent in intent_commands.COMMANDS:
         command = intent_commands.command_of(Reading(intent), FACTS.now, ZoneInfo("UTC"))
         assert (command.command, command.subcommand) in LOOK_UPS
 

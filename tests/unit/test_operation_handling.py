@@ -62,6 +62,7 @@ def test_each_kind_is_handled_as_it_says(kind: str) -> None:
 
     found = {name: value for name, value in asdict(KINDS[kind].handling).items() if value != usual[name]}
 
+    assert kind in OF_KINDS, f"OF_KINDS says how {kind} is handled; {{}} where as most: here {found}"
     assert found == OF_KINDS[kind]
 
 

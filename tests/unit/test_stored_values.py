@@ -221,7 +221,7 @@ EACH = pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.kind)
 
 
 def test_every_kind_is_here() -> None:
-    assert [kept.kind for kept in KEPT] == list(operations.kinds())
+    assert [kept.kind for kept in KEPT] == list(operations.kinds()), "KEPT has what is stored of each kind"
 
 
 @EACH

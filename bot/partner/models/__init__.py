@@ -16,7 +16,6 @@ from bot.partner.models.base import Answer, Known, PageCounts, Unreadable, Utc
 from bot.partner.models.cards import (
     BALANCE_ERRORS,
     CARD_STATUSES,
-    DETAILS_SECONDS,
     BalanceRow,
     Card,
     CardDetails,
@@ -85,7 +84,6 @@ __all__ = [
     "CREDITED_REASONS",
     "DECLINE_CODES",
     "DEPOSIT_STATUSES",
-    "DETAILS_SECONDS",
     "EVENT_TYPES",
     "FUNDING_REASONS",
     "FUNDING_STATUSES",

@@ -9,9 +9,6 @@ from bot.partner.models.base import Answer, Count, Exact, Known, SecretText, Utc
 CARD_STATUSES = ("ACTIVE", "FROZEN", "DELETED", "BLOCKED", "INACTIVE", "EXPIRED")
 BALANCE_ERRORS = ("NOT_FOUND", "UNAVAILABLE")
 
-DETAILS_SECONDS = 600
-"""How long a card-details address works, from the answer that brought it [GET pan]."""
-
 
 class Card(Answer):
     """A card. `id` is case-sensitive; only the status ACTIVE can be spent, None is not yet known."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.domain.alerts import delivery_alerts
-from bot.domain.events import DeclineFacts, Kind, Purchase, PurchaseLeg
+from bot.domain.events import DeclineFacts, Kind, PurchaseLeg
 from bot.partner.models import (
     CHALLENGE,
     Authorization,
@@ -91,9 +91,10 @@ async def _one(tx: Tx, core: Core, event: InboxEvent) -> None:
 async def _handle(tx: Tx, core: Core, event: InboxEvent) -> None:
     typed = _with_code(core, unwrap(await inbox.payload(tx, event.event_id)))
     leg = purchase_leg_of(typed)
-    purchase = None if leg is None else await purchases.add(tx, event.program, leg)
+    if leg is not None:
+        await purchases.add(tx, event.program, leg)
     received = ReceivedEvent(event.program, typed, event.source, event.received_at)
-    await on_event(tx, core, received, purchase)
+    await on_event(tx, core, received)
     await relay.enqueue(tx, core, received)
     await inbox.processed(tx, event.event_id)
     if event.attempts >= len(_RETRIES):
@@ -117,8 +118,8 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
         await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)
 
 
-async def on_event(tx: Tx, core: Core, received: ReceivedEvent, purchase: Purchase | None) -> None:
-    """Raise what the event calls for. `purchase` is as it stands after this event, where it is of one.
+async def on_event(tx: Tx, core: Core, received: ReceivedEvent) -> None:
+    """Raise what the event calls for.
 
     An event of no rule raises nothing; it stays in the inbox for look-ups.
     """
@@ -130,7 +131,7 @@ async def on_event(tx: Tx, core: Core, received: ReceivedEvent, purchase: Purcha
         case CardStatusChanged(data=data) if data.card_id and await cards.get(tx, data.card_id):
             await card_sync.queue_reading_of_change(tx, received.program, data.card_id)
         case ThreeDsChallenge() as challenge:
-            await otp_delivery.on_challenge(tx, core, received, challenge)
+            await otp_delivery.on_challenge(tx, core, challenge)
 
 
 def purchase_leg_of(event: TypedEvent) -> PurchaseLeg | None:

@@ -19,7 +19,6 @@ from bot.services import alerts, audit
 from bot.services.core import Core
 from bot.services.messages import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
-from bot.services.received_event import ReceivedEvent
 from bot.view_models import CodeView
 from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
@@ -44,7 +43,7 @@ class _Challenge:
     code: Secret | None = field(repr=False)
 
 
-async def on_challenge(tx: Tx, core: Core, received: ReceivedEvent, event: ThreeDsChallenge) -> None:
+async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge) -> None:
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
     person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None

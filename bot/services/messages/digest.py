@@ -48,7 +48,7 @@ async def post(core: Core) -> None:
         await _forget_old(tx)
         if kept is None:
             return
-        lines = await _happened(tx, core, kept.read_at)
+        lines = await _happened(tx, kept.read_at)
         if kept.value["day"][: len("2026-03")] != day.isoformat()[: len("2026-03")]:
             lines += await digest_figures.approvals_of_last_month(tx, core)
         for program, fee_usd in fees.items():
@@ -74,7 +74,7 @@ async def post(core: Core) -> None:
         await outbox_messages.digest(tx, core, day.isoformat())
 
 
-async def _happened(tx: Tx, core: Core, since: datetime) -> list[Line]:
+async def _happened(tx: Tx, since: datetime) -> list[Line]:
     """Alerts and requests since then; empty when there were none."""
     raised = await alerts.raised_since(tx, since)
     made = await requests.find(tx, since=since, limit=_MOST)

@@ -75,7 +75,7 @@ async def _open(tx: Tx, core: Core) -> list[str]:
     lost = await requests.find(tx, states=(State.UNRESOLVED,), limit=_MOST)
     lines += _section("Outcome not known", [f"{r.id}: {r.summary}" for r in lost])
     lines += _section("Open requests", [f"{r.id} {r.state}: {r.summary}" for r in waiting])
-    lines += await _about_alerts(tx, tx.now)
+    lines += await _about_alerts(tx)
     funding = [
         f.text for program in sorted(core.partners) for f in await funding_rules.under_way(tx, program)
     ]
@@ -87,7 +87,7 @@ async def _open(tx: Tx, core: Core) -> list[str]:
     return lines or ["Nothing is open."]
 
 
-async def _about_alerts(tx: Tx, now: datetime) -> list[str]:
+async def _about_alerts(tx: Tx) -> list[str]:
     found = [a for a in await alert_rows.open_ones(tx) if a.kind != people_alerts.HANDOVER.name]
     firing = [a.title for a in found if a.state != "snoozed"]
     held = sorted((a for a in found if a.state == "snoozed" and a.snoozed_until), key=_ends)

@@ -49,7 +49,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
         paused = await programs.why_paused(tx, program)
     bounds = [_float(core, asked, money, fee_usd, fees)]
     if asked.orders:
-        bounds.append(_allowance(asked, money))
+        bounds.append(_allowance(money))
     bounds += _limits(asked, uses, min((b.most for b in bounds if b.most is not None), default=0))
     most = min((b.most for b in bounds if b.most is not None), default=None)
     count = asked.count if asked.count is not None else most or 0
@@ -120,7 +120,7 @@ def _to_fund(short_usd: Decimal, fees: Fees) -> str:
     )
 
 
-def _allowance(asked: WhatIf, money: FloatView) -> _Bound:
+def _allowance(money: FloatView) -> _Bound:
     if money.cards_limit is None:
         return _Bound((("Card allowance", "no cap"),), None, "")
     left = max(0, money.cards_limit - money.cards_total)

@@ -96,7 +96,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
     return b.message(f"Funding {b.esc(found.id)}: {b.esc(found.word)}", blocks)
 
 
-def addresses(found: Sequence[AddressView], program: str) -> b.Block:
+def addresses(found: Sequence[AddressView]) -> b.Block:
     """Where to send, read live now."""
     blocks = [b.header("Funding addresses")]
     if found:

@@ -12,12 +12,12 @@ import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import metadata
 from typing import Any
 from urllib.parse import quote
 
 import httpx
 
-from bot import __version__
 from bot.partner import codec
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT
 from bot.partner.certainty import classify, documented, proved_by, unanswered
@@ -43,6 +43,8 @@ MOST_ANSWER_BYTES = 5 * 1024 * 1024
 
 # Ids are opaque, and those of events of no stated form. What begins with a letter or digit and has no
 # slash is one segment of a path, whatever a proxy makes of it.
+# Of the installed distribution: the client knows nothing of the rest, so that it can become one of its own.
+_USER_AGENT = f"countersign/{metadata.version('countersign')}"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SMALL_NUMBER = re.compile(r"[0-9]{1,6}")
@@ -155,7 +157,7 @@ class Wire:
             "Accept": "application/json",
             "Accept-Encoding": "identity",
         }
-        headers["User-Agent"] = f"countersign/{__version__}"
+        headers["User-Agent"] = _USER_AGENT
         if out.body is not None:
             headers["Content-Type"] = "application/json"
         if out.key is not None:

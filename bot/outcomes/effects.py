@@ -41,7 +41,7 @@ class LoseSecret:
 
 @dataclass(frozen=True, slots=True)
 class GrantLink:
-    """Let the requester have one-time links to card details until the approval lapses."""
+    """Let the requester have one-time links to card details until the approval expires."""
 
 
 @dataclass(frozen=True, slots=True)

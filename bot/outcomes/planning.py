@@ -277,7 +277,7 @@ def after(
 
 
 def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:
-    """What cannot wait has not happened, or nobody knows: it is tried on, and its approval does not lapse.
+    """What cannot wait has not happened, or nobody knows: it is tried again, and its approval does not expire.
 
     After a 429 too: a place in the rolling minute may be free in a second, whatever Retry-After says [Errors].
     """
@@ -305,7 +305,7 @@ def _not_executed(outcome: Outcome, request: Request, history: History, now: dat
         return Change(None, pause, request.outcome_unknown, request.needs_person, outcome.text)
     if request.valid_until is None or not approval_is_valid(request, now):
         return Change(Event.FAIL, None, False, False, f"{outcome.cause} {LAPSED}".strip())
-    # Woken when the approval lapses, if not before: then it ends, as nothing was executed.
+    # Woken when the approval expires, if not before: then it ends, as nothing was executed.
     return Change(None, min(pause, request.valid_until - now), False, False, outcome.text)
 
 
@@ -318,7 +318,7 @@ def _pause(outcome: Outcome, history: History) -> timedelta:
 
 
 def never_executed(request: Request, history: History, now: datetime) -> bool:
-    """The approval has lapsed and whatever was sent is sure not to have been executed: it has failed."""
+    """The approval has expired and whatever was sent is sure not to have been executed: it has failed."""
     return was_refused(request, history) and not approval_is_valid(request, now)
 
 

@@ -22,7 +22,7 @@ DEFAULT_PER_MINUTE = 120
 KEPT_SHARE_PERCENT = 40
 URGENT_SHARE_PERCENT = 10
 # So long what is urgent waits for a place. Then it goes all the same: what other systems have sent with the key may
-# be over at the service sooner than the headers tell, and a refusal does nothing.
+# be over at the card provider sooner than the headers say, and a refusal changes nothing.
 URGENT_WAITS_SECONDS = 2.0
 
 # Requests a minute apart when they leave can be closer together when they arrive.

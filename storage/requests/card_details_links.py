@@ -94,7 +94,7 @@ async def mark_opened(tx: Tx, digest: str) -> Reveal | None:
     return await _changed(tx, mine.where(r.spent_at.is_not(None)).values(state="opened"))
 
 
-async def lapsed(tx: Tx, before: datetime) -> list[str]:
+async def expired(tx: Tx, before: datetime) -> list[str]:
     """Requests whose approval ended before this without details given."""
     r = t.card_reveal.c
     asked = select(r.request_id).where(r.state.in_(_ALIVE), r.valid_until <= before)

@@ -156,12 +156,12 @@ async def claim(
     owner: str,
     lease_s: float,
     version: int | None = None,
-    may_lapse: bool = True,
+    may_expire: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
     None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
-    was judged. Must be committed before the first byte is sent. An approval that lapsed is none, unless `may_lapse` is
+    was judged. Must be committed before the first byte is sent. An expired approval is none, unless `may_expire` is
     False.
     """
     row = t.request.c
@@ -173,7 +173,7 @@ async def claim(
             row.id == request_id,
             *judged,
             *_claimable(tx),
-            *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_lapse else []),
+            *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_expire else []),
         )
         .values(
             state=case(
@@ -319,7 +319,7 @@ async def find(
 async def expiring(tx: Tx, last: Request | None = None) -> list[Request]:
     """Pending past `expires_at`, and approved (so not a byte sent) past `valid_until`: some, the oldest first.
 
-    Those after `last` of the page before: what does not lapse all the same is in nobody's way.
+    Those after `last` of the page before: what is due and does not expire is not met again.
     """
     values = {"now": tx.now, "most": EXPIRED_AT_ONCE}
     if last is None:

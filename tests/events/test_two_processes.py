@@ -235,7 +235,7 @@ async def fraud_reported(world: Outside, times: int) -> list[str]:
         found = [m["text"] for m in world.posts() if "looked like fraud" in m["text"]]
         return found if len(found) >= times else []
 
-    return await eventually(f"fraud is told {times} times", shown, within_s=30, every_s=0.1)
+    return await eventually(f"fraud is reported {times} times", shown, within_s=30, every_s=0.1)
 
 
 @pytest.mark.soak

@@ -255,7 +255,7 @@ def drawn_by_name(source: str) -> set[str]:
 
 
 def test_the_answer_of_every_look_up_is_among_the_views() -> None:
-    """So that strangers' text, Slack's limits and the snapshots are tried on it."""
+    """So that it is tested with text that other people wrote, against Slack's limits and against its snapshot."""
     given = Path(__file__).parent.glob("*_view*.py")
     named = {
         node.attr

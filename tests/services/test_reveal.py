@@ -299,7 +299,7 @@ async def test_a_page_on_a_host_nobody_named_is_not_shown(world: World) -> None:
     assert "/card-details/" not in str(displayed)
 
 
-async def test_unopened_it_says_so_when_the_approval_has_lapsed(world: World) -> None:
+async def test_unopened_it_says_so_when_the_approval_has_expired(world: World) -> None:
     sent, unsent = await approved(world), await approved(world, 1)
     await link(world, sent)
     await world.advance(15 * 60 + 61)

@@ -182,7 +182,7 @@ class Truth:
     fault: Fault
 
 
-COMPLETED = Truth("it had landed", Fault("drop_after_commit"))
+COMPLETED = Truth("it was carried out", Fault("drop_after_commit"))
 LOST = Truth("it never arrived", Fault("drop_before_commit"))
 HALF = Truth("it was debited and no more", Fault("drop_midway"))
 

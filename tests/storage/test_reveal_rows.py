@@ -66,10 +66,10 @@ async def test_what_was_not_opened_lapses_once(store: Store, clock: FrozenClock)
     clock.advance(QUARTER.total_seconds())
     async with store.begin() as tx:
         assert await card_details_links.make_link(tx, "R-7K3M", "d2", tx.now + TWO_MINUTES) is None
-        assert await card_details_links.lapsed(tx, tx.now - timedelta(seconds=1)) == []
-        assert await card_details_links.lapsed(tx, tx.now) == ["R-7K3M"]
+        assert await card_details_links.expired(tx, tx.now - timedelta(seconds=1)) == []
+        assert await card_details_links.expired(tx, tx.now) == ["R-7K3M"]
         assert await card_details_links.end(tx, "R-7K3M")
 
     async with store.begin() as tx:
-        assert await card_details_links.lapsed(tx, tx.now) == []
+        assert await card_details_links.expired(tx, tx.now) == []
         assert await card_details_links.end(tx, "R-7K3M") is None

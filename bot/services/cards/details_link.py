@@ -27,7 +27,7 @@ _STILL_OPENING = timedelta(seconds=60)
 
 
 async def grant(tx: Tx, core: Core, request: Request) -> None:
-    """In the transaction of the outcome: the requester gets a link, and others until the approval lapses."""
+    """In the transaction of the outcome: the requester gets a link, and others until the approval expires."""
     await card_details_links.grant(tx, request.id, request.valid_until or tx.now)
     await outbox_messages.reveal_link(tx, core, request, 1)
 
@@ -65,7 +65,7 @@ async def note_sent(tx: Tx, core: Core, request_id: str) -> None:
 async def another_link(core: Core, request_id: str, slack_id: str) -> None:
     """The requester asks for a new link, as the last one expired, was lost, or showed nothing.
 
-    Raises NotAllowed for everybody else, and Expired once details were shown or the approval has lapsed.
+    Raises NotAllowed for everybody else, and Expired once details were shown or the approval has expired.
     """
     await people.require_member(core, slack_id, action="card_details.another_link")
     async with core.store.read() as tx:
@@ -89,9 +89,9 @@ async def another_link(core: Core, request_id: str, slack_id: str) -> None:
 
 
 async def end_unopened(core: Core) -> None:
-    """Approvals that lapsed with nothing shown: no link works any more, and the request says so."""
+    """Approvals that expired with nothing shown: no link works any more, and the request says so."""
     async with core.store.begin() as tx:
-        for request_id in await card_details_links.lapsed(tx, tx.now - _STILL_OPENING):
+        for request_id in await card_details_links.expired(tx, tx.now - _STILL_OPENING):
             before = await card_details_links.get(tx, request_id)
             ended = await card_details_links.end(tx, request_id)
             request = await requests.get(tx, request_id)

@@ -85,7 +85,7 @@ async def _nobody_gets_it(tx: Tx, core: Core, challenge: _Challenge, said: Said)
 
 
 class Sender:
-    """Sends codes as long as they are good, side by side: trouble with one person is no other's. One in a process."""
+    """Sends codes as long as they are good, side by side, so that nobody waits for another. One in a process."""
 
     def __init__(self, core: Core, publisher: Publisher) -> None:
         self._core = core

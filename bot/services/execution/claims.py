@@ -130,7 +130,7 @@ async def _begin(
         owner=core.owner,
         lease_s=core.lease_s,
         version=before.version,
-        may_lapse=not urgency.waited_for_a_pause(before),
+        may_expire=not urgency.waited_for_a_pause(before),
     )
     if request is None:
         return None

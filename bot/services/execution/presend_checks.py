@@ -168,12 +168,12 @@ async def _by_our_records(tx: Tx, core: Core, request: Request) -> Approved | St
     found = await _as_approved(tx, core, request)
     if not isinstance(found, Approved):
         return found
-    answer = _lapsed(core, request, tx.now) or await _superseded(tx, core, request)
+    answer = _expired(core, request, tx.now) or await _superseded(tx, core, request)
     return answer or await _others_on_target(tx, core, request) or found
 
 
-def _lapsed(core: Core, request: Request, now: datetime) -> Answer:
-    """None while the approval is valid. What is urgent and was tried once in time does not lapse."""
+def _expired(core: Core, request: Request, now: datetime) -> Answer:
+    """None while the approval is valid. What is urgent and was tried once in time does not expire."""
     if planning.approval_is_valid(request, now) or urgency.waited_for_a_pause(request):
         return None
     if request.state is State.APPROVED:

@@ -104,7 +104,7 @@ async def _approve(
 
 
 async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) -> Request:
-    """The last approval that was missing: it is due now. A batch sends nothing itself: its rows are due, and lapse."""
+    """The last approval that was missing: it is due now. A batch sends nothing itself: its rows are due, and expire."""
     valid_until = None if request.is_batch else tx.now + APPROVAL_VALID_FOR
     due_at = None if request.is_batch else tx.now
     approved = await requests.move(

@@ -222,7 +222,7 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
 
 
 async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
-    """What cannot wait, and could not be sent because sending was paused, does not lapse."""
+    """What cannot wait, and could not be sent because sending was paused, does not expire."""
     if request.state is not State.APPROVED or not core.kinds[request.kind].handling.is_urgent:
         return False
     if urgency.waited_for_a_pause(request):

@@ -50,12 +50,12 @@ def _a_debit_is_a_success(stack: ExitStack, acts: Acts) -> None:
     """The sweep for late landings takes a debit for the proof of the credit."""
     honest = maintenance._completed_late
 
-    async def landed(tx: Any, core: Any, request: Any, look: Any) -> None:
+    async def completed_late(tx: Any, core: Any, request: Any, look: Any) -> None:
         if look.evidence is Evidence.DEBITED and acts():
             look = replace(look, evidence=Evidence.DONE)
         await honest(tx, core, request, look)
 
-    put(stack, maintenance, "_completed_late", landed)
+    put(stack, maintenance, "_completed_late", completed_late)
 
 
 def _anothers_effect(stack: ExitStack, acts: Acts, *, in_sweep: bool) -> None:

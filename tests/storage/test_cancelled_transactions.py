@@ -8,8 +8,10 @@ from typing import Any
 
 import aiosqlite
 import pytest
+from sqlalchemy import text
 
 from storage.cards import api_snapshots
+from storage.database import BUSY_MS
 from storage.store import Store
 
 SOON_S = 3.0  # well below the ten seconds that SQLite waits for a lock
@@ -79,6 +81,24 @@ async def test_a_transaction_cancelled_at_any_step_leaves_no_lock(
         async with asyncio.timeout(SOON_S), sqlite_store.begin() as tx:
             found = await api_snapshots.take(tx, "main", "float")
         assert found is None or found.value == "whole", ended
+        if canceller.calls < nth:
+            break
+    assert nth > 5
+
+
+@pytest.mark.parametrize("how", HOW)
+async def test_a_checkpoint_cancelled_at_any_step_leaves_the_next_writer_its_patience(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    for nth in count(1):
+        canceller = Canceller(nth, how, aiosqlite.Connection._execute)
+        with monkeypatch.context() as patched:
+            patched.setattr(aiosqlite.Connection, "_execute", canceller.method())
+            task = asyncio.create_task(sqlite_store.checkpoint(), name="to be cancelled")
+            (ended,) = await asyncio.gather(task, return_exceptions=True)
+        async with asyncio.timeout(SOON_S), sqlite_store.begin() as tx:
+            waits_ms = (await tx.run(text("PRAGMA busy_timeout"))).scalar_one()
+        assert waits_ms == BUSY_MS, (nth, ended)
         if canceller.calls < nth:
             break
     assert nth > 5

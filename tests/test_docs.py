@@ -1,13 +1,11 @@
 """What is documented exists, and what exists is documented."""
 
-import importlib.util
 import json
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from bot import operations
 from bot.config import Config, ConfigError, Settings, reference
+from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,15 +33,6 @@ def keys_of(table: dict[str, Any], path: str = "") -> Iterator[str]:
             yield from keys_of(value, f"{key}.")
         else:
             yield key
-
-
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_variable_is_documented_with_its_default() -> None:
@@ -135,7 +125,9 @@ def test_an_editor_and_the_bot_agree_about_a_file(change: tuple[str, str], refus
 
 
 def test_the_page_of_commands_is_what_the_command_says() -> None:
-    assert (ROOT / "docs" / "cli.md").read_text() == generator().cli_page(), "make docs writes it again"
+    assert (ROOT / "docs" / "cli.md").read_text() == docs_script("generate").cli_page(), (
+        "make docs writes it again"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -146,7 +138,7 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_named_exists(page: Path) -> None:
-    headings = re.findall(r"^## countersign (.+)$", generator().cli_page(), re.MULTILINE)
+    headings = re.findall(r"^## countersign (.+)$", docs_script("generate").cli_page(), re.MULTILINE)
     known = {words for heading in headings for words in (heading, heading.split()[0])}
 
     text = page.read_text()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import yaml
@@ -19,6 +17,7 @@ from bot.partner.calls import deposits as deposit_calls
 from bot.partner.calls import events as event_calls
 from bot.partner.calls import history as history_calls
 from handlers.commands.all_lookups import LOOK_UPS
+from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -51,15 +50,6 @@ OTHER_WAYS = {
 }
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def headings(page: str) -> set[str]:
     return set(re.findall(r"^#+ (.+)$", (DOCS / page).read_text(), re.MULTILINE))
 
@@ -70,7 +60,7 @@ def anchor(title: str) -> str:
 
 
 def test_made_parts_are_what_the_code_says() -> None:
-    made = generator()
+    made = docs_script("generate")
 
     for page in made.PAGES:
         text = page.read_text()

@@ -20,7 +20,7 @@ from bot.services.alerts import lifecycle
 from bot.services.messages import digest
 from tests.alerts.conftest import Desk
 from tests.handlers.slack_driver import ALICE, BOB, CAROL
-from tests.test_docs_pages import generator
+from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[2]
 ROOM = ROOT / "bot" / "domain" / "alerts"
@@ -289,7 +289,10 @@ async def test_a_new_row_can_be_muted_and_is_in_the_digest_and_in_the_docs(desk:
     await digest.post(core)
     await desk.posted()
     assert "1 coffee low" in await desk.only()
-    assert "| [`coffee_low`](runbook.md#coffee_low) | there is little coffee |" in generator().alerts_table()
+    assert (
+        "| [`coffee_low`](runbook.md#coffee_low) | there is little coffee |"
+        in docs_script("generate").alerts_table()
+    )
 
 
 def test_two_kinds_of_one_name_are_refused() -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -17,6 +15,7 @@ from bot.domain.requests import State
 from bot.intents import Facts, KnownCard, Reading, parse
 from bot.services import execution
 from tests.handlers.slack_driver import ALICE, BOB, SlackDriver, a_slack_driver, card_option
+from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[2]
 THE_FILE = '''
@@ -80,15 +79,6 @@ async def driver(_one_file_more: None, tmp_path: Path) -> AsyncIterator[SlackDri
         yield running
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 async def test_a_kind_in_one_file_has_its_command_form_help_policy_and_docs_and_works(
     driver: SlackDriver,
 ) -> None:
@@ -132,7 +122,7 @@ def test_its_policy_table_and_its_row_in_the_docs_need_no_other_file() -> None:
 
     assert policy.of("card_cap").approvals == 2
     row = "| `card_cap` | `/card cap` | keep a card below so much a day | Card, Cap (USD), Reason |"
-    assert row in generator().operations_table()
+    assert row in docs_script("generate").operations_table()
 
 
 @pytest.mark.usefixtures("_one_file_more")

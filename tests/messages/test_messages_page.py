@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.requests import State
 from handlers.views.requests.states import WORDS
+from tests.support.docs_scripts import docs_script
 from tests.test_names import _SPOKEN
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "messages.md"
 
 
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("messages", ROOT / "docs" / "messages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_of_messages_is_what_the_views_draw() -> None:
-    assert PAGE.read_text(encoding="utf-8") == script().page(), "make docs writes it again"
+    assert PAGE.read_text(encoding="utf-8") == docs_script("messages").page(), "make docs writes it again"
 
 
 def test_every_alert_in_every_case_and_every_state_is_on_the_page() -> None:

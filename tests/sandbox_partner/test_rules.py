@@ -1,11 +1,9 @@
 """The list of rules, and those that no other file shows: what the API does not offer, and how it embeds."""
 
-import importlib.util
 import re
 from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import httpx
@@ -19,22 +17,14 @@ from sandbox.partner.openapi import document as openapi_document
 from sandbox.partner.scenarios import SCENARIOS
 from sandbox.partner.schemas import PAYLOADS
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
+from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
 
 
-def collector() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_rules", ROOT / "docs" / "rules.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_every_rule_is_proved_by_a_test_or_says_why_not() -> None:
-    rules = collector()
+    rules = docs_script("rules")
     found = rules.proofs()
     assert sorted(found) == sorted(rules.RULES), "a mark names a rule that is not one"
     without = {rule for rule, tests in found.items() if not tests}
@@ -42,7 +32,7 @@ def test_every_rule_is_proved_by_a_test_or_says_why_not() -> None:
 
 
 def test_the_page_of_rules_names_only_tests_that_exist_and_a_proof_of_each_rule() -> None:
-    rules = collector()
+    rules = docs_script("rules")
     lines = rules.TARGET.read_text(encoding="utf-8").splitlines()
     shown = {line[2:6]: set(re.findall("`([^`]+)`", line)) for line in lines if re.match(r"\| R\d", line)}
     found = rules.proofs()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import bot.view_models as p
@@ -29,8 +30,9 @@ from bot.partner.certainty import Certainty
 from bot.view_models import OpenFunding
 from handlers.views import alerts, help_text, home, replies
 from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists, spend, status
+from tests.handlers.sample_requests import NOW
 from tests.messages import alert_samples
-from tests.messages.request_samples import CARD, NOW, Sample, a_freeze, a_top_up, view_of
+from tests.messages.request_samples import CARD, Sample, a_freeze, a_top_up, view_of
 
 _ZONE = ZoneInfo("Europe/Paris")
 _WEEK = Period(NOW - timedelta(days=7), NOW, str(_ZONE), "7d")
@@ -71,7 +73,7 @@ def the_float() -> p.FloatView:
     )
 
 
-def a_card(**changes: object) -> p.CardView:
+def a_card(**changes: Any) -> p.CardView:
     made = p.CardView(
         id="card_1",
         holder="MARTA KOWALSKA",
@@ -85,14 +87,14 @@ def a_card(**changes: object) -> p.CardView:
         history=(a_top_up(State.SUCCEEDED, id="R-2ZQC"),),
         statement=_statement(),
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 def _statement() -> CardStatement:
-    def bought(merchant: str, usd: str, days: int, **more: object) -> PurchaseLine:
+    def bought(merchant: str, usd: str, days: int, **more: Any) -> PurchaseLine:
         at = NOW - timedelta(days=days)
         made = PurchaseLine(at, "settled", merchant, Decimal(usd), Decimal("0.50"), has_events=True)
-        return replace(made, **more)  # type: ignore[arg-type]
+        return replace(made, **more)
 
     lines = (
         bought("Corner Coffee", "900.00", 0, status="declined", decline_code="insufficient_card_balance"),

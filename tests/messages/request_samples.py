@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -19,12 +19,11 @@ from bot.operations import urgency
 from bot.partner.secret import Secret
 from handlers.views import card_details, replies
 from handlers.views.requests import approval_modals, forms, request_card
+from tests.handlers.sample_requests import NOW, a_decision, a_request
 
 View = dict[str, Any]
 Sample = tuple[str, View]
 
-NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-DIGEST = "ab" * 32
 _CODE = "TIW-3FY"
 CARD = "MARTA KOWALSKA ••3205"
 REASON = "Hotel in Porto for the trade fair"
@@ -53,32 +52,18 @@ OUTCOMES = {
 
 
 def a_top_up(state: State = State.PENDING, **changes: Any) -> Request:
-    made = Request(
-        id="R-7K3M",
-        program="main",
-        kind="card_topup",
-        state=state,
-        version=3,
-        requester="U0ALICE",
-        requester_name="Alice Moreau",
-        reason=REASON,
-        terms=_TOP_UP.terms(),
-        subject="card_1",
-        subject_label=CARD,
-        summary=_TOP_UP.summary(),
-        exposure_usd=Decimal("50.00"),
-        digest=DIGEST,
-        key="co-9f2c1e-01",
-        approvals_needed=1,
-        policy_version="0123456789abcdef",
-        created_at=NOW,
-        expires_at=NOW + timedelta(hours=8),
-        outcome_text=OUTCOMES.get(state, ""),
-        finished_at=NOW + timedelta(minutes=5) if state in OUTCOMES else None,
-        due_at=NOW + timedelta(minutes=6),
-        first_sent_at=NOW + timedelta(minutes=5),
-    )
-    return replace(made, **changes)
+    of_the_top_up: dict[str, Any] = {
+        "reason": REASON,
+        "terms": _TOP_UP.terms(),
+        "subject_label": CARD,
+        "summary": _TOP_UP.summary(),
+        "approvals_needed": 1,
+        "outcome_text": OUTCOMES.get(state, ""),
+        "finished_at": NOW + timedelta(minutes=5) if state in OUTCOMES else None,
+        "due_at": NOW + timedelta(minutes=6),
+        "first_sent_at": NOW + timedelta(minutes=5),
+    }
+    return a_request(state, **{**of_the_top_up, **changes})
 
 
 def a_freeze(state: State, **changes: Any) -> Request:
@@ -117,20 +102,8 @@ def a_funding(stage: Stage, text: str) -> Request:
 
 
 def decided(kind: DecisionKind, by: str = "Bob Tanaka", reason: str = "", verdict: str = "") -> Decision:
-    return Decision(
-        id="01",
-        request_id="R-7K3M",
-        kind=kind,
-        actor=f"U0{by.split(maxsplit=1)[0].upper()}",
-        actor_name=by,
-        requester="U0ALICE",
-        digest=DIGEST,
-        policy_version="0123456789abcdef",
-        mac="",
-        decided_at=NOW + timedelta(minutes=5),
-        reason=reason,
-        verdict=verdict,
-    )
+    made = a_decision(kind, f"U0{by.split(maxsplit=1)[0].upper()}", verdict=verdict)
+    return replace(made, actor_name=by, reason=reason, decided_at=NOW + timedelta(minutes=5))
 
 
 def _lines(request: Request) -> tuple[tuple[str, str], ...]:

@@ -93,19 +93,10 @@ class Sender:
 
     async def run(self) -> None:
         """Until cancelled; what is under way then ends with it."""
-        sending: set[asyncio.Task[None]] = set()
-        try:
+        async with asyncio.TaskGroup() as sending:
             while True:
                 going = await self._core.codes.outgoing.get()
-                task = asyncio.create_task(self._one(going), name=f"code {going.event_id}")
-                sending.add(task)
-                task.add_done_callback(sending.discard)
-        finally:
-            left = list(sending)
-            for task in left:
-                task.cancel()
-            if left:
-                await asyncio.wait(left)
+                sending.create_task(self._one(going), name=f"code {going.event_id}")
 
     async def _one(self, going: Outgoing) -> None:
         try:

@@ -10,7 +10,7 @@ import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -41,7 +41,9 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
 
 def clock(whose: str, theirs: datetime) -> Finding:
     """This machine's clock against another's."""
-    off = abs(datetime.now(UTC) - theirs)  # noqa: TID251 - the clock itself is what is examined
+    from bot.domain.time import SystemClock
+
+    off = abs(SystemClock().now() - theirs)
     if off > _CLOCK_TOLERANCE:
         return wrong(
             "clock",

@@ -212,7 +212,7 @@ class Close(Operation):
         text = (
             f"{reads}. It holds {format_usd(found.balance_usd)}, and the ledger shows nothing back from it."
         )
-        return Look(Evidence.ABSENT, text, facts)
+        return Look(Evidence.ABSENT, text, {**facts, "debit_usd": None})
 
 
 async def _returned(

@@ -132,7 +132,8 @@ async def serve(
 
     `options`, when given, replaces `seed`, `state_path`, `tour` and `zone`. `open_to` is an address at which other
     machines reach it too, and act as anybody; `0.0.0.0` is every address of this one. Raises
-    OSError when the port is taken, ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
+    OSError when the port is taken, ManifestError when the manifest cannot be read, ValueError for a `host` that is
+    not loopback.
     """
     if host not in LOOPBACK:
         raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")

@@ -27,12 +27,15 @@ phone shows; times are shown in each reader's own zone, here in UTC. `[Approve]`
 """
 _NAMES = {"S0APPROVERS": "@card-approvers", "C0APPROVALS": "#card-approvals", "U0DAN": "@Daniel Okafor"}
 
+# Of a long menu the first answers say enough.
+_OPTIONS = 12
 
-def page() -> str:
-    """The whole page."""
+
+def sections() -> Mapping[str, Iterable[tuple[str, Json]]]:
+    """Each heading of the page with its samples: a name, and what the view draws."""
     raised = ((name, alerts.alert(view)) for name, view in alert_samples.raised())
     ended = ((name, alerts.alert(view)) for name, view in alert_samples.ended())
-    sections: Mapping[str, Iterable[tuple[str, Json]]] = {
+    return {
         "A request in the approvals channel": request_samples.cards(),
         "Its thread": request_samples.thread(),
         "Direct messages to the requester": request_samples.direct(),
@@ -43,8 +46,12 @@ def page() -> str:
         "Answers to commands": lookup_samples.answers(),
         "Refusals": lookup_samples.refusals(),
     }
+
+
+def page() -> str:
+    """The whole page."""
     parts = [_HEAD]
-    for title, samples in sections.items():
+    for title, samples in sections().items():
         parts.append(f"## {title}\n")
         parts += [f"### {name}\n\n{_drawn(drawn)}\n" for name, drawn in samples]
     return "\n".join(parts)
@@ -99,7 +106,9 @@ def _element(element: Json) -> str:
         return f"[{_text(element['text'])}]"
     options = element.get("options", [])
     if options:
-        named = " / ".join(_text(option["text"]) for option in options)
+        named = " / ".join(_text(option["text"]) for option in options[:_OPTIONS])
+        if len(options) > _OPTIONS:
+            named += f" / and {len(options) - _OPTIONS} more"
         return f"[{_text(element['placeholder'])}: {named}]" if "placeholder" in element else f"[… {named}]"
     return f"[{element.get('initial_value') or _text(element.get('placeholder', '')) or '…'}]"
 

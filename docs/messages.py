@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from handlers.views import alerts
-from tests.messages import alert_samples, lookup_samples, request_samples
+from tests.messages import (
+    alert_samples,
+    batch_samples,
+    conversation_samples,
+    form_samples,
+    lookup_samples,
+    operator_samples,
+    rare_look_up_samples,
+    request_samples,
+)
 
 TARGET = Path(__file__).with_name("messages.md")
 Json = dict[str, Any]
@@ -39,12 +48,23 @@ def sections() -> Mapping[str, Iterable[tuple[str, Json]]]:
         "A request in the approvals channel": request_samples.cards(),
         "Its thread": request_samples.thread(),
         "Direct messages to the requester": request_samples.direct(),
-        "Forms and windows": request_samples.windows(),
+        "Forms": form_samples.all_forms(),
+        "Previews": form_samples.previews(),
+        "Deciding": form_samples.confirmations(),
+        "Details": request_samples.details(),
+        "Many cards in one request": batch_samples.lists(),
+        "Plain English": conversation_samples.talks(),
         "Alerts": raised,
         "Alerts that are over": ended,
         "Daily summary and Home": lookup_samples.summaries(),
         "Answers to commands": lookup_samples.answers(),
-        "Refusals": lookup_samples.refusals(),
+        "Cards and purchases, rarer cases": rare_look_up_samples.of_cards(),
+        "Money, rarer cases": rare_look_up_samples.of_money(),
+        "An answer for the channel": operator_samples.shared(),
+        "Help and policy": operator_samples.helps(),
+        "For those who run it": operator_samples.looks(),
+        "After a click or a command": operator_samples.clicks(),
+        "Refusals": [*lookup_samples.refusals(), *operator_samples.slack_refusals()],
     }
 
 

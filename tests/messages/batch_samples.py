@@ -77,7 +77,9 @@ def a_list(state: State, shown: tuple[p.BulkRowView, ...], text: str = "", **mor
     states = Counter(row.state for row in asked if row.state)
     view = view_of(request, **more)
     lines = _lines(len(asked)) if state is State.PENDING else ()
-    return replace(view, lines=lines, batch=p.BatchView(states, shown, can_be_asked_again=state is State.FAILED))
+    return replace(
+        view, lines=lines, batch=p.BatchView(states, shown, can_be_asked_again=state is State.FAILED)
+    )
 
 
 def _lines(asked: int) -> tuple[tuple[str, str], ...]:

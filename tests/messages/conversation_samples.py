@@ -31,7 +31,9 @@ _HERE = "Type it here."
 
 def _follows(text: str, *, is_own: bool = True) -> dict[str, Any]:
     """A question, or the forms to review, as the conversation draws them."""
-    actions = [r for r in intents.parse(text, _FACTS, None, _KINDS).readings if forms.wants_operation(r, _KINDS)]
+    actions = [
+        r for r in intents.parse(text, _FACTS, None, _KINDS).readings if forms.wants_operation(r, _KINDS)
+    ]
     if len(actions) == 1 and actions[0].ask is not None:
         return conversation.question(actions[0].ask, _MARK, notes=actions[0].notes, typed=_HERE)
     kinds = [forms.kind_wanted(reading, _KINDS) for reading in actions]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,10 +11,9 @@ import bot.view_models as p
 from bot import operations
 from bot.domain.cards import CardEntry
 from bot.domain.people import draft_only
-from bot.domain.requests import DecisionKind
+from bot.domain.requests import DecisionKind, State
 from bot.operations import Operation
 from handlers.views.requests import approval_modals, forms
-from tests.handlers.sample_requests import NOW
 from tests.messages.request_samples import CARD, REASON, Sample, a_freeze, a_top_up, decided, view_of
 
 HASH = "0x68105d" + "0" * 54 + "9005"
@@ -101,6 +99,7 @@ _OF_A_KIND: Mapping[str, Mapping[str, Any]] = {
     "card_unfreeze": {"card_status": "FROZEN"},
     "webhook_register": {"url": None},
 }
+OFFERED = frozenset(kind for kind, cls in operations.kinds().items() if cls.is_set_up())
 
 
 def facts_of(kind: str) -> Mapping[str, Any]:
@@ -117,11 +116,14 @@ def an_operation(kind: str) -> Operation:
 
 def shown(kind: str, **changes: Any) -> forms.Shown:
     operation = an_operation(kind)
+    found = operation.concerns(facts_of(kind))
+    if kind not in OFFERED:  # its settings are not those of a test
+        found = [concern for concern in found if not concern.stops]
     made = forms.Shown(
         draft_id="01",
         operation=operation,
         lines=operation.lines(facts_of(kind)),
-        concerns=operation.concerns(facts_of(kind)),
+        concerns=found,
         reason=_TYPED[kind][1],
         approvals_needed=1,
         approvers=["U0BOB", "U0CAROL"],
@@ -142,8 +144,11 @@ def all_forms() -> Iterator[Sample]:
     """Each kind as its form opens."""
     for kind in operations.kinds():
         yield f"Form: {kind}", _form(kind)
-    yield "Form: several programs", forms.form(
-        operations.kinds()["card_order"], forms.Filled(program="main"), programs=("main", "events")
+    yield (
+        "Form: several programs",
+        forms.form(
+            operations.kinds()["card_order"], forms.Filled(program="main"), programs=("main", "events")
+        ),
     )
     card = CardEntry("card_1", "main", "MARTA KOWALSKA", "3205", "sales-team", "ACTIVE")
     filled = forms.Filled({"card": "card_1", "amount_usd": "50.00"}, REASON, cards={"card": card})
@@ -167,14 +172,19 @@ def previews() -> Iterator[Sample]:
         concerns=big.concerns({**facts, "card_status": "FROZEN"}),
     )
     yield "Preview: more than the float has", forms.preview(replace(too_much, approvals_needed=2))
-    yield "Preview: too few approvers", forms.preview(shown("card_topup", approvers=["U0BOB"], approvals_needed=2))
+    yield (
+        "Preview: too few approvers",
+        forms.preview(shown("card_topup", approvers=["U0BOB"], approvals_needed=2)),
+    )
     yield "Preview: Freeze now", forms.preview(shown("card_freeze", run_now=True))
     nobody = shown("card_freeze", run_now=True, approvers=[], paused=_PAUSED)
     yield "Preview: Freeze now while sending is paused", forms.preview(nobody)
     drafts = shown("card_freeze", run_now=True, paused=draft_only.sentence("main"))
     yield "Preview: Freeze now, draft only", forms.preview(drafts)
     yield "Preview: real money", forms.preview(shown("card_topup", live=True))
-    trouble = "Your card provider cannot be reached just now. Nothing was recorded or sent. Ask again in a minute."
+    trouble = (
+        "Your card provider cannot be reached just now. Nothing was recorded or sent. Ask again in a minute."
+    )
     yield "Preview: not read", forms.trouble("Top up a card", trouble, draft_id="01", channel="C0OPS")
 
 
@@ -207,9 +217,12 @@ def confirmations() -> Iterator[Sample]:
     yield "Confirmation, not read", approval_modals.confirmation(unread)
     never = replace(found, facts_read=False, lines=())
     yield "Confirmation, never read", approval_modals.confirmation(never)
-    freeze = view_of(a_freeze(break_glass=False, expires_at=NOW + timedelta(hours=8)))
+    freeze = view_of(replace(a_freeze(State.PENDING), break_glass=False))
     of_a_freeze = tuple(an_operation("card_freeze").lines(facts_of("card_freeze")))
-    yield "Confirmation of a freeze", approval_modals.confirmation(replace(found, view=freeze, lines=of_a_freeze))
+    yield (
+        "Confirmation of a freeze",
+        approval_modals.confirmation(replace(found, view=freeze, lines=of_a_freeze)),
+    )
     order = an_operation("card_order")
     asked = a_top_up(
         kind="card_order",

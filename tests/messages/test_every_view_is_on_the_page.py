@@ -24,7 +24,40 @@ ROOT = Path(views.__file__).parent
 
 #: What need not be on the page, and why.
 NOT_ON_THE_PAGE = {
-    "handlers.views.blocks.calling": "one mention of those that `calls` writes",
+    **dict.fromkeys(
+        (
+            "handlers.views.chart_picture.laid_out",
+            "handlers.views.chart_picture.png",
+            "handlers.views.charts.has_chart",
+            "handlers.views.charts.picture",
+            "handlers.views.charts.picture_of",
+            "handlers.views.ticks.of_amounts",
+            "handlers.views.ticks.of_times",
+        ),
+        "a chart as a file: pixels, seen in tests/handlers/test_drawing.py",
+    ),
+    **dict.fromkeys(
+        (
+            "handlers.views.ids.unpack",
+            "handlers.views.ids.unstamp",
+            "handlers.views.requests.approval_modals.was_unread",
+            "handlers.views.requests.forms.answer",
+            "handlers.views.requests.forms.errors_of",
+            "handlers.views.requests.forms.read",
+        ),
+        "reads what was pressed or typed",
+    ),
+    **dict.fromkeys(
+        ("handlers.views.request_links.linked", "handlers.views.request_links.request_ids"),
+        "links, of which the page shows the words",
+    ),
+    "handlers.views.error_messages.is_said": "decides what the log gets",
+}
+#: Strings of a view that nobody reads as a sentence, or only where there is too much of everything.
+NOT_SENTENCES = {
+    "Shortened: there is more than Slack shows in one message.": "fills the place of what did not fit",
+    "This Pillow was built without FreeType, so it has no letters that scale.": "of the installation, for the log",
+    "%d %b %H:%M": "a form of dates",
 }
 _FEWEST_WORDS = 3
 _GAP = re.compile(r"<[^>|]*\||[<>|]|\s+")
@@ -68,6 +101,15 @@ def _even(text: str) -> str:
     return _GAP.sub(" ", text.replace("\\n", " ").replace('\\"', '"'))
 
 
+def _is_pattern(node: ast.AST) -> bool:
+    """`re.compile(…)`, or an error of ours that nobody is shown."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in (
+        "re.compile",
+        "ValueError",
+        "RuntimeError",
+    )
+
+
 def _sentences(source: str) -> Iterator[tuple[int, str]]:
     """Each string of three or more words that is no docstring, with its line; an f-string in its pieces."""
     tree = ast.parse(source)
@@ -77,6 +119,7 @@ def _sentences(source: str) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
         and isinstance(node.body[0], ast.Expr)
     }
+    explained |= {id(part) for call in ast.walk(tree) if _is_pattern(call) for part in ast.walk(call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in explained:
             for piece in re.split(r"\{[^}]*\}|\n", node.value):
@@ -105,7 +148,9 @@ def test_every_sentence_of_a_view_is_on_the_page(path: Path) -> None:
     _, shown = _drawn()
     source = path.read_text(encoding="utf-8")
 
-    assert [(line, said) for line, said in _sentences(source) if said not in shown] == []
+    missing = [(line, said) for line, said in _sentences(source) if said not in shown]
+
+    assert [(line, said) for line, said in missing if said not in NOT_SENTENCES] == []
 
 
 def test_a_sentence_that_no_sample_shows_would_be_found() -> None:

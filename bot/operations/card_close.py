@@ -140,8 +140,8 @@ class Close(Operation):
             amount = format_usd(facts["open_usd"])
             found.append(
                 Concern(
-                    f"{what} of {amount} not yet settled: what is refunded after closing has no card to go to. Wait"
-                    " until the merchants have settled, if it is not urgent."
+                    f"{what} of {amount} not yet settled. A refund after closing would have no card to go to. If it is"
+                    " not urgent, wait until the merchants have settled."
                 )
             )
         return found

@@ -95,7 +95,7 @@ class Unload(Operation):
             text = f"{_CARD_SHORT} It holds {format_usd(held)}, so your card provider would refuse this."
             found.append(Concern(text, stops=True))
         found.append(
-            Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")
+            Concern("The card holds less immediately, so purchases that come in now may be declined.")
         )
         return found
 

@@ -12,7 +12,7 @@ from bot.domain import slack_faults
 from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import Request, State
+from bot.domain.requests import RETURNED, Request, State
 from bot.services import display_names
 from bot.services import message_kinds as kinds
 from bot.services.alerts import funding_rules, urgent_rules
@@ -95,7 +95,8 @@ async def _with_names(tx: Tx, request: Request) -> Request:
 async def with_card_after(tx: Tx, request: Request) -> Request:
     """The same, saying what is known of its card since: that a new one is ready, or what one holds now."""
     outcome = request.outcome or {}
-    card_id, held = outcome.get("card_id"), outcome.get(CARD_AFTER)
+    # What it held before its amount came back is no longer true.
+    card_id, held = outcome.get("card_id"), None if outcome.get(RETURNED) else outcome.get(CARD_AFTER)
     if request.state is State.SUCCEEDED and held is not None:
         holds = f"The card holds {format_usd(Decimal(held))} now."
         return replace(request, outcome_text=f"{request.outcome_text} {holds}")

@@ -250,7 +250,7 @@ async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver
     await delegations.announce(delegated)
     await delegations.announce(delegated)
     began = words(await posted(driver, "A delegation began"))
-    assert "@alice decides in the place of @bob until" in began
+    assert "Alice Moreau decides in the place of Bob Tanaka until" in began
     assert await delegations.problems(delegated) == []
     await driver.world.advance(3 * 3600)
     await delegations.announce(delegated)

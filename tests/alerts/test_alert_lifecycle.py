@@ -229,6 +229,28 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     assert "Flight" not in posted["text"]
 
 
+async def test_the_digest_has_the_day_before_apart_from_the_month_and_nothing_of_today(desk: Desk) -> None:
+    core, world = desk.driver.core, desk.driver.world
+    await desk.poll("account")
+    await world.top_up("50")
+    await world.run_due()
+    await digest.post(core)
+    await world.advance(24 * 3600)
+    await world.top_up("70")
+    await world.run_due()
+    await world.advance(24 * 3600)
+    await world.top_up("90")
+    await world.run_due()
+    await desk.poll("account")
+    await digest.post(core)
+    await desk.posted()
+
+    posted = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
+    words = str(posted[-1])
+    assert re.search(r"Top-ups yesterday\W[^.]*?70\.00 USD in 1 top-up", words), words
+    assert re.search(r"Top-ups this month, up to yesterday\W[^.]*?120\.00 USD in 2 top-ups", words), words
+
+
 async def test_a_card_that_stays_frozen_for_a_month_is_in_the_digest_with_what_it_costs(desk: Desk) -> None:
     core, world = desk.driver.core, desk.driver.world
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, reason="Left on a train")

@@ -251,6 +251,25 @@ async def test_the_digest_has_the_day_before_apart_from_the_month_and_nothing_of
     assert re.search(r"Top-ups this month, up to yesterday\W[^.]*?120\.00 USD in 2 top-ups", words), words
 
 
+async def test_the_digest_has_yesterdays_declines_by_cause_with_their_sums(desk: Desk) -> None:
+    await desk.poll("account")
+    for cause in ("insufficient_card_balance", "insufficient_card_balance", "fraud_risk_declined"):
+        await desk.buy(f"DECLINE {cause}")
+    await desk.log()
+    await desk.handled()
+    await digest.post(desk.driver.core)
+    await desk.driver.world.advance(24 * 3600)
+    await desk.poll("account")
+    await digest.post(desk.driver.core)
+    await desk.posted()
+
+    posted = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
+    words = str(posted[-1])
+    assert "Declined yesterday" in words
+    sums = r"135\.00 USD in 3 purchases: the card does not hold enough 90\.00 USD \(2\); [^']+ 45\.00 USD \(1\)"
+    assert re.search(sums, words), words
+
+
 async def test_a_card_that_stays_frozen_for_a_month_is_in_the_digest_with_what_it_costs(desk: Desk) -> None:
     core, world = desk.driver.core, desk.driver.world
     request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, reason="Left on a train")

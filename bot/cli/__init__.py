@@ -28,6 +28,11 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(config.app, name="config")
 app.add_typer(audit.app, name="audit")
 
+_HOST_HELP = (
+    "Address to listen on too; 0.0.0.0 is every address of this machine. Everyone who reaches it can act as anybody, so"
+    " put no real token, key or card number there."
+)
+
 
 def main() -> None:
     """Entry point of the `countersign` command."""
@@ -58,6 +63,7 @@ def demo(
     port: Annotated[
         int, typer.Option(min=1024, max=65532, help="Slack page; the next two ports are used too.")
     ] = 8400,
+    host: Annotated[str, typer.Option(help=_HOST_HELP)] = "127.0.0.1",
 ) -> None:
     """Run the whole product on this machine: sandbox and bot, with no account anywhere.
 
@@ -66,7 +72,7 @@ def demo(
     from bot.cli.demo import run_demo
     from bot.cli.serving import run
 
-    run(run_demo(port, fresh=fresh))
+    run(run_demo(port, host=host, fresh=fresh))
 
 
 @app.command()
@@ -122,6 +128,7 @@ def run_bot(
 def sandbox(
     slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
     partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
+    host: Annotated[str, typer.Option(help=_HOST_HELP)] = "127.0.0.1",
 ) -> None:
     """Run the sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
 
@@ -130,7 +137,7 @@ def sandbox(
     from bot.cli.sandboxes import run_sandbox
     from bot.cli.serving import run
 
-    run(run_sandbox(slack_port, partner_port))
+    run(run_sandbox(slack_port, partner_port, host=host))
 
 
 @app.command()

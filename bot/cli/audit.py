@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ import typer
 from bot.cli.errors import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
-    from storage.audit import Anchor
+    from storage.audit import Anchor, Report
 
 app = typer.Typer(help="The audit chain: who did what, in a form that shows tampering.", no_args_is_help=True)
 
@@ -32,12 +33,15 @@ def verify(
     anchors: Annotated[
         Path | None, typer.Option(help="Anchors kept outside the database, one JSON object a line.")
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: whole, checked, last, first_bad, kind.")
+    ] = False,
 ) -> None:
     """Check the chain. Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 
     Works beside a running bot. Only anchors can show that the end of the chain was cut off.
     """
-    asyncio.run(_verify(first, last or None, _read_anchors(anchors)))
+    asyncio.run(_verify(first, last or None, _read_anchors(anchors), as_json=as_json))
 
 
 @app.command()
@@ -72,19 +76,31 @@ def _read_anchors(path: Path | None) -> list[Anchor]:
         raise Mistake(f"{path} holds a line that isn't an anchor.") from None
 
 
-async def _verify(first: int, last: int | None, anchors: list[Anchor]) -> None:
+async def _verify(first: int, last: int | None, anchors: list[Anchor], *, as_json: bool) -> None:
     from bot.cli.environment import open_store
     from storage import audit
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=anchors)
-    if report.ok:
+    if as_json:
+        typer.echo(_as_json(report))
+    elif report.ok:
         typer.echo(f"The audit chain is whole: {report.count} entries checked, up to {report.last}.")
-        return
+    else:
+        _say_where_it_is_broken(report)
+    if not report.ok:
+        raise typer.Exit(ExitCode.NOT_WELL)
+
+
+def _as_json(report: Report) -> str:
+    found = {"whole": report.ok, "checked": report.count, "last": report.last}
+    return json.dumps({**found, "first_bad": report.first_bad, "kind": report.kind})
+
+
+def _say_where_it_is_broken(report: Report) -> None:
     typer.echo(
         f"The audit chain is broken at entry {report.first_bad} ({report.kind});"
         f" {report.count} entries before it are whole."
         " Somebody changed the database outside Countersign: keep a copy of it before anything else.",
         err=True,
     )
-    raise typer.Exit(ExitCode.NOT_WELL)

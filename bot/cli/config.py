@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +28,9 @@ def check(
     file: Annotated[
         Path | None, typer.Argument(help="The file to check; default that of COUNTERSIGN_CONFIG.")
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: file, valid, policy_version, problems.")
+    ] = False,
 ) -> None:
     """Validate countersign.toml: every problem at once, or what the file says.
 
@@ -44,11 +49,23 @@ def check(
     try:
         config = Config.parse(content)
     except ConfigError as error:
-        for problem in error.problems:
-            typer.echo(f"{path}: {problem}", err=True)
+        if as_json:
+            typer.echo(_as_json(path, None, error.problems))
+        else:
+            for problem in error.problems:
+                typer.echo(f"{path}: {problem}", err=True)
         raise typer.Exit(ExitCode.UNUSABLE) from None
+    if as_json:
+        typer.echo(_as_json(path, config, ()))
+        return
     typer.echo(f"{path} is valid; policy version {config.digest[:12]}.")
     _show(config)
+
+
+def _as_json(path: Path, config: Config | None, problems: Sequence[str]) -> str:
+    version = config.digest[:12] if config else None
+    report = {"file": str(path), "valid": config is not None, "policy_version": version}
+    return json.dumps({**report, "problems": [*problems]}, ensure_ascii=False)
 
 
 def _show(config: Config) -> None:

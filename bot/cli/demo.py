@@ -17,9 +17,9 @@ import typer
 
 from bot.cli import tour
 from bot.cli.errors import Mistake
-from bot.cli.sandboxes import HOST, start_partner, start_slack
+from bot.cli.sandboxes import HOST, opened_to, shown_host, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
-from bot.config import Settings
+from bot.config import Bind, Settings
 
 if TYPE_CHECKING:
     from bot.app import Running
@@ -64,33 +64,46 @@ class Places:
         return self.folder / "countersign.log"
 
 
-async def run_demo(port: int, *, fresh: bool) -> None:
+async def run_demo(port: int, *, host: str, fresh: bool) -> None:
     """Prepare the state, start everything, print the one address to open, run until a signal."""
+    open_to = opened_to(host)
+    shown = shown_host(open_to)
     places = Places(FOLDER.absolute())  # noqa: ASYNC240 - asks for the working directory, once
 
     async def start(stack: AsyncExitStack) -> None:
-        _lock(stack, places, port)
+        _lock(stack, places, f"http://{shown}:{port}")
         _prepare(places, fresh=fresh)
-        suggested = tour.steps(f"http://{HOST}:{port + 1}")
+        suggested = tour.steps(f"http://{shown}:{port + 1}")
         slack = await start_slack(
-            stack, port, option="--port", state=places.slack, tour=suggested, zone=_zone_here()
+            stack,
+            port,
+            option="--port",
+            open_to=open_to,
+            state=places.slack,
+            tour=suggested,
+            zone=_zone_here(),
         )
-        partner = await start_partner(stack, port + 1, option="--port", state=places.partner, demo=True)
-        _lead_deliveries(partner, port + 2)
-        running = await _start_bot(stack, _settings(places, slack, partner, port + 2), places)
+        partner = await start_partner(
+            stack, port + 1, option="--port", open_to=open_to, state=places.partner, demo=True
+        )
+        # For deliveries, and for browsers: the page of card details.
+        own = f"http://{shown}:{port + 2}"
+        _lead_deliveries(partner, own)
+        settings = _settings(places, slack, partner, Bind(open_to or HOST, port + 2))
+        running = await _start_bot(stack, settings, places, own)
         with _held_back(partner):
             await _register_webhook(running.core)
-        _greet(slack, partner)
+        _greet(shown, port, partner)
 
     await until_signalled(start)
 
 
-def _lead_deliveries(partner: Partner, port: int) -> None:
+def _lead_deliveries(partner: Partner, address: str) -> None:
     """The API registers public addresses only: the simulator finds this one on this machine."""
     from sandbox.partner.background import deliveries
 
     known = deliveries.hosts(partner.world)
-    deliveries.change(partner.world, None, {**known, PUBLIC_HOST: f"http://{HOST}:{port}"})
+    deliveries.change(partner.world, None, {**known, PUBLIC_HOST: address})
 
 
 @contextmanager
@@ -106,7 +119,7 @@ def _held_back(partner: Partner) -> Iterator[None]:
         deliveries.change(partner.world, mode, None)
 
 
-def _lock(stack: AsyncExitStack, places: Places, port: int) -> None:
+def _lock(stack: AsyncExitStack, places: Places, address: str) -> None:
     """One demo at a time on one state; the lock file tells the second where the first is."""
     places.folder.mkdir(parents=True, exist_ok=True)
     file = stack.enter_context((places.folder / "lock").open("a+"))
@@ -117,7 +130,7 @@ def _lock(stack: AsyncExitStack, places: Places, port: int) -> None:
         first = file.read().strip() or "elsewhere"
         raise Mistake(f"The demo is already running at {first}. Open it there, or end it first.") from None
     file.truncate(0)
-    file.write(f"http://{HOST}:{port}\n")
+    file.write(f"{address}\n")
     file.flush()
 
 
@@ -157,7 +170,7 @@ def _zone_here() -> str:
     return name if name in available_timezones() else "UTC"
 
 
-def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Settings:
+def _settings(places: Places, slack: Slack, partner: Partner, bind: Bind) -> Settings:
     return Settings.from_env(
         {
             "SLACK_API_URL": f"{slack.url}/api/",
@@ -168,14 +181,14 @@ def _settings(places: Places, slack: Slack, partner: Partner, port: int) -> Sett
             "COUNTERSIGN_MASTER_KEY_FILE": str(places.master_key),
             "COUNTERSIGN_PARTNER_URL": partner.base_url,
             "COUNTERSIGN_PARTNER_KEY": partner.key,
-            "COUNTERSIGN_HTTP_BIND": f"{HOST}:{port}",
+            "COUNTERSIGN_HTTP_BIND": str(bind),
             "COUNTERSIGN_PUBLIC_URL": f"https://{PUBLIC_HOST}",
             "COUNTERSIGN_LOG": "json",
         }
     )
 
 
-async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) -> Running:
+async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places, details_at: str) -> Running:
     """The bot, logging to a file so that the address stays in sight."""
     from bot import app, log
     from bot.config import Config
@@ -187,7 +200,7 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places) 
     await migrate(settings.database_url)
     try:
         # The public address is for the card provider alone; a browser on this machine takes this one.
-        overrides = Overrides(details_at=f"http://{settings.http_bind}")
+        overrides = Overrides(details_at=details_at)
         running = await app.start(settings, config, overrides)
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
@@ -216,7 +229,7 @@ async def _register_webhook(core: Core) -> None:
         await audit.record(tx, core, "system:demo", "webhook.secret", f"program:{program}", body)
 
 
-def _greet(slack: Slack, partner: Partner) -> None:
+def _greet(host: str, port: int, partner: Partner) -> None:
     from bot.partner.key_guard import key_prefix
     from bot.partner.secret import Secret
 
@@ -224,11 +237,11 @@ def _greet(slack: Slack, partner: Partner) -> None:
         f"""
   Countersign is running. Open
 
-      {slack.url}
+      http://{host}:{port}
 
   As Alice, type /card topup and send the form. Switch to Bob and press Approve.
 
-  Partner simulator  {partner.url}  (key {key_prefix(Secret(partner.key))}…)
+  Partner simulator  http://{host}:{port + 1}  (key {key_prefix(Secret(partner.key))}…)
   State and log in {FOLDER}; --fresh starts again from nothing. Ctrl-C ends it.
 """
     )

@@ -80,9 +80,11 @@ def rewrap() -> None:
 
 @app.command()
 @in_sentences
-def verify() -> None:
+def verify(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: first_key, sealed.")] = False,
+) -> None:
     """Check that everything is sealed under the first key of the keyring. Exits 1 while something is not."""
-    asyncio.run(_verify())
+    asyncio.run(_verify(as_json=as_json))
 
 
 @app.command()
@@ -221,7 +223,9 @@ async def _rewrap() -> None:
     typer.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
 
 
-async def _verify() -> None:
+async def _verify(*, as_json: bool) -> None:
+    import json
+
     from bot.cli.environment import open_store
     from storage import key_rotation
 
@@ -229,6 +233,9 @@ async def _verify() -> None:
         in_use = await key_rotation.kids_in_use(tx)
     primary = store.vault.primary_kid
     old = {kid: count for kid, count in in_use.items() if kid != primary}
+    if as_json:
+        typer.echo(json.dumps({"first_key": primary, "sealed": dict(in_use)}))
+        raise typer.Exit(ExitCode.NOT_WELL if old else ExitCode.DONE)
     typer.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")
     for kid, count in sorted(old.items()):
         typer.echo(f"{count} still under {kid}: run countersign keys rewrap", err=True)

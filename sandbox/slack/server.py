@@ -1,6 +1,6 @@
 """The stand-in as one aiohttp application: routes, start and end.
 
-`build` makes the application around a workspace; `serve` also listens, on loopback only.
+`build` makes the application around a workspace; `serve` also listens, on loopback unless it is opened.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from sandbox.slack.workspace import Options, Workspace
 WORKSPACE = web.AppKey("workspace", Workspace)
 LIVE = web.AppKey("live", Live)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
 MAX_BODY_BYTES = 80_000_000
 
 
@@ -125,11 +126,14 @@ async def serve(
     tour: Sequence[Step] = (),
     zone: str = "",
     options: Options | None = None,
+    open_to: str = "",
 ) -> Running:
     """Listen on loopback (port 0 finds a free one) until `close`.
 
-    `options`, when given, replaces `seed`, `state_path`, `tour` and `zone`. Raises OSError when the port is taken,
-    ManifestError when the manifest cannot be read, ValueError for an address that is not loopback.
+    `options`, when given, replaces `seed`, `state_path`, `tour` and `zone`. `open_to` is an address at which other
+    machines reach it too, and act as anybody; `0.0.0.0` is every address of this one. Raises
+    OSError when the port is taken, ManifestError when the manifest cannot be read, ValueError for a `host` that is
+    not loopback.
     """
     if host not in LOOPBACK:
         raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")
@@ -144,8 +148,9 @@ async def serve(
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port)
-        await site.start()
+        await web.TCPSite(runner, EVERY_ADDRESS if open_to == EVERY_ADDRESS else host, port).start()
+        if open_to not in ("", EVERY_ADDRESS):
+            await web.TCPSite(runner, open_to, runner.addresses[0][1]).start()
     except OSError:
         await runner.cleanup()
         raise

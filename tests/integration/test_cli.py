@@ -11,7 +11,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,17 @@ class Terminal:
 
     def run(self, *words: str, given: str = "", code: int = 0, **env: str) -> str:
         """Standard output, or standard error when the command is expected to fail."""
+        done = self._ended(words, given, code, env)
+        return done.stderr if code else done.stdout
+
+    def reported(self, *words: str, code: int = 0, **env: str) -> dict[str, Any]:
+        """The one JSON object on standard output, however the command ends."""
+        report: dict[str, Any] = json.loads(self._ended((*words, "--json"), "", code, env).stdout)
+        return report
+
+    def _ended(
+        self, words: Sequence[str], given: str, code: int, env: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             [sys.executable, "-m", "bot", *words],
             cwd=self.folder,
@@ -45,7 +58,7 @@ class Terminal:
         )
         assert done.returncode == code, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
-        return done.stderr if code else done.stdout
+        return done
 
     def new_master(self, name: str = "master.key") -> str:
         line = self.run("keys", "new-master").strip()
@@ -193,6 +206,46 @@ def test_the_audit_chain_is_whole_until_somebody_changes_the_database(ready: Ter
     ready.sql("DROP TRIGGER IF EXISTS audit_no_update; UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1")
 
     assert "broken at entry 1 (hash)" in ready.run("audit", "verify", code=1)
+
+
+def test_a_script_reads_whether_the_audit_chain_is_whole_and_where_it_is_broken(ready: Terminal) -> None:
+    whole = ready.reported("audit", "verify")
+    ready.sql("DROP TRIGGER IF EXISTS audit_no_update; UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1")
+    broken = ready.reported("audit", "verify", code=1)
+
+    assert whole == {"whole": True, "checked": 1, "last": 1, "first_bad": None, "kind": None}
+    assert broken == {"whole": False, "checked": 0, "last": 0, "first_bad": 1, "kind": "hash"}
+
+
+def test_a_script_reads_what_is_sealed_under_which_master_key(ready: Terminal) -> None:
+    old = (ready.folder / "master.key").read_text().strip()
+    before = ready.reported("keys", "verify")
+    new = ready.new_master("new.key")
+    (ready.folder / "master.key").write_text(f"{new}\n{old}\n")
+    after = ready.reported("keys", "verify", code=1)
+
+    assert before["sealed"] == {before["first_key"]: 1}
+    assert after["sealed"] == before["sealed"]
+    assert after["first_key"] != before["first_key"]
+
+
+def test_a_script_reads_every_problem_of_a_policy_file(terminal: Terminal) -> None:
+    (terminal.folder / "countersign.toml").write_text("[slack]\nx = 1\n")
+    example = str(ROOT / "countersign.toml")
+
+    valid = terminal.reported("config", "check", example)
+    wrong = terminal.reported("config", "check", code=2)
+
+    assert valid == {
+        "file": example,
+        "valid": True,
+        "policy_version": valid["policy_version"],
+        "problems": [],
+    }
+    assert valid["policy_version"] in terminal.run("config", "check", example)
+    assert (wrong["file"], wrong["valid"], wrong["policy_version"]) == ("countersign.toml", False, None)
+    assert any("slack.x is not known" in problem for problem in wrong["problems"])
+    assert any("people.approvers" in problem for problem in wrong["problems"])
 
 
 def test_a_database_that_is_none_is_unreadable(ready: Terminal) -> None:

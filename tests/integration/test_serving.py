@@ -4,15 +4,19 @@ import json
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ipaddress import ip_address
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
+import psutil
 import pytest
 
 from tests.support.ports import free_ports
@@ -109,6 +113,90 @@ def test_a_port_in_use_is_reported_with_the_option_that_fixes_it(tmp_path: Path)
         assert complaints == (
             f"Port {port} is used by another program. End that one, or choose another with --partner-port.\n"
         )
+
+
+def own_address() -> str:
+    """An address of this machine that is not loopback; the test is skipped where there is none."""
+    for addresses in psutil.net_if_addrs().values():
+        for one in addresses:
+            if one.family == socket.AF_INET and not ip_address(one.address).is_loopback:
+                return one.address
+    pytest.skip("this machine has no address but loopback")
+
+
+def is_answered(*urls: str) -> list[bool]:
+    """Whether each answers 200, asked by a process of its own: this one speaks to 127.0.0.1 alone."""
+    script = (
+        "import sys, urllib.request as u\n"
+        "ask = u.build_opener(u.ProxyHandler({})).open\n"
+        "for url in sys.argv[1:]:\n"
+        "    try: print(ask(url, timeout=5).status == 200)\n"
+        "    except OSError: print(False)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *urls], capture_output=True, text=True, check=True)
+    return [line == "True" for line in done.stdout.split()]
+
+
+def test_the_sandbox_is_reached_from_this_machine_alone_unless_it_is_opened(tmp_path: Path) -> None:
+    here, port = own_address(), free_ports(2)
+    words = ("sandbox", "--slack-port", str(port), "--partner-port", str(port + 1))
+
+    with command(tmp_path, *words) as closed:
+        read_until(closed, "Ctrl-C")
+        assert is_answered(f"http://{here}:{port}/", f"http://{here}:{port + 1}/") == [False, False]
+        assert ended(closed, signal.SIGTERM) < 10
+    for host in ("0.0.0.0", here):
+        with command(tmp_path, *words, "--host", host) as opened:
+            said = read_until(opened, "Ctrl-C")
+            halves = [
+                f"http://{address}:{half}" for address in ("127.0.0.1", here) for half in (port, port + 1)
+            ]
+            assert all(
+                is_answered(*(f"{half}{path}" for half in halves for path in ("/", "/_control/state")))
+            )
+            foreign = Request(
+                f"http://127.0.0.1:{port + 1}/_control/state", headers={"Origin": "https://b.example"}
+            )
+            with pytest.raises(HTTPError, match="403"):
+                urlopen(foreign, timeout=5)
+            # The bot sends the key of a sandbox to this machine alone.
+            assert f"COUNTERSIGN_PARTNER_URL  http://127.0.0.1:{port + 1}/" in said
+            assert f"Slack stand-in      http://{here if host == here else '127.0.0.1'}:{port}" in said
+            opened.send_signal(signal.SIGTERM)
+            _, warned = opened.communicate(timeout=15)
+            assert opened.returncode == 0
+            assert "can act as anybody" in warned
+            assert "no real token, key or card number" in warned
+
+
+def test_an_opened_demo_serves_every_page_from_elsewhere_and_its_links_lead_there(tmp_path: Path) -> None:
+    here, port = own_address(), free_ports(4)
+
+    with command(tmp_path, "demo", "--port", str(port), "--host", here) as demo:
+        said = read_until(demo, "Ctrl-C")
+
+        assert f"http://{here}:{port}\n" in said
+        assert f"http://{here}:{port + 1}" in said
+        assert all(
+            is_answered(*(f"http://{here}:{port + n}{path}" for n, path in enumerate(("/", "/", "/readyz"))))
+        )
+        demo.send_signal(signal.SIGTERM)
+        _, warned = demo.communicate(timeout=15)
+        assert demo.returncode == 0
+        assert "can act as anybody" in warned
+
+
+@pytest.mark.parametrize("host", ["somewhere", "192.0.2.77"])
+@pytest.mark.parametrize("name", ["demo", "sandbox"])
+def test_an_address_that_is_not_of_this_machine_is_refused_with_what_to_give(
+    tmp_path: Path, name: str, host: str
+) -> None:
+    with command(tmp_path, name, "--host", host) as refused:
+        _, complaints = refused.communicate(timeout=20)
+
+    assert refused.returncode == 2
+    assert f"{host} is not an address of this machine. Use --host 0.0.0.0" in complaints
+    assert "Traceback" not in complaints
 
 
 def instance_of(database: Path) -> str:

@@ -1,6 +1,6 @@
 """The aiohttp shell around `answering`: requests in, answers out, and the way deliveries leave.
 
-Control calls and the viewer are for loopback peers only; everybody else gets a 403.
+Control calls and the viewer are for loopback peers only, unless the simulator is opened; others get a 403.
 """
 
 from __future__ import annotations
@@ -48,8 +48,12 @@ async def courier(world: World) -> AsyncIterator[None]:
     world.post = None
 
 
-def application(world: World) -> web.Application:
-    """The aiohttp application of a simulator: API, control calls, viewer, card details."""
+def application(world: World, *, is_open: bool = False) -> web.Application:
+    """The aiohttp application of a simulator: API, control calls, viewer, card details.
+
+    `is_open`: other machines may use the control calls and the viewer.
+    """
+    guarded = own_pages_only if is_open else for_loopback
     app = web.Application(client_max_size=BODY_CAP)
     app.cleanup_ctx.append(lambda _app: courier(world))
 
@@ -70,9 +74,9 @@ def application(world: World) -> web.Application:
 
     _offer_details(app, world)
     for path in viewer.FILES:
-        app.router.add_get(path, for_loopback(viewer_file), allow_head=False)
+        app.router.add_get(path, guarded(viewer_file), allow_head=False)
     anything = r"{path:[\s\S]*}"  # a decoded path may hold a line break
-    app.router.add_route("*", "/_control/" + anything, for_loopback(controlled))
+    app.router.add_route("*", "/_control/" + anything, guarded(controlled))
     app.router.add_route("*", "/" + anything, api)
     return app
 
@@ -106,13 +110,29 @@ def for_loopback(handler: Serve) -> Serve:
     """Refuse every peer that is not this machine, and pages of other sites in this machine's browser."""
 
     async def guarded(request: web.Request) -> web.StreamResponse:
-        origin = request.headers.get("Origin")
-        foreign = origin is not None and urlsplit(origin).netloc != request.host
-        if foreign or not ipaddress.ip_address(request.remote or "::").is_loopback:
+        if _is_of_another_site(request) or not ipaddress.ip_address(request.remote or "::").is_loopback:
             return web.Response(status=403, body=codec.encode({"error": "For loopback peers only."}))
         return await handler(request)
 
     return guarded
+
+
+def own_pages_only(handler: Serve) -> Serve:
+    """Refuse pages of other sites, wherever the browser is."""
+
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        if _is_of_another_site(request):
+            return web.Response(
+                status=403, body=codec.encode({"error": "For the simulator's own pages only."})
+            )
+        return await handler(request)
+
+    return guarded
+
+
+def _is_of_another_site(request: web.Request) -> bool:
+    origin = request.headers.get("Origin")
+    return origin is not None and urlsplit(origin).netloc != request.host
 
 
 async def _request_of(request: web.Request) -> Request:

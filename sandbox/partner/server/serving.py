@@ -16,6 +16,7 @@ from sandbox.partner.server import http_app
 from sandbox.partner.state import KEY_PREFIX, Store, World
 
 DEFAULT_SEED = "countersign"
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
 _TICK_SECONDS = 0.25  # how late a timer may run on a real clock
 
 
@@ -70,21 +71,27 @@ async def serve(
     seed: str | None = None,
     default_key: str | None = None,
     demo: bool = False,
+    open_to: str = "",
 ) -> Running:
     """Start a simulator; `port` 0 takes a free one.
 
     `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
-    accepted beside those issued before; without it the key follows from the seed. Raises OSError
-    when the port is taken.
+    accepted beside those issued before; without it the key follows from the seed. `open_to` is an
+    address at which other machines reach it too, its control calls included; `0.0.0.0` is every
+    address of this one. Raises OSError when the port is taken.
     """
     world = build_world(state_path, seed)
     key = standing_key(world, default_key)
     if demo:
         _plant_once(world)
-    runner = web.AppRunner(http_app.application(world), access_log=None, shutdown_timeout=1)
+    runner = web.AppRunner(
+        http_app.application(world, is_open=bool(open_to)), access_log=None, shutdown_timeout=1
+    )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await web.TCPSite(runner, EVERY_ADDRESS if open_to == EVERY_ADDRESS else host, port).start()
+        if open_to not in ("", EVERY_ADDRESS):
+            await web.TCPSite(runner, open_to, runner.addresses[0][1]).start()
     except OSError:
         await runner.cleanup()
         world.store.close()

@@ -102,8 +102,9 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=ARGS, env={**os.environ, "LANG": "C.UTF-8"}
         )
-        size = {"width": SIZE["width"], "height": SIZE["height"]}
-        page = browser.new_page(viewport=size, device_scale_factor=SCALE)
+        page = browser.new_page(
+            viewport={"width": SIZE["width"], "height": SIZE["height"]}, device_scale_factor=SCALE
+        )
         page.set_default_timeout(PATIENCE_MS)
         expect.set_options(timeout=PATIENCE_MS)
         page.goto(address)

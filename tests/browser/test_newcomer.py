@@ -19,8 +19,6 @@ ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--n
 PATIENCE_MS = 20_000
 #: From the page as it opens to a top-up that is approved and done.
 MOST_CLICKS = 8
-# What the page reports to the person who looks at it and nothing but that, so a browser of a laptop.
-VIEWPORT = {"width": 1280, "height": 800}
 
 
 class Newcomer:
@@ -64,7 +62,7 @@ async def newcomer(demo: Demo) -> AsyncIterator[Newcomer]:
     broken: list[str] = []
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        page = await browser.new_page(viewport=VIEWPORT)
+        page = await browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: broken.append(str(error)))
         expect.set_options(timeout=PATIENCE_MS)

@@ -606,7 +606,7 @@ async def test_a_delegation_is_reported_when_it_begins_and_when_it_ends(desk: De
     for _ in range(2):
         await delegations.announce(core)
         await desk.posted()
-    assert "@alice decides in the place of @bob" in await desk.only()
+    assert "Alice Moreau decides in the place of Bob Tanaka" in await desk.only()
 
     await desk.driver.world.advance(3600)
     await delegations.announce(core)

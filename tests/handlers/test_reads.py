@@ -45,6 +45,20 @@ async def test_cards_are_listed_and_shown(driver: SlackDriver) -> None:
     assert "Name the card" in await answer(driver, "/card show")
 
 
+async def test_amounts_in_a_table_stand_on_the_right_and_words_on_the_left(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/card list")
+    table = next(b for b in (await driver.shown_to(ALICE))["blocks"] if b["type"] == "table")
+
+    aligns = [each["align"] for each in table["column_settings"]]
+    assert dict(zip([cell["text"] for cell in table["rows"][0]], aligns, strict=True)) == {
+        "Cardholder": "left",
+        "Card": "left",
+        "Status": "left",
+        "Balance": "right",
+        "Reference": "left",
+    }
+
+
 async def test_funding_is_listed_and_addresses_are_live(driver: SlackDriver) -> None:
     assert "0x" in await answer(driver, "/funding addresses")
     assert "funding submission" in await answer(driver, "/funding list")

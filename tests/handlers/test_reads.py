@@ -74,7 +74,7 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
 async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
     for text in ("/countersign", "/countersign help", "/card", "/funding"):
-        assert "You can request operations" in await answer(driver, text)
+        assert "You can make requests" in await answer(driver, text)
     assert "decide on those of others" in await answer(driver, "/countersign help", BOB)
     assert "decide on those of others" not in await answer(driver, "/countersign help", ALICE)
     assert "“/card dance” is not understood" in await answer(driver, "/card dance")

@@ -38,7 +38,7 @@ def _key(found: Delegation) -> str:
 
 def _words(found: Delegation) -> str:
     until = f"{found.until:%Y-%m-%d %H:%M} UTC"
-    return f"{found.delegate} decides in the place of {found.away} until {until}: {found.reason}"
+    return f"{found.delegate} decides in place of {found.away} until {until}: {found.reason}"
 
 
 async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:

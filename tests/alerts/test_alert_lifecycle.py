@@ -217,7 +217,7 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     ]
     words = str(posted)
     assert re.match(
-        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open"
+        r"SANDBOX · Float [0-9,.]+ USD \(floor 1,000\.00 USD\), 1 request waits, 0 alerts are open"
         r" · Daily summary of",
         posted["text"],
     )

@@ -409,7 +409,7 @@ BY_READING = {
         ("funding",),
     ),
     "four unverified submissions": Kind(
-        "funding_unverified", submitted_four_that_nobody_sees, ("main has 4 of at most 5 unverified funding submissions",),
+        "funding_unverified", submitted_four_that_nobody_sees, ("4 of at most 5 unverified funding submissions",),
         ("funding",),
     ),
     "a card blocked by your card provider": Kind(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from bot.domain import cards
-from bot.domain.money import format_usd
+from bot.domain.money import InvalidAmount, format_usd, parse_usd
 from bot.intents import ACTIONS, KnownCard, Reading
 from bot.operations import Field, Operation
 
@@ -125,8 +124,8 @@ def _shown(field: Field[Any], value: str, card: KnownCard | None) -> str:
 def _as_money(value: str) -> str:
     """`2,750.00` for 2750: the field's label names the currency. What is no amount stays as it was said."""
     try:
-        return format_usd(Decimal(value)).removesuffix(" USD")
-    except (InvalidOperation, ValueError):
+        return format_usd(parse_usd(value)).removesuffix(" USD")
+    except InvalidAmount:
         return value
 
 

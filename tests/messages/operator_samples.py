@@ -125,7 +125,7 @@ def looks() -> Iterator[Sample]:
     yield "/countersign alerts", alerts.open_alerts(p.AlertsView((late, busy, *([late] * 11)), (mute,)))
     yield "Alert, acknowledged", alerts.alert(late)
     yield "Alert, snoozed, with somebody's name", alerts.alert(busy)
-    yield "Snooze", alerts.snooze("A-0123456789AB", found["funding: overdue"].title)
+    yield "Snooze", alerts.snooze("A-0123456789AB", "Until then its message stays as it is.")
     unresolved = found["unresolved"]
     yield "Suggest a fix: a text for the card provider", alerts.support(unresolved.title, unresolved.text)
     called = "12 declines of this cause in a short time."

@@ -97,7 +97,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("scope", ""): {"endpoint": "GET /funding", "error": "This key lacks funding:read."},
     ("key_trouble", ""): {"cause": "Your card provider does not accept the key (401)."},
     ("decline", "one"): {**_DECLINES, "purchase": "A purchase of 900.00 USD at Corner Coffee"},
-    ("decline", "one card"): _DECLINES,
+    ("decline", "one card"): {**_DECLINES, "cards": "SOFIA MARCHETTI ••5601 (3)"},
     ("decline", "many cards"): _DECLINES,
     ("decline", "cluster"): {**_DECLINES, "count": 12, "total": "3,420.00 USD"},
     ("stopped", "one"): {

@@ -132,7 +132,7 @@ def looks() -> Iterator[Sample]:
     yield "In the thread of an alert", alerts.line(p.AlertLineView("", called, ("S0APPROVERS",)))
     yield (
         "In the thread of an alert, by a person",
-        alerts.line(p.AlertLineView("Bob Tanaka", "acknowledged it.", ())),
+        alerts.line(p.AlertLineView("Bob Tanaka", "Acknowledged until 2026-03-02 13:00 UTC.", ())),
     )
     history = the_float().history
     assert history is not None

@@ -79,7 +79,7 @@ KEY_TROUBLE = AlertKind(
     ends="a key works",
     wordings=one(
         Severity.CRITICAL,
-        "Sending to {program} is paused",
+        "Sending to {program} is paused: its key is not accepted",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
         " `countersign keys set {program}`, or ask your card provider.",
     ),

@@ -385,7 +385,7 @@ async def test_the_return_of_one_row_is_said_on_the_list_and_to_its_requester(
     assert len(said) >= 3, "on its message, in its thread and to its requester"
 
 
-async def test_a_return_is_reported_once_though_all_of_the_ledger_is_read_again(
+async def test_a_return_is_reported_once_though_the_ledger_is_read_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = await execute(world, await world.top_up("50"))

@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from handlers.views import alerts
-from tests.messages import alert_samples, lookup_samples, request_samples
+from tests.messages import (
+    alert_samples,
+    batch_samples,
+    conversation_samples,
+    form_samples,
+    lookup_samples,
+    operator_samples,
+    rare_look_up_samples,
+    request_samples,
+)
 
 TARGET = Path(__file__).with_name("messages.md")
 Json = dict[str, Any]
@@ -27,24 +36,42 @@ phone shows; times are shown in each reader's own zone, here in UTC. `[Approve]`
 """
 _NAMES = {"S0APPROVERS": "@card-approvers", "C0APPROVALS": "#card-approvals", "U0DAN": "@Daniel Okafor"}
 
+# Of a long menu the first answers say enough.
+_OPTIONS = 12
 
-def page() -> str:
-    """The whole page."""
+
+def sections() -> Mapping[str, Iterable[tuple[str, Json]]]:
+    """Each heading of the page with its samples: a name, and what the view draws."""
     raised = ((name, alerts.alert(view)) for name, view in alert_samples.raised())
     ended = ((name, alerts.alert(view)) for name, view in alert_samples.ended())
-    sections: Mapping[str, Iterable[tuple[str, Json]]] = {
+    return {
         "A request in the approvals channel": request_samples.cards(),
         "Its thread": request_samples.thread(),
         "Direct messages to the requester": request_samples.direct(),
-        "Forms and windows": request_samples.windows(),
+        "Forms": form_samples.all_forms(),
+        "Previews": form_samples.previews(),
+        "Deciding": form_samples.confirmations(),
+        "Details": request_samples.details(),
+        "Many cards in one request": batch_samples.lists(),
+        "Plain English": conversation_samples.talks(),
         "Alerts": raised,
         "Alerts that are over": ended,
         "Daily summary and Home": lookup_samples.summaries(),
         "Answers to commands": lookup_samples.answers(),
-        "Refusals": lookup_samples.refusals(),
+        "Cards and purchases, rarer cases": rare_look_up_samples.of_cards(),
+        "Money, rarer cases": rare_look_up_samples.of_money(),
+        "An answer for the channel": operator_samples.shared(),
+        "Help and policy": operator_samples.helps(),
+        "For those who run it": operator_samples.looks(),
+        "After a click or a command": operator_samples.clicks(),
+        "Refusals": [*lookup_samples.refusals(), *operator_samples.slack_refusals()],
     }
+
+
+def page() -> str:
+    """The whole page."""
     parts = [_HEAD]
-    for title, samples in sections.items():
+    for title, samples in sections().items():
         parts.append(f"## {title}\n")
         parts += [f"### {name}\n\n{_drawn(drawn)}\n" for name, drawn in samples]
     return "\n".join(parts)
@@ -99,7 +126,9 @@ def _element(element: Json) -> str:
         return f"[{_text(element['text'])}]"
     options = element.get("options", [])
     if options:
-        named = " / ".join(_text(option["text"]) for option in options)
+        named = " / ".join(_text(option["text"]) for option in options[:_OPTIONS])
+        if len(options) > _OPTIONS:
+            named += f" / and {len(options) - _OPTIONS} more"
         return f"[{_text(element['placeholder'])}: {named}]" if "placeholder" in element else f"[… {named}]"
     return f"[{element.get('initial_value') or _text(element.get('placeholder', '')) or '…'}]"
 

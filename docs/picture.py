@@ -1,6 +1,6 @@
 """Makes docs/images/countersign.png, the picture in README.md, from a demo of its own.
 
-    .venv/bin/python docs/picture.py
+    PYTHONPATH=. .venv/bin/python docs/picture.py
 
 Needs the development dependencies and Chromium. The picture shows the approvals channel as Bob sees it: one
 request done, with its thread, and one that waits for him.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.support.ports import free_ports
 
 TARGET = Path(__file__).with_name("images") / "countersign.png"
 CHROMIUM = "/usr/bin/chromium"
@@ -32,9 +33,7 @@ PATIENCE_MS = 15_000
 def demo() -> Iterator[str]:
     """The address of a fresh demo, which ends with the block."""
     with tempfile.TemporaryDirectory() as folder:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = min(probe.getsockname()[1], 65_000)
+        port = free_ports(3)  # the demo takes three neighbours
         env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         command = [sys.executable, "-m", "bot", "demo", "--port", str(port)]
         # Our own command with our own words.

@@ -69,8 +69,8 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
         by_new_request=True,
     ),
     "PHONE_COUNTRY_NOT_ALLOWED": ErrorMessage(
-        "Your card provider does not allow phones of this country.",
-        "Use a phone of another country.",
+        "Your card provider does not allow phone numbers from this country.",
+        "Use a number from another country.",
         Fault.YOURS,
         by_new_request=True,
     ),
@@ -93,12 +93,12 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
         by_new_request=True,
     ),
     "ALREADY_PROCESSED": ErrorMessage(
-        "Your card provider has seen this key before and gives no result for it.",
-        "Look at /requests before asking again.",
+        "Your card provider already knows this request and gives no result for it.",
+        "Look at /requests before you request it again.",
         Fault.EITHER,
     ),
     "ALREADY_SUBMITTED": ErrorMessage(
-        "Another account holds this transaction hash.",
+        "Another account has already submitted this transaction hash.",
         "Contact your card provider if the money is yours.",
         Fault.YOURS,
     ),
@@ -109,7 +109,7 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
     ),
     "QUOTA": ErrorMessage(
         "The card allowance is used up, or your card provider's issuing capacity is full.",
-        "Contact your card provider; a repeat will not help.",
+        "Contact your card provider. Retrying won't help.",
         Fault.EITHER,
     ),
     "RATE_LIMITED": ErrorMessage(
@@ -127,6 +127,6 @@ MESSAGES: Final[Mapping[str, ErrorMessage]] = {
         Fault.PROVIDER,
     ),
     "UNAVAILABLE": ErrorMessage(
-        "Your card provider had a fault of its own.", "Ask again in a few minutes.", Fault.PROVIDER
+        "Your card provider had an internal error.", "Ask again in a few minutes.", Fault.PROVIDER
     ),
 }

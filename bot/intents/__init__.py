@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bot.intents.directory import Directory, find_misspelt_names, fold
 from bot.intents.examples import EXAMPLES
+from bot.intents.extraction import reason_in
 from bot.intents.model import (
     ACTIONS,
     Ask,
@@ -43,4 +44,5 @@ __all__ = [
     "fold",
     "parse",
     "read_what_if",
+    "reason_in",
 ]

@@ -79,7 +79,7 @@ class CodesByWebhook(Operation):
             ("Registered address", facts["webhook_url"] or "none"),
             ("Last verified delivery", facts.get("verified_at") or "none"),
             ("Mode now", "not shown by your card provider; SMS or webhook for a new card"),
-            ("Set here before", facts.get("set_before") or "never by a request of this bot"),
+            ("Set here before", facts.get("set_before") or "never through Countersign"),
             (
                 "Program enabled",
                 f"{TICKED.show(self.program_enabled)}, as the admin who requests it confirms",

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, ClassVar, cast
 
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import float_after, float_facts
@@ -24,6 +24,7 @@ from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
+from bot.partner.models import LedgerEntry
 
 _FOUR_DIGITS = re.compile(r"[0-9]{4}")
 # Purchases settle within a day or so, so what is open is among the newest.
@@ -140,8 +141,8 @@ class Close(Operation):
             amount = format_usd(facts["open_usd"])
             found.append(
                 Concern(
-                    f"{what} of {amount} not yet settled: what is refunded after closing has no card to go to. Wait"
-                    " until the merchants have settled, if it is not urgent."
+                    f"{what} of {amount} not yet settled. A refund after closing would have no card to go to. If it is"
+                    " not urgent, wait until the merchants have settled."
                 )
             )
         return found
@@ -178,7 +179,9 @@ class Close(Operation):
         """
         found = await partner.card(self.card)
         me = await partner.me()
-        returned = await _returned(partner, self.card, sought)
+        is_closed = found.card.status == DELETED
+        is_empty = is_closed or (found.balance_usd is not None and found.balance_usd <= 0)
+        returned = await _returned(partner, self.card, sought, is_empty=is_empty)
         before = sought.facts.get("card_balance_usd")
         float_before = sought.facts.get("float_balance_usd")
         facts = {
@@ -189,7 +192,7 @@ class Close(Operation):
             "float_balance_usd": str(me.float.balance_usd),
             "returned_usd": None if returned is None else str(returned),
         }
-        if found.card.status == DELETED:
+        if is_closed:
             closed_by = (await sought.others()).taken.get(self.card)
             if closed_by is not None:
                 return Look(Evidence.UNDONE, f"The card reads DELETED: {closed_by} closed it.", facts)
@@ -200,8 +203,7 @@ class Close(Operation):
             text = f"{reads}, and its balance cannot be read, so nobody can say where its money is."
             return Look(Evidence.UNPROVEN, text, facts)
         held = f"it held {format_usd(before)} when this was requested"
-        is_empty = found.balance_usd <= 0 and (before is None or before > 0)
-        if returned is not None or is_empty:
+        if returned is not None or (is_empty and (before is None or before > 0)):
             text = (
                 f"{reads}, but its money has left it: {held} and holds {format_usd(found.balance_usd)} now."
                 f" {_back_in_words(returned)} The float is {format_usd(me.float.balance_usd)} now."
@@ -210,20 +212,30 @@ class Close(Operation):
         text = (
             f"{reads}. It holds {format_usd(found.balance_usd)}, and the ledger shows nothing back from it."
         )
-        return Look(Evidence.ABSENT, text, facts)
+        return Look(Evidence.ABSENT, text, {**facts, "debit_usd": None})
 
 
-async def _returned(partner: PartnerClient, card_id: str, sought: Sought) -> Decimal | None:
+async def _returned(
+    partner: PartnerClient, card_id: str, sought: Sought, *, is_empty: bool
+) -> Decimal | None:
     """What the ledger shows as come back from the card while our call could act, in USD; None = no such row.
 
     A return of a card's balance is a `refund` with the card's id; that of a refused top-up has none [Ledger entry].
+    An unload may leave a row like it. So a row that names another key is not ours, and one that names nothing is ours
+    only where the card is empty: a close takes all that is on it.
     """
     rows = [
         entry.amount_usd
         for entry in await partner.ledger_since(sought.ledger_since)
         if entry.kind == "refund" and entry.card_id == card_id and sought.may_have_made(entry.created_at)
+        if _may_be_of_close(entry, card_id, sought.key, is_empty=is_empty)
     ]
     return exact_sum(rows) if rows else None
+
+
+def _may_be_of_close(entry: LedgerEntry, card_id: str, key: str, *, is_empty: bool) -> bool:
+    named = ledger_text.key_in(entry.reference)
+    return named in (key, card_id) or (not named and is_empty)
 
 
 def _back_in_words(returned: Decimal | None) -> str:

@@ -35,7 +35,7 @@ class Many(Batch):
 
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """That the monthly fees continue."""
-        return [("Continues", "the monthly fees")]
+        return [("Monthly fees", "continue")]
 
 
 _URGENCY = Urgency(
@@ -99,7 +99,7 @@ class Freeze(CardSwitch):
         return [
             ("Card status", f"{facts.get('card_status') or 'not reported yet'} → FROZEN"),
             ("Stays on the card", "unknown" if balance is None else format_usd(balance)),
-            ("Continues", "the monthly fee"),
+            ("Monthly fee", "continues"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

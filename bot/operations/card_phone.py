@@ -60,7 +60,7 @@ class ChangePhone(Operation):
         return [
             ("Codes go to", f"{self._number} from then on"),
             ("Until now", "not shown by your card provider"),
-            ("Set here before", facts.get("set_before") or "never by a request of this bot"),
+            ("Set here before", facts.get("set_before") or "never through Countersign"),
             ("Card status", facts.get("card_status") or "not reported yet"),
         ]
 
@@ -70,7 +70,7 @@ class ChangePhone(Operation):
             *closed(facts),
             Concern(
                 "Whoever holds this phone can confirm online purchases with the card, and changing it is how cards"
-                " are taken over. Ask the cardholder on a way you know, not on the one this request came by."
+                " are taken over. Ask the cardholder in a way you know, not in the way this request came."
             ),
             Concern("It matters only while the card gets its codes by SMS."),
         ]

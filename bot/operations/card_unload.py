@@ -1,7 +1,8 @@
 """Unload a card: move money from it back to the float, 1:1 and free [Cards, POST unload].
 
-No reading settles a lost answer: the ledger has no documented row for an unload, and balances move for
-other reasons too. Only the same key answers; where it does not, two people decide by what `look` shows.
+A lost answer is settled by the same key, or by a row of the ledger that names it: the float is credited last. The
+ledger has no documented row for an unload, and balances move for other reasons too, so a missing row proves nothing;
+then two people decide by what `look` shows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
-from bot.domain.money import format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_after, float_facts
@@ -94,7 +95,7 @@ class Unload(Operation):
             text = f"{_CARD_SHORT} It holds {format_usd(held)}, so your card provider would refuse this."
             found.append(Concern(text, stops=True))
         found.append(
-            Concern("Purchases that come in meanwhile may be declined, as the card holds less at once.")
+            Concern("The card holds less immediately, so purchases that come in now may be declined.")
         )
         return found
 
@@ -125,7 +126,10 @@ class Unload(Operation):
         )
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
-        """What a person needs to decide by, amounts in USD as exact text; never a proof."""
+        """Done where the ledger shows the amount back on the float under this key; nothing proves that it is not.
+
+        What a person needs to decide by otherwise, amounts in USD as exact text.
+        """
         held = (await partner.card(self.card)).balance_usd
         me = await partner.me()
         event = await _event_of(partner, self.card, sought.since - timing.CLOCKS_AGREE)
@@ -143,6 +147,9 @@ class Unload(Operation):
             "event": event,
             "ledger_row_usd": str(rows[0].amount_usd) if rows else None,
         }
+        if exact_sum(row.amount_usd for row in rows) == self.amount_usd:
+            done = f"The ledger shows {format_usd(self.amount_usd)} back on the float under this key."
+            return Look(Evidence.DONE, done, {**facts, "card_id": self.card})
         return Look(Evidence.UNPROVEN, text, facts)
 
 

@@ -85,7 +85,7 @@ class Redeliver(Operation):
 
     def lines(self, facts: Facts) -> list[Line]:
         """The event, when it happened, and how often its delivery was tried."""
-        lines = [("Registered address", facts["webhook_url"] or "none"), ("Moves", "nothing")]
+        lines = [("Registered address", facts["webhook_url"] or "none"), ("Money", "none moves")]
         if facts["type"] is None:
             return [("Event", f"not among the newest {_NEWEST} of the log"), *lines]
         delivered = f"delivered {facts['delivered']}" if facts["delivered"] else "not delivered"

@@ -110,7 +110,7 @@ class SetMarkup(Operation):
                 "Of a deposit of 100.00 USD",
                 f"{split}, {format_usd(_HUNDRED - yours - theirs)} is credited to the card",
             ),
-            ("Holds", "from the next deposit quoted on; pending ones keep their rate"),
+            ("Applies", "from the next quoted deposit on; pending ones keep their rate"),
         ]
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -180,7 +180,7 @@ def of_outcome(
     body = {"finding": outcome.finding.value, "attempt": sent.attempts[-1].number, **outcome.facts}
     found = [*of_kind, *_settled(after, event, body, sent)]
     if outcome.alarm:
-        said = request_alerts.KEY_REUSED.says(request=after.id, alarm=outcome.alarm)
+        said = request_alerts.KEY_REUSED.says(request=after.id, summary=after.headline, alarm=outcome.alarm)
         found.append(RaiseAlert(said, request_alerts.KEY_REUSED.condition(after.id)))
     return found
 
@@ -228,7 +228,7 @@ def of_contradiction(request: Request, text: str) -> list[Effect]:
 
 
 def _completed_late(request: Request, text: str, line: str) -> list[Effect]:
-    said = request_alerts.COMPLETED_LATE.says(request=request.id, how=text)
+    said = request_alerts.COMPLETED_LATE.says(request=request.id, summary=request.headline, how=text)
     return [
         AuditEntry(f"request.{line}", request.outcome or {}, UPKEEP),
         RedrawCard(),
@@ -239,7 +239,7 @@ def _completed_late(request: Request, text: str, line: str) -> list[Effect]:
 
 def _unresolved(request: Request, sent: Sent) -> RaiseAlert:
     report = support_report.text(request, sent.attempts, sent.key_prefix)
-    said = request_alerts.UNRESOLVED.says(request=request.id, support_card=report)
+    said = request_alerts.UNRESOLVED.says(request=request.id, summary=request.headline, support_card=report)
     return RaiseAlert(said, request_alerts.UNRESOLVED.condition(request.id))
 
 

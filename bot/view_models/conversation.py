@@ -89,3 +89,4 @@ class Form:
     cls: type[Operation]
     texts: Mapping[str, str]
     note: str
+    reason: str = ""

@@ -78,7 +78,7 @@ async def _tell_card(turn: Turn, card_id: str) -> None:
 async def _try_now(turn: Turn, alert_id: str) -> None:
     alert = await alert_actions.of_kind(turn.core, alert_id, request_alerts.NOT_DONE_YET)
     tried = await try_now.try_now(turn.core, alert.subject, turn.user)
-    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its card shows what comes of it."))
+    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its message shows what comes of it."))
 
 
 async def _redeliver(turn: Turn, alert_id: str) -> None:

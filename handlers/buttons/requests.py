@@ -112,7 +112,7 @@ async def _confirm(turn: Turn, request_id: str, version: int) -> None:
 
 async def _try_now(turn: Turn, request_id: str, version: int) -> None:
     tried = await try_now.try_now(turn.core, request_id, turn.user)
-    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its card shows what comes of it."))
+    await turn.tell(replies.said(f"➤ {tried.id} is tried now. Its message shows what comes of it."))
 
 
 async def _undo(turn: Turn, request_id: str, version: int) -> None:

@@ -164,7 +164,7 @@ async def _pick(turn: Turn, value: str) -> None:
 async def _review(turn: Turn, value: str) -> None:
     stamp, number = _numbered(value)
     form = await pressed.form(turn.core, stamp, number, turn.user)
-    await open_forms.open_form(turn, form.cls, Filled(form.texts), note=form.note)
+    await open_forms.open_form(turn, form.cls, Filled(form.texts, form.reason), note=form.note)
 
 
 async def _switch(turn: Turn, value: str) -> None:

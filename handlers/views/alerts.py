@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from bot.domain.alerts import Button, Severity, catalogue
 from bot.view_models import (
     AlertChartView,
@@ -138,7 +140,8 @@ def digest(view: DigestView) -> b.Block:
     """The morning's digest. Its text works alone on a phone."""
     money = b.money(view.live, draft_only=view.draft_only)
     first = f"{b.esc(view.first)} · " if view.first else ""
-    blocks = [b.header(f"Daily summary of {view.day}"), *b.pairs(view.lines)]
+    head = f"Daily summary of {_in_words(view.day)}"
+    blocks = [b.header(head), *b.pairs(view.lines)]
     if view.waiting:
         rows = [
             f"• {b.esc(text)}, since {b.when(since)}, until {b.when(until)}"
@@ -151,7 +154,13 @@ def digest(view: DigestView) -> b.Block:
     blocks.append(
         b.context(f"{money} · since the last daily summary. `/countersign alerts` shows what is open.")
     )
-    return b.message(f"{money} · {first}Daily summary of {b.esc(view.day)}", blocks)
+    return b.message(f"{money} · {first}{b.esc(head)}", blocks)
+
+
+def _in_words(day: str) -> str:
+    """`2 March 2026` for 2026-03-02."""
+    read = date.fromisoformat(day)
+    return f"{read.day} {read:%B %Y}"
 
 
 def _listed(head: str, rows: list[str], in_all: int) -> b.Block:

@@ -19,7 +19,7 @@ Lines = Sequence[tuple[str, str]]
 
 def question(ask: Ask, mark: str, *, notes: Sequence[str] = (), missed: bool = False, typed: str) -> b.Block:
     """One thing asked. `typed` says where to type what is not there to press."""
-    lead = "I did not understand this. " if missed else ""
+    lead = "I didn't understand this. " if missed else ""
     text = f"{lead}{ask.question}"
     blocks = [b.section(b.esc(text)), *_notes(notes)]
     forget = b.button("Never mind", ids.SAY_FORGET, mark)
@@ -42,7 +42,7 @@ def _menu(ask: Ask, mark: str, forget: b.Block) -> list[b.Block]:
         "options": [b.option(o.label, f"{mark}:{n}") for n, o in enumerate(shown)],
     }
     left = len(ask.options) - len(shown)
-    more = [b.context(f"and {left} more: type the reference or the id")] if left else []
+    more = [b.context(f"and {left} more: type the reference or the last four digits")] if left else []
     return [*more, b.actions([menu, forget])]
 
 
@@ -66,7 +66,7 @@ def offers(shown: Sequence[Sequence[b.Block]], verbs: Sequence[str], *, is_own: 
     text = f"{what}: check the fields, then submit. Nothing has been requested yet."
     blocks = [block for one in shown for block in one]
     if len(shown) > 1:
-        blocks.append(b.context("Each of these is a request of its own, approved by itself."))
+        blocks.append(b.context("Each of these is a separate request with its own approval."))
     if not is_own:
         blocks.append(
             b.context("Somebody else wrote this message. The request would be yours: check every field.")
@@ -100,12 +100,12 @@ def guarded() -> b.Block:
 
 def lost(examples: Sequence[str]) -> b.Block:
     """Nothing was understood: what would be."""
-    text = "I did not understand this, and did nothing."
+    text = "I didn't understand this, so I did nothing."
     said = "\n".join(f"• {b.esc(example)}" for example in examples)
     blocks = (
         [b.section(text), b.section(f"You could say, for example:\n{said}")] if said else [b.section(text)]
     )
-    return b.message(text, [*blocks, b.context("`/countersign help` shows all there is.")])
+    return b.message(text, [*blocks, b.context("`/countersign help` shows everything you can do.")])
 
 
 def noted(answer: b.Block, notes: Sequence[str]) -> b.Block:

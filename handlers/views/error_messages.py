@@ -35,7 +35,8 @@ _SAID_AS_THEY_ARE: Final = (
     Stale,
 )
 
-_SLACK_SAID: Final[Mapping[str, str]] = {
+#: By the error code of Slack's.
+SLACK_SAID: Final[Mapping[str, str]] = {
     "expired_trigger_id": "Slack gives three seconds to open a window, and it took longer. Press or type it again.",
     "exchanged_trigger_id": "This was opened already. Close that window, or press or type it again.",
     "invalid_trigger_id": "Slack no longer knows this click. Press or type it again.",
@@ -86,4 +87,4 @@ def _of_the_api(error: PartnerError) -> str:
 def explain_slack(code: str, reference: str = "") -> str:
     """The sentence for an error code of Slack's."""
     asked = f" Tell an admin the reference {reference}." if reference else ""
-    return _SLACK_SAID.get(code, f"Slack refused this ({code}). {_NOTHING}{asked}")
+    return SLACK_SAID.get(code, f"Slack refused this ({code}). {_NOTHING}{asked}")

@@ -16,12 +16,12 @@ def policy(found: PolicyView) -> b.Block:
     """The policy in words, as the reviewed file says it."""
     rows = [(r.title, _needed(r), r.expires) for r in found.rows]
     names = [
-        ("May ask", ", ".join(found.requesters) or "every full member of this workspace"),
+        ("May request", ", ".join(found.requesters) or "every full member of this workspace"),
         ("May approve", ", ".join(found.approvers) or "nobody"),
         ("Admins", ", ".join(found.admins) or "the approvers"),
     ]
     blocks = [b.header("Who decides what"), *b.pairs(names)]
-    blocks.append(b.table(("Operation", "Approvals, not counting the requester", "Waits"), rows))
+    blocks.append(b.table(("Operation", "Approvals, not counting the requester", "Expires after"), rows))
     if found.limits:
         blocks.append(b.section("*Most in any 24 hours*"))
         blocks += b.pairs(found.limits)
@@ -30,14 +30,14 @@ def policy(found: PolicyView) -> b.Block:
         b.context(f"*{label}* is sent without an approval; a second person confirms or undoes it.")
         for label in dict.fromkeys(row.run_now for row in found.rows if row.run_now)
     ]
-    blocks.append(b.context(f"From the reviewed countersign.toml, version {b.esc(found.version[:12])}."))
+    blocks.append(b.context(f"From countersign.toml, version {b.esc(found.version[:12])}."))
     return b.message("Who decides what", blocks)
 
 
 def _delegation(found: DelegationView) -> str:
     begins = "" if found.in_force else f" from {b.when(found.since)}"
     return (
-        f"*{b.esc(found.delegate)}* decides in the place of {b.esc(found.away)}{begins} until"
+        f"*{b.esc(found.delegate)}* decides in place of {b.esc(found.away)}{begins} until"
         f" {b.when(found.until)}: {b.esc(b.cut(found.reason, 300))} The two count as one person."
     )
 
@@ -48,7 +48,7 @@ def _needed(row: PolicyRow) -> str:
 
 def _able(found: WhoView, person: str) -> str:
     away = ", ".join(b.mention(p) for p in found.in_place_of.get(person, ()))
-    return f"{b.mention(person)} (in the place of {away})" if away else b.mention(person)
+    return f"{b.mention(person)} (in place of {away})" if away else b.mention(person)
 
 
 def who(found: WhoView) -> b.Block:
@@ -57,10 +57,10 @@ def who(found: WhoView) -> b.Block:
     names = ", ".join(b.esc(n) for n in found.names)
     needed = b.counted(found.approvals, "approval")
     text = (
-        f"*{b.esc(found.title)}* requested by {b.mention(found.requester)} needs {needed} from"
-        f" {names}, not from the requester."
+        f"*{b.esc(found.title)}*, requested by {b.mention(found.requester)}, needs {needed} from {names}. The"
+        " requester's own does not count."
     )
-    now = f"Can approve now: {able}." if able else "*▲ Right now nobody could approve it.*"
+    now = f"Can approve now: {able}." if able else "*▲ Right now nobody can approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",
         [b.section(text), b.section(now)],
@@ -88,8 +88,8 @@ _NAMING = "Name a card by its last four digits, a name or a reference."
 
 def help_answer(uses: Sequence[Use], *, may_ask: bool, may_decide: bool, more: str) -> b.Block:
     """What this person may do, a line for each group; `more` is the command of the button for examples."""
-    role = "You can request operations" if may_ask else "You can look things up, but not request operations"
-    role += " and decide on those of others." if may_decide else "."
+    role = "You can make requests" if may_ask else "You can look things up, but you can't request anything"
+    role += " and decide on the requests of others." if may_decide else "."
     lines = [
         f"`/{b.esc(command)}` {b.esc(group)}: {' · '.join(f'`{b.esc(use.usage)}`' for use in shown)}"
         for (command, group), shown in _grouped(uses).items()
@@ -120,11 +120,13 @@ def examples(uses: Sequence[Use], card: str, may_decide: bool, programs: Sequenc
     if len(programs) > 1:
         names = ", ".join(b.esc(name) for name in programs)
         blocks.append(
-            b.context(f"Name a program last to look at another one: `/float {b.esc(programs[1])}`. {names}.")
+            b.context(
+                f"To look at another program, name it last: `/float {b.esc(programs[1])}`. Programs: {names}."
+            )
         )
     said = f"@Countersign card show {card or 'CARD'}"
     blocks.append(
-        b.context(f"All of it works as `{said}` in a channel or thread, and in a direct message, too.")
+        b.context(f"Everything also works as `{said}` in a channel or thread, and in a direct message.")
     )
     return b.message(text, blocks)
 

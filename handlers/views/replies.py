@@ -105,7 +105,7 @@ def cancelled(found: Request) -> str:
     """What a cancellation did; a batch that was under way may have rows that were sent."""
     if found.state is State.CANCELLED:
         return f"{found.id} is cancelled. Nothing of it was sent."
-    rows = "rows that were not sent yet are stopped. " if found.is_batch else ""
+    rows = "rows that were not sent yet will not be sent. " if found.is_batch else ""
     return f"{found.id}: {rows}{found.outcome_text}".strip()
 
 
@@ -118,7 +118,7 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
         text = f"*✗ {b.esc(found.id)} is not sent.* {b.esc(urgency.while_paused(found.kind, paused))} It is in {where}."
     elif found.break_glass:
         what = b.esc(found.headline)
-        text = f"*{b.esc(found.id)}* is being sent now: {what}. Its card in {where} shows when it is done."
+        text = f"*{b.esc(found.id)}* is being sent now: {what}. Its message in {where} shows when it is done."
     else:
         there = "" if trouble else f" in {where}"
         text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.headline)}"
@@ -139,9 +139,10 @@ def approved(
 
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
     """
-    text = f"✓ Approved. {approvals} of {found.approvals_needed}."
+    text = f"✓ You approved it: {approvals} of {found.approvals_needed}."
     if found.state is State.PENDING:
-        return f"{text} {found.approvals_needed - approvals} more needed; nothing is sent before."
+        missing = b.counted(found.approvals_needed - approvals, "more approval")
+        return f"{text} It needs {missing} before anything is sent."
     if paused:
         return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
     if waits_for:
@@ -150,7 +151,7 @@ def approved(
     if unread:
         end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (
-            f"{text} Your card provider could not be read just now, and it is not sent before that works. It waits"
+            f"{text} Your card provider could not be read just now. It is sent once that works. It waits"
             f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
             " request."
         )
@@ -160,7 +161,7 @@ def approved(
 def resolved(found: Request) -> str:
     if found.state is State.UNRESOLVED:
         return (
-            f"Recorded. {found.id} stays unresolved until a second person says the same. You can correct what you"
-            " said with *Resolve*."
+            f"Recorded. {found.id} stays unresolved until a second person records the same. You can correct your"
+            " answer with *Resolve*."
         )
-    return f"{found.id} is {states.word_of(found)} now, confirmed by two people."
+    return f"{found.id} has ended: {states.word_of(found)}, confirmed by two people."

@@ -338,11 +338,12 @@ async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
     return await _all(tx, *failed, order=(row.finished_at, row.id), limit=500)
 
 
-async def look_again(tx: Tx, ids: Collection[str]) -> None:
-    """Those of them that were called failed are due for another look, however long ago that was."""
+async def look_again(tx: Tx, ids: Collection[str], states: Collection[State]) -> None:
+    """Those of them that are in one of these states are due for another look, however long ago the last one was."""
     row = t.request.c
-    failed = (row.id.in_(list(ids)), row.state == State.FAILED)
-    await tx.run(update(t.request).where(*failed).values(due_at=tx.now))
+    found = (row.id.in_(list(ids)), row.state.in_(list(states)), row.rows.is_(None))
+    is_free = or_(row.lease_until.is_(None), row.lease_until < tx.now)
+    await tx.run(update(t.request).where(*found, is_free).values(due_at=tx.now))
 
 
 async def sent_of_kind(

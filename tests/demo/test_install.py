@@ -23,6 +23,7 @@ import httpx
 import pytest
 import yaml
 
+from bot.cli import initial_files
 from bot.config import Settings
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
@@ -242,6 +243,8 @@ def test_compose_passes_every_setting_and_follows_the_steps_of_the_page() -> Non
     assert "POSTGRES_PASSWORD" not in own["COUNTERSIGN_DATABASE_URL"]
     assert "POSTGRES_PASSWORD" in bot["environment"]["PGPASSWORD"]
     assert bot["volumes"] == ["./local:/run/countersign:ro"]
+    assert own["COUNTERSIGN_CONFIG"] == f"/run/countersign/{initial_files.POLICY}"
+    assert own["COUNTERSIGN_MASTER_KEY_FILE"] == f"/run/countersign/{initial_files.MASTER_KEY}"
     assert bot["image"] == "countersign"
     assert database["healthcheck"]["test"][:3] == ["CMD", "pg_isready", "-h"]
     assert bot["depends_on"]["database"]["condition"] == "service_healthy"

@@ -524,3 +524,43 @@ async def test_a_language_model_is_asked_only_where_nothing_was_understood(
     assert isinstance(offers, Offers)
     assert offers.offers[0].verb == "Freeze"
     assert len(asked) == 1
+
+
+async def test_the_reason_that_a_message_gives_stands_in_its_form(talk: Talk) -> None:
+    for text, reason in (
+        ("freeze Daniel, he lost his wallet", "He lost his wallet"),
+        ("add 25.50 to 5589 for the taxi", "The taxi"),
+        ("please top up Priya by 40 because her train was cancelled", "Her train was cancelled"),
+    ):
+        talk.thread = ""
+        shown = await talk.say(text)
+        assert reason in shown
+        await talk.press("Review and submit")
+        assert (await talk.form())["reason"] == reason
+        await talk.driver.close(ALICE)
+
+
+async def test_a_reason_outlives_the_question_that_comes_first(talk: Talk) -> None:
+    await talk.say("top up Priya because her train was cancelled")
+    await talk.say("40")
+    await talk.press("Review and submit")
+
+    assert (await talk.form())["reason"] == "Her train was cancelled"
+
+
+async def test_who_asks_for_all_cards_is_shown_the_command_for_lists_and_no_pointless_card(
+    talk: Talk,
+) -> None:
+    for text, command in (
+        ("top up everyone with 20", "/card topup bulk"),
+        ("freeze all cards now", "/card freeze bulk"),
+    ):
+        talk.thread = ""
+        shown = await talk.say(text)
+        assert f"`{command}`" in shown
+        assert "frozen" not in str(await talk.buttons())
+        assert "active" in str(await talk.buttons())
+    talk.thread = ""
+    shown = await talk.say("unfreeze all cards")
+    assert "bulk" not in shown
+    assert "active" not in str(await talk.buttons())

@@ -7,7 +7,7 @@ from decimal import Decimal
 from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.services import execution
-from tests.handlers.slack_driver import ALICE, BOB, SlackDriver
+from tests.handlers.slack_driver import ALICE, BOB, Json, SlackDriver
 
 
 async def float_usd(driver: SlackDriver) -> Decimal:
@@ -43,3 +43,46 @@ async def test_a_top_up_an_unload_and_a_close_show_the_float_after_it_and_no_quo
         assert f"The float is {format_usd(await float_usd(driver))} now." in shown
         assert "→" not in shown
         assert "Card status" not in shown
+
+
+async def test_a_top_up_and_an_unload_show_what_the_card_holds_after_it_also_to_their_requester(
+    driver: SlackDriver,
+) -> None:
+    card = driver.world.cards[0]
+    for command in (f"/card topup {card['id']} 120", f"/card unload {card['id']} 20"):
+        shown = await succeeded(driver, command)
+
+        now = next(c for c in (await driver.world.state())["cards"] if c["id"] == card["id"])
+        holds = f"The card holds {format_usd(Decimal(str(now['balance_usd'])))} now."
+        assert holds in shown
+        request = await driver.newest()
+        assert holds in str(await notice(driver, request.id))
+        await driver.command(ALICE, f"/card topup {card['id']} 7")  # what comes later changes no result
+        await driver.close(ALICE)
+        assert holds in str(await driver.card(request.id))
+
+
+async def test_a_result_says_nothing_of_a_card_that_cannot_be_read(driver: SlackDriver) -> None:
+    card = driver.world.cards[0]
+    await driver.command(ALICE, f"/card topup {card['id']} 120")
+    await driver.submit(ALICE, {"reason": "Flight to the Lisbon trade fair"})
+    await driver.submit(ALICE)
+    request = await driver.newest()
+    await driver.press(BOB, await driver.card(request.id), "request:approve")
+    await driver.submit(BOB)
+    await driver.world.fault("status", "GET /cards/{cardId}", times=9, status=503, nth=2)
+    await execution.execute(driver.core, request.id)
+    await driver.settle()
+
+    shown = str(await driver.card(request.id))
+    assert "Succeeded" in shown
+    assert "The card holds" not in shown
+
+
+async def notice(driver: SlackDriver, request_id: str) -> Json:
+    """The one message of the request that its requester has directly."""
+    direct = [c for c in (await driver.see(ALICE))["channels"] if c["id"].startswith("D")]
+    said = [m for c in direct for m in c["messages"] if request_id in str(m)]
+    found = [m for m in said if m.get("thread_ts") in (None, m["ts"])]
+    assert len(found) == 1, found
+    return dict(found[0])

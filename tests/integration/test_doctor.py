@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -19,7 +20,8 @@ import httpx
 import pytest
 
 from bot import web
-from bot.cli.doctor import Level, examine
+from bot.cli.doctor import Level, examine, machine_checks
+from bot.domain.time import SystemClock
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
@@ -371,6 +373,17 @@ async def test_one_fault_is_the_one_thing_that_is_wrong_and_its_fix_is_said(
     (said,) = found["wrong"]
     assert fault.names in said
     assert fault.fix in said
+
+
+@pytest.mark.parametrize("direction", [-1, 1], ids=["behind", "ahead"])
+def test_a_clock_that_is_more_than_a_minute_off_is_wrong(direction: int) -> None:
+    now = SystemClock().now()
+
+    far = machine_checks.clock("Slack", now + direction * timedelta(seconds=70))
+    near = machine_checks.clock("Slack", now + direction * timedelta(seconds=50))
+
+    assert (far.level, near.level) == (Level.WRONG, Level.WELL)
+    assert "Set it right" in far.text
 
 
 def free_port() -> int:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.domain.alerts import AlertKind
+from bot.domain.alerts import AlertKind, Severity
 from bot.domain.alerts.catalogue import CATALOGUE
+from bot.domain.freezes import RIGHT
 from bot.view_models import AlertView
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -38,6 +39,7 @@ COMMON: Facts = {
     "late": "",
     "destination": "crm",
     "error": "the name hooks.crm.example cannot be resolved",
+    "summary": "Top up MARTA KOWALSKA ••3205 by 50.00 USD",
     "lasted": "12 minutes",
     "open_for": "12 minutes",
     "purchase": _PURCHASE,
@@ -53,9 +55,9 @@ _DECLINES: Facts = {
     "count": 3,
     "what": "the card does not hold enough",
     "total": "1,140.00 USD",
-    "cards": "SOFIA MARCHETTI ••5601 (2), JONAS WEBER ••7578 (1)",
-    "merchants": "Corner Coffee (2), Deutsche Bahn (1)",
-    "help": "Top up the card, then the cardholder can try again.",
+    "cards": "SOFIA MARCHETTI ••5601 (2), JONAS WEBER ••7578",
+    "merchants": "Corner Coffee (2), Deutsche Bahn",
+    "help": "A retry can help. Top up the card, then the cardholder can try again.",
 }
 _LEDGER_ROW = "2026-03-02 08:58:12 UTC · −50.00 USD · card_topup"
 _WAITS = "It waits for Slack: Slack did not answer within 10 seconds."
@@ -67,7 +69,7 @@ Attempt 2 (replay) 2026-03-02 08:55:05 UTC: no answer within 60 seconds"""
 FACTS: Mapping[tuple[str, str], Facts] = {
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},
-    ("unexplained_movement", "orphans"): {"count": "1 row", "rows": _LEDGER_ROW},
+    ("unexplained_movement", "orphans"): {"count": "1 movement", "rows": _LEDGER_ROW},
     ("unexplained_movement", "unsent"): {"rows": _LEDGER_ROW},
     ("unexplained_movement", "returned"): {"rows": "2026-03-02 09:00:40 UTC · 50.00 USD · refund"},
     ("unexplained_movement", "foreign"): {"rows": _LEDGER_ROW},
@@ -88,15 +90,15 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("poller_silent", ""): {"since": "since 2026-03-02 08:54 UTC", "error": "no answer within 10 seconds"},
     ("scope", ""): {"endpoint": "GET /funding", "error": "This key lacks funding:read."},
     ("key_trouble", ""): {"cause": "Your card provider does not accept the key (401)."},
-    ("decline", "one"): {**_DECLINES, "purchase": "A purchase of 900.00 USD"},
+    ("decline", "one"): {**_DECLINES, "purchase": "A purchase of 900.00 USD at Corner Coffee"},
     ("decline", "one card"): _DECLINES,
     ("decline", "many cards"): _DECLINES,
     ("decline", "cluster"): {**_DECLINES, "count": 12, "total": "3,420.00 USD"},
     ("stopped", "one"): {
-        "why": "Frozen by Alice Moreau, 2026-03-02 at 08:41 UTC (R-Y6X4): “Lost phone”.",
+        "why": f"Frozen by Alice Moreau, 2026-03-02 at 08:41 UTC (R-Y6X4): “Lost phone”. {RIGHT}",
     },
     ("stopped", "more"): {
-        "why": "Frozen by Alice Moreau, 2026-03-02 at 08:41 UTC (R-Y6X4): “Lost phone”.",
+        "why": f"Frozen by Alice Moreau, 2026-03-02 at 08:41 UTC (R-Y6X4): “Lost phone”. {RIGHT}",
         "total": "36.00 USD",
     },
     ("card_blocked", ""): {"how": "A purchase was declined because the card is blocked."},
@@ -106,7 +108,9 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("webhook_failing", ""): {"first": NOW - timedelta(minutes=20)},
     ("deliveries_refused", ""): {"causes": "3 not signed with our secret", "now": NOW},
     ("event_stuck", ""): {"event": "evt_41c2", "type": "transaction.authorized", "attempts": 5},
-    ("relay_destinations", ""): {"changes": "crm was added: https://hooks.crm.example/cards"},
+    ("relay_destinations", ""): {
+        "changes": "crm is new and gets card.authorized, card.transaction at https://hooks.crm.example/cards."
+    },
     ("relay_unreadable", ""): {"events": "evt_41c2, evt_41c3, evt_41c4"},
     ("message_failed", "no layout"): {"error": "invalid_blocks", "where": "See `/requests show R-7K3M`."},
     ("message_failed", "not drawn"): {"error": "KeyError", "where": "See `/requests show R-7K3M`."},
@@ -121,8 +125,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     },
     ("consent", "drafts_off"): {"who": "Carol Reyes", "until": NOW + timedelta(hours=4)},
     ("consent", "code_person"): {
-        "holders": "SOFIA MARCHETTI ••5601 and 2 more cards have this reference.",
-        "person": "<@U0DAN>",
+        "holders": "It is the reference of SOFIA MARCHETTI ••5601, DANIEL OKAFOR ••6994.",
+        "person": "U0DAN",
         "until": NOW + timedelta(hours=4),
     },
     ("handover", ""): {
@@ -161,7 +165,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
 ENDINGS: Facts = {
     "lowest": "842.45 USD",
     "usable": "4,362.45 USD",
-    "last": NOW + timedelta(minutes=40),
+    "last": NOW + timedelta(minutes=2),
     "count": "3 purchases",
     "total": "1,140.00 USD",
     "what": "the card does not hold enough",
@@ -175,6 +179,7 @@ ENDINGS: Facts = {
     "title": "",
     "text": "",
 }
+_REFUSED = "Your card provider refused it: the card is closed."
 _SUBJECTS = {
     "event_stuck": "evt_41c2",
     "funding": f"Funding {_HASH}",
@@ -191,7 +196,8 @@ def raised() -> Iterator[tuple[str, AlertView]]:
     """Each kind in each case, as its message shows it at first; named `kind` or `kind: case`."""
     for kind in CATALOGUE.values():
         for case in kind.wordings:
-            said = kind.says(case, **facts_of(kind, case))
+            severity = Severity.CRITICAL if (kind.name, case) == ("decline", "cluster") else None
+            said = kind.says(case, severity=severity, **facts_of(kind, case))
             yield (
                 (f"{kind.name}: {case}" if case else kind.name),
                 _view(kind, said.severity.value, said.title, said.text),
@@ -210,9 +216,14 @@ def ended() -> Iterator[tuple[str, AlertView]]:
             facts |= {"what": "DANIEL OKAFOR ••6994", "request": "R-M4RE", "subject": "R-M4RE"}
         if kind.name == "funding":
             facts["status"] = "pending"
+        if kind.name == "handover":
+            facts["who"] = "Carol Reyes"
+        if kind.name == "consent":
+            facts["text"] = "Bob Tanaka confirmed it. Requests that are approved and still valid are sent now."
         for way in kind.endings:
+            facts["how"] = _REFUSED if way == "not done" else ENDINGS["how"]
             facts["usable"] = "862.45 USD" if way == "low" else ENDINGS["usable"]
-            over = kind.ended(way, **{**facts, "title": said.title, "text": said.text})
+            over = kind.ended(way, **{"text": said.text, **{k: v for k, v in facts.items() if v}, "title": said.title})
             name = f"{kind.name}: {way}" if way else kind.name
             yield name, _view(kind, said.severity.value, over.title, over.text, over=True)
 

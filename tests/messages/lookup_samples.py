@@ -22,24 +22,24 @@ from bot.domain.events import (
     SpendReport,
     Spent,
 )
-from bot.domain.requests import ApprovalHealth, Checked, State, Verification
+from bot.domain.freezes import Freeze
+from bot.domain.requests import ApprovalHealth, Checked, Request, State, Verification
 from bot.domain.time import Period
 from bot.partner import errors as partner
 from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from bot.view_models import OpenFunding
-from handlers.views import alerts, help_text, home, replies
-from handlers.views.lookups import cards, exports, float_and_ledger, funding, request_lists, spend, status
+from handlers.views import alerts, home, replies
+from handlers.views.lookups import cards, float_and_ledger, funding, request_lists, spend, status
 from tests.handlers.sample_requests import NOW
 from tests.messages import alert_samples
 from tests.messages.request_samples import CARD, Sample, a_freeze, a_top_up, view_of
 
-_ZONE = ZoneInfo("Europe/Paris")
-_WEEK = Period(NOW - timedelta(days=7), NOW, str(_ZONE), "7d")
+ZONE = ZoneInfo("Europe/Paris")
+_WEEK = Period(NOW - timedelta(days=7), NOW, str(ZONE), "7d")
 _HASH = "0x68105d" + "0" * 54 + "9005"
-_RUNWAY = p.RunwayView(
-    Decimal(1000), known=True, hours=52.0, at=NOW + timedelta(hours=52), looked_ahead_hours=336
-)
+#: 550.00 USD went in six days: 3,341.95 USD above the floor last five weeks.
+_RUNWAY = p.RunwayView(Decimal(1000), known=True, hours=None, at=None, looked_ahead_hours=336)
 _HEALTH = ApprovalHealth(41, 36, timedelta(minutes=12), 3, 40, ("Bob Tanaka", "Alice Moreau", 18), 2)
 
 
@@ -67,7 +67,7 @@ def the_float() -> p.FloatView:
         100,
         read_at=NOW,
         live=False,
-        history=p.FloatHistory("main", Decimal(1000), points, (points,), str(_ZONE)),
+        history=p.FloatHistory("main", Decimal(1000), points, (points,), str(ZONE)),
         runway=_RUNWAY,
         period=_WEEK,
     )
@@ -85,19 +85,19 @@ def a_card(**changes: Any) -> p.CardView:
         program="main",
         open_requests=(a_top_up(),),
         history=(a_top_up(State.SUCCEEDED, id="R-2ZQC"),),
-        statement=_statement(),
+        statement=a_statement(),
     )
     return replace(made, **changes)
 
 
-def _statement() -> CardStatement:
+def a_statement() -> CardStatement:
     def bought(merchant: str, usd: str, days: int, **more: Any) -> PurchaseLine:
-        at = NOW - timedelta(days=days)
+        at = NOW - timedelta(days=days, hours=3, minutes=7 * days + 12)
         made = PurchaseLine(at, "settled", merchant, Decimal(usd), Decimal("0.50"), has_events=True)
         return replace(made, **more)
 
     lines = (
-        bought("Corner Coffee", "900.00", 0, status="declined", decline_code="insufficient_card_balance"),
+        bought("Hotel Ribeira", "412.00", 0, status="declined", decline_code="insufficient_card_balance"),
         bought("Deutsche Bahn", "190.50", 1, original="175.20 EUR"),
         bought("Office Depot", "50.00", 3, open=("settled at another amount",)),
     )
@@ -143,14 +143,15 @@ def the_program(*, paused: str = "") -> p.ProgramState:
     )
 
 
-def _low_float() -> p.AlertView:
-    return next(view for name, view in alert_samples.raised() if name == "float_low")
+def _open_alerts(*names: str) -> tuple[p.AlertView, ...]:
+    found = dict(alert_samples.raised())
+    return tuple(found[name] for name in names)
 
 
 def answers() -> Iterator[Sample]:
     """Look-ups."""
     yield "/float", float_and_ledger.float_answer(the_float())
-    yield "/float ledger 7d", float_and_ledger.ledger(_ledger(), "float ledger 7d")
+    yield "/float ledger 7d", float_and_ledger.ledger(a_ledger(), "float ledger 7d")
     sofia = a_card(holder="SOFIA MARCHETTI", last4="5601", status="FROZEN", balance_usd=Decimal("298.34"))
     yield "/card list", cards.card_list(p.CardListView((a_card(), sofia), 66, None, 1, 3, NOW))
     steps = [("Top up", "card topup card_1"), ("Freeze", "card freeze card_1")]
@@ -158,28 +159,24 @@ def answers() -> Iterator[Sample]:
     frozen = replace(a_freeze(State.SUCCEEDED), finished_at=NOW)
     yield (
         "/card show of a frozen card",
-        cards.card_answer(a_card(holder="DANIEL OKAFOR", last4="6994", status="FROZEN", frozen_by=frozen)),
+        cards.card_answer(_frozen_card(frozen)),
     )
-    yield "/card tx 3205 7d", cards.statement(_statement(), "card tx 3205 7d")
-    yield "/card spend 7d", spend.spend(_spend())
+    yield "/card tx 3205 7d", cards.statement(a_statement(), "card tx 3205 7d")
+    yield "/card spend 7d", spend.spend(the_spend())
     yield "/funding list", funding.funding_list([a_submission()], "main", "funding list")
     yield "/funding show", funding.funding_answer(a_submission())
     yield (
         "/funding addresses",
         funding.addresses([p.AddressView("POLYGON", "0x4f0c77…", ("USDC", "USDT"))]),
     )
-    yield (
-        "/requests",
-        request_lists.inbox(
-            p.InboxView((a_top_up(),), (a_top_up(),), (a_top_up(State.REJECTED, id="R-XVXH"),))
-        ),
-    )
-    yield (
-        "/requests all 7d",
-        request_lists.search(
-            RequestPage((a_top_up(),), 1, 1, 1), "all, last 7 days", "requests all 7d", _ZONE
-        ),
-    )
+    bobs = a_top_up(id="R-C8WD", requester_name="Bob Tanaka")
+    rejected = a_top_up(State.REJECTED, id="R-XVXH")
+    yield "/requests", request_lists.inbox(p.InboxView((a_top_up(),), (bobs,), (rejected,)))
+    yield "/requests, none", request_lists.inbox(p.InboxView((), (), ()))
+    page = RequestPage((a_top_up(), bobs, rejected), 3, 1, 1)
+    yield "/requests all 7d", request_lists.search(page, "all, last 7 days", "requests all 7d", ZONE)
+    none = RequestPage((), 0, 1, 1)
+    yield "/requests failed 7d", request_lists.search(none, "failed, last 7 days", "requests failed 7d", ZONE)
     yield "/requests show", replies.request_answer(view_of(a_top_up(State.SUCCEEDED)))
     checks = (
         Checked("Terms", holds=True, found="the fingerprint is the one stored; its check code is TIW-3FY"),
@@ -189,26 +186,42 @@ def answers() -> Iterator[Sample]:
         ),
     )
     yield "/requests verify", request_lists.verification(Verification(a_top_up(State.SUCCEEDED), checks, NOW))
+    broken = replace(checks[0], holds=False, found="the fingerprint is not the one that was approved")
+    yield (
+        "/requests verify, changed",
+        request_lists.verification(Verification(a_top_up(State.SUCCEEDED), (broken, *checks[1:]), NOW)),
+    )
     yield "/countersign status", status.status(_status(), may_pause=True)
-    yield "/countersign what-if", status.what_if(_what_if())
-    yield (
-        "/countersign who",
-        help_text.who(p.WhoView("Top up a card", 1, ("U0BOB", "U0CAROL"), ("@card-approvers",), "U0ALICE")),
-    )
-    yield "/countersign alerts", alerts.open_alerts(p.AlertsView((_low_float(),), ()))
-    yield "/countersign pause", status.paused(["main"], [])
-    yield (
-        "/card tpoup",
-        help_text.not_understood(
-            "“/card tpoup” is not understood. Nothing was requested.", "card topup", "card"
-        ),
-    )
-    yield "Export, done", exports.done("transactions", _WEEK, "events received here", 120, ["9f2c…"])
-    yield "A submitted request", replies.submitted(a_top_up(), "C0APPROVALS")
-    yield "A submitted Freeze now", replies.submitted(a_freeze(State.EXECUTING), "C0APPROVALS")
+    yield "/countersign status, paused and unread", status.status(_status_in_trouble(), may_pause=False)
+    yield "/countersign status, nothing open", status.status(replace(_status(), alerts=()), may_pause=True)
+    yield "/countersign what-if", status.what_if(the_what_if())
+    yield "/countersign alerts", alerts.open_alerts(p.AlertsView(_open_alerts("funding: review"), ()))
 
 
-def _ledger() -> LedgerReport:
+def _frozen_card(frozen: Request) -> p.CardView:
+    return a_card(
+        holder="DANIEL OKAFOR",
+        last4="6994",
+        status="FROZEN",
+        balance_usd=Decimal("112.40"),
+        frozen_by=frozen,
+        open_requests=(),
+        history=(frozen,),
+        statement=replace(a_statement(), lines=()),
+        declines=(_stopped(frozen),),
+    )
+
+
+def _stopped(frozen: Request) -> PurchaseLine:
+    """What the freeze stopped."""
+    since = frozen.finished_at or frozen.created_at
+    made = PurchaseLine(
+        NOW + timedelta(hours=1), "declined", "Corner Coffee", Decimal("12.00"), None, has_events=True
+    )
+    return replace(made, decline_code="card_frozen", stopped_by=Freeze(frozen, since))
+
+
+def a_ledger() -> LedgerReport:
     rows = (
         ("-50.00", "card_topup", f"Top-up of {CARD}", "R-2ZQC"),
         ("792.00", "funding", "Funding received on POLYGON", "R-5QPX"),
@@ -216,27 +229,28 @@ def _ledger() -> LedgerReport:
         ("0.00", "adjustment", "Marker in your card provider's books; moves nothing", ""),
     )
     lines = tuple(
-        LedgerLine(NOW - timedelta(days=n), Decimal(usd), kind, words, "ref", request)
+        LedgerLine(NOW - timedelta(days=n + 1, minutes=17 * n + 4), Decimal(usd), kind, words, "ref", request)
         for n, (usd, kind, words, request) in enumerate(rows)
     )
     return LedgerReport("main", _WEEK, lines, NOW)
 
 
-def _spend() -> SpendReport:
+def the_spend() -> SpendReport:
     return SpendReport(
         program="main",
         period=_WEEK,
         cards=(Spent("SOFIA MARCHETTI ••5601", 2, Decimal("980.00")), Spent(CARD, 2, Decimal("240.50"))),
         merchants=(
-            Spent("Corner Coffee", 3, Decimal("1030.00")),
+            Spent("Corner Coffee", 2, Decimal("980.00")),
             Spent("Deutsche Bahn", 1, Decimal("190.50")),
+            Spent("Office Depot", 1, Decimal("50.00")),
         ),
-        declined=(Spent("insufficient_card_balance", 1, Decimal("900.00")),),
+        declined=(Spent("insufficient_card_balance", 2, Decimal("1312.00")),),
         charged=(
+            (NOW - timedelta(days=3), Decimal("50.00")),
             (NOW - timedelta(days=2), Decimal("800.00")),
-            (NOW - timedelta(days=1), Decimal("190.50")),
+            (NOW - timedelta(hours=27), Decimal("190.50")),
             (NOW - timedelta(hours=20), Decimal("180.00")),
-            (NOW - timedelta(hours=19), Decimal("50.00")),
         ),
         fee_usd=Decimal("12.40"),
         back_usd=Decimal("50.00"),
@@ -247,10 +261,72 @@ def _spend() -> SpendReport:
 
 
 def _status() -> p.StatusView:
-    return p.StatusView(NOW, (the_program(),), {"pending": 1}, NOW, (_low_float(),), {}, _HEALTH)
+    return p.StatusView(
+        NOW, (the_program(),), {"pending": 1}, NOW, _open_alerts("funding: review"), {}, _HEALTH
+    )
 
 
-def _what_if() -> p.WhatIfView:
+_TROUBLE = {
+    "main": "Your card provider cannot be reached just now. Nothing was recorded or sent. Ask again in a minute."
+}
+_PAUSED = "Sending to main is paused since 2026-03-02 08:50 UTC by Bob Tanaka: the API key may be stolen."
+
+
+def _in_trouble() -> p.ProgramState:
+    """Paused, never read, no secret, nothing delivered."""
+    unread = tuple(p.Freshness(part, None) for part in ("float", "events"))
+    state = the_program(paused=_PAUSED)
+    return replace(
+        state, float=None, funding=(), signing="none", last_delivery_at=None, fresh=unread, cards={}
+    )
+
+
+def _status_in_trouble() -> p.StatusView:
+    none = ApprovalHealth(0, 0, None, 0, 0, None, 0)
+    lost = replace(the_program(), program="events", signing="lost", draft_only=False)
+    many = _open_alerts("unresolved", "ledger_differs", *("funding: review",) * 8)
+    return p.StatusView(NOW, (_in_trouble(), lost), {}, None, many, _TROUBLE, none)
+
+
+def _home_in_trouble() -> p.HomeTabView:
+    """Nothing open; of one program the float was never read, of the other it is below its floor."""
+    low = replace(
+        the_float(),
+        balance_usd=Decimal("862.45"),
+        available_usd=Decimal("862.45"),
+        runway=replace(_RUNWAY, hours=0.0, at=NOW),
+        history=None,
+    )
+    under_way = the_program().funding * 6
+    events = replace(the_program(), program="events", float=low, funding=under_way)
+    return p.HomeTabView(
+        inbox=p.InboxView((), (), ()),
+        programs=(_in_trouble(), events),
+        alerts=(),
+        may_ask=True,
+        may_decide=True,
+        is_admin=True,
+        at=NOW,
+        snoozed=1,
+    )
+
+
+def _home_with_much() -> p.HomeTabView:
+    """Nine alerts: the worst five are shown."""
+    names = (
+        "unresolved",
+        "ledger_differs",
+        "float_low",
+        "funding: review",
+        "decline: one",
+        "scope",
+        "webhook_silent",
+    )
+    found = replace(_home_in_trouble(), programs=(the_program(),), alerts=_open_alerts(*names), snoozed=0)
+    return replace(found, inbox=p.InboxView((a_top_up(),) * 9, (), ()))
+
+
+def the_what_if() -> p.WhatIfView:
     return p.WhatIfView(
         asked="Order 40 cards at 200.00 USD each",
         fits=False,
@@ -275,10 +351,10 @@ def summaries() -> Iterator[Sample]:
     """The daily summary and Home."""
     lines = (
         ("Float of main", "4,341.95 USD available, minimum 1,000.00 USD"),
-        ("Alerts", "1 float low, 1 card status changed"),
+        ("Alerts", "1 funding, 1 decline"),
         ("Requests made", "1 pending, 2 succeeded"),
-        ("Spent yesterday", "420.50 USD in 3 purchases"),
-        ("Spent this month, up to yesterday", "1,220.50 USD in 4 purchases"),
+        ("Spent yesterday", "370.50 USD in 2 purchases"),
+        ("Spent this month, up to yesterday", "370.50 USD in 2 purchases"),
         ("Top-ups yesterday", "50.00 USD in 1 top-up"),
         ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough 900.00 USD (1)"),
         (
@@ -295,7 +371,7 @@ def summaries() -> Iterator[Sample]:
             p.DigestView(
                 "2026-03-02",
                 lines,
-                ("Float of main is low: 862.45 USD, floor 1,000.00 USD",),
+                ("Funding 0x68105d…9005 is in review",),
                 live=False,
                 first="Float 4,341.95 USD (minimum 1,000.00 USD), 1 request waits, 1 alert is open",
                 waiting=((waits, NOW, NOW + timedelta(hours=8)),),
@@ -303,11 +379,14 @@ def summaries() -> Iterator[Sample]:
             )
         ),
     )
+    bobs = a_top_up(id="R-C8WD", requester_name="Bob Tanaka")
     for name, may_decide, is_admin in (("requester", False, False), ("admin", True, True)):
         found = p.HomeTabView(
-            inbox=p.InboxView((a_top_up(),) if may_decide else (), (a_top_up(),), ()),
+            inbox=p.InboxView((a_top_up(),), (bobs,), ())
+            if may_decide
+            else p.InboxView((), (a_top_up(),), ()),
             programs=(the_program(),),
-            alerts=(_low_float(),),
+            alerts=_open_alerts("funding: review", "decline: one"),
             may_ask=True,
             may_decide=may_decide,
             is_admin=is_admin,
@@ -315,6 +394,14 @@ def summaries() -> Iterator[Sample]:
             snoozed=1,
         )
         yield f"Home of {'an' if is_admin else 'a'} {name}", home.home(found, operations.kinds())
+    yield "Home of an admin, in trouble", home.home(_home_in_trouble(), operations.kinds(), _TROUBLE)
+    yield "Home of an admin, with much to do", home.home(_home_with_much(), operations.kinds())
+    quiet = replace(
+        _home_in_trouble(), programs=(the_program(),), may_ask=False, may_decide=False, is_admin=False
+    )
+    yield "Home of somebody who may only look", home.home(replace(quiet, snoozed=0), operations.kinds())
+    nobody = "Guests and people of other workspaces cannot use Countersign."
+    yield "Home of somebody who may not use it", home.closed(nobody)
 
 
 def refusals() -> Iterator[Sample]:

@@ -18,7 +18,7 @@ from bot.domain.requests import TERMINAL, Decision, DecisionKind, Request, Stage
 from bot.operations import urgency
 from bot.partner.secret import Secret
 from handlers.views import card_details, replies
-from handlers.views.requests import approval_modals, forms, request_card
+from handlers.views.requests import request_card
 from tests.handlers.sample_requests import NOW, a_decision, a_request
 
 View = dict[str, Any]
@@ -120,11 +120,11 @@ def view_of(request: Request, *decisions: Decision, **more: Any) -> p.RequestVie
         title=_KINDS[request.kind].title,
         code=_CODE,
         decisions=decisions,
-        lines=_lines(request),
-        concerns=(),
         approver_names=("@card-approvers",),
         live=False,
         **{
+            "lines": _lines(request),
+            "concerns": (),
             "mentions": ("S0APPROVERS",) if pending else (),
             "next_look_at": NOW + timedelta(minutes=6) if looked_at else None,
             **more,
@@ -151,9 +151,41 @@ def cards() -> Iterator[Sample]:
     paused = "Sending to main is paused since 2026-03-02 08:50 UTC by Bob Tanaka: the API key may be stolen."
     waiting = a_top_up(State.APPROVED, valid_until=NOW + timedelta(minutes=20))
     yield "Approved while sending is paused", request_card.card(view_of(waiting, approval, paused=paused))
+    held = replace(waiting, outcome_text="Your card provider could not be read just now.")
+    yield "Approved, and not sent yet", request_card.card(view_of(held, approval))
+    yield (
+        "Approved behind another request",
+        request_card.card(view_of(waiting, approval, waits_for=("R-2ZQC",))),
+    )
+    concerns = (
+        operations.Concern("The card is frozen: the money will sit on it until it is unfrozen."),
+        operations.Concern(
+            "This does not fit: 50.00 USD is more than the 41.95 USD of float available now.", stops=True
+        ),
+    )
+    yield "Requested, with what speaks against it", request_card.card(view_of(a_top_up(), concerns=concerns))
     yield "Draft only", request_card.card(view_of(a_top_up(), draft_only=True))
     frozen = a_freeze(State.SUCCEEDED, outcome_text="DANIEL OKAFOR ••6994 is frozen.")
     yield "Freeze now, done", request_card.card(view_of(frozen, mentions=("S0APPROVERS",)))
+    confirmed = decided(DecisionKind.CONFIRM, "Carol Reyes")
+    yield "Freeze now, confirmed", request_card.card(view_of(frozen, confirmed))
+    to_send = a_freeze(State.APPROVED, first_sent_at=None)
+    yield (
+        "Freeze now while sending is paused",
+        request_card.card(view_of(to_send, waiting=(to_send,), paused=paused)),
+    )
+    refused = a_freeze(
+        State.FAILED, outcome_text="The card is closed. The card is not frozen, and this is not tried again."
+    )
+    yield "Freeze now, refused", request_card.card(view_of(refused))
+    limits = a_top_up(
+        State.FAILED,
+        kind="card_limits",
+        summary=f"Set the limits of {CARD}: daily limit 200.00 USD",
+        exposure_usd=Decimal(0),
+        outcome_text="Your card provider refused this as invalid. Nothing was changed. Check what you requested.",
+    )
+    yield "Failed, of a kind that moves no money", request_card.card(view_of(limits, approval))
     words = urgency.urgency_of("card_freeze")
     assert words is not None
     late = a_freeze(
@@ -170,7 +202,11 @@ def cards() -> Iterator[Sample]:
         ),
         (Stage.TAKEN_BACK, "It had been credited and was taken back: the float fell by 792.00 USD."),
     ):
-        yield f"Funding, {stage.value}", request_card.card(view_of(a_funding(stage, text), approval))
+        alert = "https://example.slack.com/archives/C0ALERTS/p1772442600" if stage is Stage.IN_REVIEW else ""
+        yield (
+            f"Funding, {stage.value}",
+            request_card.card(view_of(a_funding(stage, text), approval, alert_link=alert)),
+        )
 
 
 def thread() -> Iterator[Sample]:
@@ -180,10 +216,15 @@ def thread() -> Iterator[Sample]:
     called = ("S0APPROVERS",)
 
     def line(
-        word: str, request: Request, *made: Decision, text: str = "", mentions: tuple[str, ...] = ()
+        word: str,
+        request: Request,
+        *made: Decision,
+        text: str = "",
+        mentions: tuple[str, ...] = (),
+        actor: str = "Bob Tanaka",
     ) -> View:
         return request_card.line(
-            p.LineView(request, word, "Bob Tanaka", text, made, ("@card-approvers",), False, mentions)
+            p.LineView(request, word, actor, text, made, ("@card-approvers",), False, mentions)
         )
 
     yield "First of two approvals", line("approval", two, approve, mentions=called)
@@ -194,7 +235,7 @@ def thread() -> Iterator[Sample]:
         line("rejected", a_top_up(State.REJECTED), decided(DecisionKind.REJECT, reason="wrong card")),
     )
     for word in ("cancelled", "expired", "executing", "withdrawn"):
-        yield word.capitalize(), line(word, a_top_up(State.CANCELLED))
+        yield word.capitalize(), line(word, a_top_up(State.CANCELLED), actor="Alice Moreau")
     for state in (State.SUCCEEDED, State.FAILED, State.UNRESOLVED):
         yield state.value.capitalize(), line(state.value, a_top_up(state), approve, text=OUTCOMES[state])
     unresolved = a_top_up(State.UNRESOLVED)
@@ -208,6 +249,15 @@ def thread() -> Iterator[Sample]:
         request = a_freeze(State.EXECUTING) if word in ("try_now", "not_yet") else done
         text = "Your card provider gave no usable answer." if word == "not_yet" else ""
         yield word.replace("_", " ").capitalize(), line(word, request, text=text)
+    frozen = "Frozen for now: your card provider took the freeze, and the card does not read FROZEN yet."
+    yield "For now", line("for_now", a_freeze(State.EXECUTING), text=frozen)
+    yield "Freeze now, done", line("succeeded", done, text="DANIEL OKAFOR ••6994 is frozen.", mentions=called)
+    yield "Reminder of a Freeze now", line("reminder", done, mentions=called)
+    urgent = a_freeze(State.UNRESOLVED)
+    yield "Reminder of a freeze with an unknown outcome", line("reminder_unresolved", urgent, mentions=called)
+    credited = a_funding(Stage.CREDITED, "792.00 USD reached the float: 800.00 USD sent, 8.00 USD load fee.")
+    held = "Your card provider holds it. Contact them."
+    yield "Funding was in review", line("in review", credited, text=held)
     late = "50.00 USD moved from the float onto MARTA KOWALSKA ••3205."
     yield "Completed late", line("landed_late", a_top_up(State.SUCCEEDED), text=late)
     yield (
@@ -233,6 +283,24 @@ def direct() -> Iterator[Sample]:
     ):
         made = p.DirectView(a_top_up(state), _CODE, "Bob Tanaka", link, False)
         yield state.value.capitalize(), request_card.direct(made)
+    sent = p.DirectView(a_top_up(State.APPROVED), _CODE, "Bob Tanaka", link, False)
+    paused = "Sending to main is paused since 2026-03-02 08:50 UTC by Bob Tanaka: the API key may be stolen."
+    yield "Approved while sending is paused", request_card.direct(replace(sent, paused=paused))
+    yield "Approved behind another request", request_card.direct(replace(sent, waits_for=("R-2ZQC",)))
+    held = a_top_up(
+        State.APPROVED,
+        outcome_text="Your card provider could not be read just now.",
+        valid_until=NOW + timedelta(minutes=20),
+    )
+    yield "Approved, and not sent yet", request_card.direct(replace(sent, request=held))
+    late = a_freeze(
+        State.EXECUTING, outcome_text="Your card provider gave no usable answer. Purchases still go through."
+    )
+    yield "Freeze now, not done yet", request_card.direct(replace(sent, request=late, waiting=(late,)))
+    in_review = a_funding(Stage.IN_REVIEW, "Your card provider holds it. Contact them.")
+    yield "Funding in review", request_card.direct(replace(sent, request=in_review))
+    posted = p.DirectView(a_top_up(), _CODE, "", link, False, channel="C0APPROVALS")
+    yield "Posted after all", request_card.direct(posted)
     unposted = p.DirectView(
         a_top_up(),
         _CODE,
@@ -252,33 +320,18 @@ def direct() -> Iterator[Sample]:
     )
 
 
-def windows() -> Iterator[Sample]:
-    """The preview, the confirmation and the other windows of a request."""
-    shown = forms.Shown(
-        draft_id="01",
-        operation=_TOP_UP,
-        lines=_TOP_UP.lines(_FACTS),
-        concerns=[],
-        reason=REASON,
-        approvals_needed=1,
-        approvers=["U0BOB", "U0CAROL"],
-        run_now=False,
-        program="main",
-        live=False,
+def details() -> Iterator[Sample]:
+    """The window with everything about a request."""
+    approval = decided(DecisionKind.APPROVE)
+    yield "Details", replies.request_modal(view_of(a_top_up(State.SUCCEEDED, attempts=1), approval))
+    answers = (
+        decided(DecisionKind.RESOLVE, reason="The card shows 308.34 USD.", verdict="succeeded"),
+        decided(DecisionKind.RESOLVE, "Carol Reyes", "The provider confirmed it.", "succeeded"),
     )
-    yield "Preview", forms.preview(shown, channel="C0OPS")
-    frozen = "The card is frozen: the money will sit on it until it is unfrozen."
-    concern = operations.Concern(frozen)
-    yield "Preview with a warning", forms.preview(replace(shown, concerns=[concern]), channel="C0OPS")
-    found = p.Confirmation(view_of(a_top_up()), _lines(a_top_up()), (), (), facts_read=True)
-    yield "Confirmation", approval_modals.confirmation(found, ())
-    changed = replace(found, changed=("Float available: 4,341.95 USD → 4,120.00 USD",), concerns=(concern,))
-    yield "Confirmation, with what has changed", approval_modals.confirmation(changed, ())
-    yield "Reject", approval_modals.reject("R-7K3M", 3)
-    yield "Cancel", approval_modals.cancel("R-7K3M", 3)
-    yield "Resolve", approval_modals.resolve("R-7K3M", 3)
-    resolved = view_of(a_top_up(State.SUCCEEDED), decided(DecisionKind.APPROVE))
-    yield "Details", replies.request_modal(resolved)
-    filled = forms.Filled({"card": "", "amount_usd": "50.00"}, reason=REASON, program="main")
-    cls = _KINDS["card_topup"]
-    yield "Form", forms.form(cls, filled, programs=("main",), run_now=False, note="", channel="C0OPS")
+    unclear = view_of(a_top_up(State.UNRESOLVED, attempts=3), approval, *answers[:1])
+    yield "Details of an unknown outcome", replies.request_modal(unclear)
+    rejected = decided(DecisionKind.REJECT, reason="wrong card")
+    yield "Details of a rejected request", replies.request_modal(view_of(a_top_up(State.REJECTED), rejected))
+    now = (decided(DecisionKind.BREAK_GLASS, "Alice Moreau"), decided(DecisionKind.CONFIRM, "Carol Reyes"))
+    frozen = a_freeze(State.SUCCEEDED, outcome_text="DANIEL OKAFOR ••6994 is frozen.")
+    yield "Details of a Freeze now", replies.request_modal(view_of(frozen, *now))

@@ -16,6 +16,7 @@ from bot.services import requests
 from bot.services.alerts import ledger_rules
 from bot.services.events import Poller
 from bot.services.requests import approvals, request_lookups
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.services.outcome_steps import alert_kinds, execute, jump_to_the_end, open_alerts
 from tests.support.kinds import TEXTS
 from tests.support.situations import everything_said
@@ -298,3 +299,103 @@ async def test_what_is_called_succeeded_and_came_back_calls_people_and_is_said_o
     assert sum("After that 50.00 USD came back" in text for text in said) >= 2, (
         "on its message and to its requester"
     )
+
+
+async def a_return(world: World, monkeypatch: pytest.MonkeyPatch, request: Request) -> None:
+    """The ledger shows its amount as come back, as of the next reading."""
+    client = world.core.partners["main"]
+    ledger, at = client.ledger, world.clock.now().isoformat()
+    back = row(
+        0,
+        str(request.exposure_usd),
+        kind="refund",
+        reference=f"topup:{request.key}",
+        card_id=None,
+        created_at=at,
+    )
+
+    async def with_it(page: int = 1, limit: int = 50, **options: Any) -> Page[LedgerEntry]:
+        found = await ledger(page, limit, **options)
+        return Page([back, *found.rows], found.total + 1, found.total_pages)
+
+    monkeypatch.setattr(client, "ledger", with_it)
+
+
+async def test_a_return_that_comes_while_the_outcome_is_not_known_is_looked_at_at_once(world: World) -> None:
+    await world.fault("processor", processor="5xx", times=9)
+    request = await execute(world, await world.top_up("50"))
+    request = await jump_to_the_end(world, request, within=timedelta(hours=2))
+    await ledger_rules.compare(world.core, "main")
+    await world.run_due()
+    await world.tell(f"topups/{request.key}/resolve", {"as": "refunded"})
+
+    await ledger_rules.compare(world.core, "main")
+    await world.run_due()
+
+    ended = await world.request(request.id)
+    assert ended.state is State.FAILED, ended.outcome_text
+    assert "the refund" in ended.outcome_text
+
+
+async def test_a_return_that_a_look_sees_after_two_people_said_succeeded_is_reported(world: World) -> None:
+    await world.fault("processor", processor="5xx", times=9)
+    request = await execute(world, await world.top_up("50"))
+    request = await jump_to_the_end(world, request, within=timedelta(hours=2))
+    await world.tell(f"topups/{request.key}/resolve", {"as": "refunded"})
+    await ledger_rules.compare(world.core, "main")
+    before = world.core.partners["main"].find_top_up
+
+    async def meanwhile(*given: Any, **named: Any) -> Any:
+        found = await before(*given, **named)
+        for person in (BOB, CAROL):
+            await approvals.resolve(
+                world.core, request.id, person, verdict="succeeded", evidence="It is on the card."
+            )
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(world.core.partners["main"]), "find_top_up", lambda _, *a, **n: meanwhile(*a, **n))
+        await execute(world, request)
+
+    now = await world.request(request.id)
+    assert now.state is State.SUCCEEDED
+    assert "After that 50.00 USD came back to the float" in now.outcome_text
+    assert float_alerts.UNEXPLAINED.name in await alert_kinds(world)
+
+
+async def test_the_return_of_one_row_is_said_on_the_list_and_to_its_requester(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    batch = await run_to_the_end(world, batch)
+    assert "30.00 USD of 30.00 USD moved." in batch.outcome_text
+    await ledger_rules.compare(world.core, "main")
+    first, _ = await rows_of(world, batch)
+
+    await a_return(world, monkeypatch, first)
+    for _ in range(2):
+        await ledger_rules.compare(world.core, "main")
+
+    now = await world.request(batch.id)
+    assert "20.00 USD of 30.00 USD moved." in now.outcome_text
+    assert f"10.00 USD came back to the float after that ({first.id})" in now.outcome_text
+    said = [text for text in await everything_said(world, now) if "10.00 USD came back" in text]
+    assert len(said) >= 3, "on its message, in its thread and to its requester"
+
+
+async def test_a_return_is_reported_once_though_the_ledger_is_read_anew(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = await execute(world, await world.top_up("50"))
+    ledger = Ledger(world, monkeypatch, 1200)
+    await ledger_rules.compare(world.core, "main")
+    ledger.rows.append(row(1200, "50", kind="refund", reference=f"topup:{request.key}"))
+    await ledger_rules.compare(world.core, "main")
+
+    ledger.rows.insert(-1, row(1199, "-1"))  # committed late, so that it comes before what was read already
+    ledger.rows.append(row(1201, "-1"))
+    await ledger_rules.compare(world.core, "main")
+
+    now = await world.request(request.id)
+    assert now.outcome_text.count("came back to the float") == 1, now.outcome_text

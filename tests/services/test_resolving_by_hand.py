@@ -16,6 +16,8 @@ from bot.domain.people import Standing
 from bot.domain.requests import DecisionKind, Request, State, two_agree
 from bot.partner.client import PartnerClient
 from bot.services import message_kinds
+from bot.services.alerts import ledger_rules
+from bot.services.execution import maintenance
 from bot.services.requests import approvals, verification
 from storage import audit
 from storage import tables as t
@@ -206,3 +208,41 @@ async def test_an_answer_that_comes_after_two_people_agreed_and_says_otherwise_i
     assert "5.00 USD moved" in alert.text
     lines = await to_send(world, kind=message_kinds.REQUEST_LINE)
     assert any("5.00 USD moved" in line for line in lines), lines
+
+
+async def test_an_unload_that_two_people_called_failed_and_the_ledger_shows_as_credited_calls_people(
+    world: World,
+) -> None:
+    await Fault("drop_midway").set(world, UNLOAD, times=9)
+    request = await world.ask("card_unload", {"card": world.cards[0]["id"], "amount_usd": "10"})
+    await execute(world, (await world.approve(request))[0])
+    request = await jump(world, request)
+    assert request.state is State.UNRESOLVED
+    await ledger_rules.compare(world.core, "main")
+    for person in (ALICE, BOB):
+        await say(world, request, person, "failed", "The float did not change")
+    word = (await world.request(request.id)).outcome_text
+
+    await world.tell(f"unloads/{request.key}/resolve", {"as": "credited"})
+    for _ in range(2):
+        await ledger_rules.compare(world.core, "main")
+        await maintenance.sweep_late_landings(world.core)
+
+    found = await world.request(request.id)
+    assert (found.state, found.outcome_text) == (State.FAILED, word)
+    (alert,) = [a for a in await open_alerts(world) if a.subject == request.id]
+    assert "10.00 USD back on the float under this key" in alert.text
+
+
+async def test_an_unload_that_the_ledger_shows_as_credited_is_settled_without_people(world: World) -> None:
+    await Fault("drop_midway").set(world, UNLOAD, times=9)
+    request = await world.ask("card_unload", {"card": world.cards[0]["id"], "amount_usd": "10"})
+    await execute(world, (await world.approve(request))[0])
+    request = await jump(world, request)
+    await ledger_rules.compare(world.core, "main")
+    await world.tell(f"unloads/{request.key}/resolve", {"as": "credited"})
+
+    await ledger_rules.compare(world.core, "main")
+    await world.run_due()
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED

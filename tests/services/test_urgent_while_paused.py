@@ -23,6 +23,7 @@ from handlers.views import alerts as alert_view
 from handlers.views import ids, replies
 from handlers.views.requests import approval_modals, forms
 from storage.requests import requests as request_rows
+from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
 from tests.services.test_newest_wins import an_unfreeze_on_its_way, completes
 from tests.support.situations import (
@@ -238,3 +239,22 @@ async def test_many_freezes_that_wait_for_a_pause_keep_nothing_else_from_expirin
 
     assert (await world.request(top_up.id)).state is State.EXPIRED
     assert {(await world.request(freeze.id)).state for freeze in freezes} == {State.APPROVED}
+
+
+@pytest.mark.parametrize("tried", [False, True], ids=["held by a pause", "refused"])
+async def test_a_list_that_is_withdrawn_is_not_said_to_wait_any_more(world: World, tried: bool) -> None:
+    cards = "\n".join(["card", *[card["id"] for card in world.cards[:3]]])
+    batch = await ask_bulk(world, cards, kind="card_freeze")
+    if tried:
+        await REFUSING.set(world, FREEZE, times=ALWAYS)
+    await world.approve(batch)
+    if tried:
+        await world.run_due()
+    await pause(world)
+    await world.advance(40)
+    await world.run_due()
+    assert "not_done_yet" in await alert_kinds(world)
+
+    await requests.cancel(world.core, batch.id, ALICE)
+
+    assert "not_done_yet" not in await alert_kinds(world)

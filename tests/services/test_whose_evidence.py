@@ -285,6 +285,21 @@ async def test_a_close_that_emptied_the_card_without_a_row_in_the_ledger_is_for_
     assert "The ledger shows no balance of it that went back" in found.outcome_text
 
 
+@pytest.mark.parametrize("reference", ["key", "none"])
+async def test_a_close_that_never_arrived_takes_no_unload_of_the_card_for_its_own_return(
+    world: World, reference: str
+) -> None:
+    await world.tell("account", {"unload_reference": reference})
+    unload = await approved(world, "card_unload", card=world.cards[0]["id"], amount_usd="10")
+    assert (await execute(world, unload)).state is State.SUCCEEDED
+    await world.advance(20)
+
+    lost = await never_arrives(world, CLOSE, await a_close(world))
+
+    assert lost.state is State.FAILED, lost.outcome_text
+    assert "its money has left it" not in lost.outcome_text
+
+
 @pytest.mark.parametrize("half", [True, False])
 async def test_a_close_that_lands_after_it_was_given_up_is_found(world: World, half: bool) -> None:
     request = await never_arrives(world, CLOSE, await a_close(world))

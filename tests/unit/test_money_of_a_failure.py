@@ -36,10 +36,12 @@ def test_a_failure_says_of_its_money_what_is_known(outcome: Any, in_doubt: bool,
     assert states.word_of(request) == f"failed ({says})"
 
 
-def test_what_moves_no_money_has_none_to_come_back() -> None:
-    request = replace(FAILED, exposure_usd=Decimal(0), outcome_unknown=True)
+@pytest.mark.parametrize("kind", ["card_close", "card_order"])
+def test_what_counts_for_no_limit_may_have_moved_money_all_the_same(kind: str) -> None:
+    in_doubt = replace(FAILED, kind=kind, exposure_usd=Decimal(0), outcome_unknown=True)
 
-    assert money_of_a_failure(request) == "nothing moved"
+    assert states.word_of(in_doubt) == "failed (nothing moved, or it came back)"
+    assert states.word_of(replace(in_doubt, outcome_unknown=False)) == "failed (nothing moved)"
 
 
 @pytest.mark.parametrize("kind", sorted(operations.kinds()))

@@ -16,8 +16,8 @@ ALLOWANCE = AlertKind(
         "": Wording(
             tuple(Severity),
             "Card allowance of {program}: {left} of {limit} left",
-            "{total} of {limit} cards were ordered. Closed cards count, too. Ask your card provider for more before the"
-            " last one is ordered.",
+            "{total} of {limit} cards were ordered. Closed cards count too. Ask your card provider for a larger"
+            " allowance before the last one is ordered.",
         )
     },
     endings={
@@ -37,13 +37,13 @@ POLLER_SILENT = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "The account of {program} cannot be read",
-        "Nothing was read {since}; the last try said: {error}. Float, funding, blocked cards and missed events go"
-        " unseen until it answers. Countersign keeps trying.",
+        "Countersign has read nothing {since}. The last try said: {error}. Until it can read again, nobody is warned"
+        " about the float, funding, blocked cards and missed events. Countersign keeps trying.",
     ),
     endings={
         "": Ending(
             "The account of {program} is read again",
-            "It could not be read for {lasted}. What was missed is read now.",
+            "It could not be read for {lasted}. Countersign now reads what it missed.",
         ),
         "paused": Ending(
             "The account of {program} is not read while its key is refused",
@@ -62,13 +62,12 @@ SCOPE = AlertKind(
     wordings=one(
         Severity.WARNING,
         "The key of {program} may not call {endpoint}",
-        "Your card provider said: {error} Requests that need this call wait or expire until the key has the"
-        " scope. Everything else continues, and a freeze is tried all the same. Ask your card"
-        " provider to add the scope.",
+        "Your card provider said: {error} Requests that need this call wait until the key has the scope, or expire."
+        " Everything else continues, and freezes are still tried. Ask your card provider to add the scope.",
     ),
     endings=over(
         "The key of {program} has the scope that was missing",
-        "It was missing for {lasted}. What was not seen meanwhile is read now.",
+        "It was missing for {lasted}. Countersign now reads what it missed.",
     ),
     runbook="poller_silent-scope",
 )

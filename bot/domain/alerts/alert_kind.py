@@ -126,7 +126,7 @@ class AlertKind:
     wordings: Mapping[str, Wording]
     """By case; one case alone is called ""."""
     endings: Mapping[str, Ending] = field(
-        default_factory=lambda: {"": Ending("“{title}” is over", "This was so for {lasted}.")}
+        default_factory=lambda: {"": Ending("“{title}” is closed", "It was open for {lasted}.")}
     )
     """What it says once it is over, by case; one case alone is called ""."""
     asks_second_person: bool = False

@@ -14,8 +14,9 @@ CARD_BLOCKED = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "{card} is blocked by your card provider",
-        "{how} Every purchase with it fails until your card provider unblocks it; nobody here can. Contact them. Usual"
-        " causes are repeated attempts in a short time, wrong security details or failed 3-D Secure checks.",
+        "{how} Every purchase with it fails until your card provider unblocks it. Nobody here can. Contact your card"
+        " provider. Usual causes are repeated attempts in a short time, wrong security details or failed 3-D Secure"
+        " checks.",
     ),
     endings=over("{card} is {status} now", "It was blocked for {lasted}."),
     digest_word="card blocked by your card provider",
@@ -34,8 +35,7 @@ CARD_STATUS = AlertKind(
         "FROZEN": Wording(
             (Severity.WARNING,),
             "{card} was frozen outside Countersign",
-            "Your card provider froze it, or somebody else with the key did. Find out who before you"
-            " unfreeze it.",
+            "Your card provider froze it, or somebody else who has the API key. Find out who before you unfreeze it.",
         ),
         "EXPIRED": Wording(
             (Severity.WARNING,),
@@ -50,18 +50,18 @@ CARD_STATUS = AlertKind(
         "unfrozen": Wording(
             (Severity.CRITICAL,),
             "{card} is ACTIVE again, and nobody here decided that",
-            "{freeze} froze it, and that is the newest decision here. Purchases go through. {cause} Freeze it again"
-            " with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself: your"
-            " card provider or somebody else with the key may have unfrozen it on purpose.",
+            "{freeze} froze it, and nobody here decided anything since. Purchases go through again. {cause} Freeze it"
+            " again with `/card freeze`, and tick Freeze now if it is urgent. Countersign does not freeze it by itself:"
+            " your card provider, or somebody else who has the API key, may have unfrozen it on purpose.",
         ),
         "closed": Wording(
             (Severity.WARNING,),
             "{card} was closed outside Countersign",
-            "Your card provider closed it, or somebody else with the key did. Closing is final. Its balance goes back"
-            " to the float, where the ledger shows it. Find out who, and exchange the key if nobody knows.",
+            "Your card provider closed it, or somebody else who has the API key. Closing is final. Its balance goes"
+            " back to the float, and the ledger shows it. Find out who did it, and replace the key if nobody knows.",
         ),
     },
-    endings=over("{card} is {status} now", "What the alert reported is over after {lasted}."),
+    endings=over("{card} is {status} now", "This alert was open for {lasted}."),
     digest_word="card status changed",
     runbook="card_blocked-card_status",
     condition_name="status",

@@ -49,17 +49,17 @@ DECLINE = AlertKind(
     wordings={
         "one": Wording(
             tuple(Severity),
-            "{card} declined at {merchant}: {what}",
+            "Declined at {merchant}: {card}, {what}",
             "{purchase} did not go through: {what}. {help}{late}",
         ),
-        "one card": Wording(tuple(Severity), "{card} declined {count:,} times: {what}", _MANY),
-        "many cards": Wording(tuple(Severity), "{count:,} purchases declined: {what}", _MANY),
-        "cluster": Wording(tuple(Severity), "Cluster: {count:,} purchases declined: {what}", _MANY),
+        "one card": Wording(tuple(Severity), "Declined {count:,} times: {card}, {what}", _MANY),
+        "many cards": Wording(tuple(Severity), "Declined: {count:,} purchases, {what}", _MANY),
+        "cluster": Wording(tuple(Severity), "Cluster of declines: {count:,} purchases, {what}", _MANY),
     },
     endings={
         "": Ending(
             "No more declines: {what}",
-            "{count}, {total} in all. No other of this cause has come since {last:%Y-%m-%d %H:%M} UTC.",
+            "{count}, {total} in all. The last one was on {last:%Y-%m-%d %H:%M} UTC.",
         ),
         "not counted": Ending("No more declines of this cause", "The alert was open for {lasted}."),
     },
@@ -82,7 +82,9 @@ STOPPED = AlertKind(
             "Together {total}, the last one {purchase}. {why} Nothing to do.",
         ),
     },
-    endings=over("“{title}” is over", "No other purchase was tried for a day, or the freeze was taken back."),
+    endings=over(
+        "“{title}” is closed", "No other purchase was tried for a day, or the freeze was taken back."
+    ),
     buttons=(Button.SHOW_CARD, Button.ACK, Button.MORE),
     digest_word="purchases on frozen cards",
 )

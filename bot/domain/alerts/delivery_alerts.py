@@ -16,20 +16,20 @@ WEBHOOK_FAILING = AlertKind(
     ends="it delivers again, or nothing is registered",
     wordings=one(
         Severity.WARNING,
-        "Deliveries to {program} fail",
+        "Webhook deliveries for {program} fail",
         "Your card provider could not deliver {count} of the newest events, the first of {first:%Y-%m-%d %H:%M} UTC."
-        " They are read from the event log instead, later than they would come. It gives an event up after two hours."
-        " 3-D Secure purchases of cards in webhook mode cannot complete meanwhile. Check that the public address"
-        " reaches this bot.",
+        " Countersign reads them from the event log instead, so alerts come later. Your card provider gives an event up"
+        " after two hours. Cards that get their 3-D Secure codes by webhook cannot complete purchases meanwhile. Check"
+        " that Countersign can be reached at its public address.",
     ),
     endings={
         "": Ending(
-            "Deliveries to {program} arrive again",
-            "They failed for {lasted}. Every event was read from the event log meanwhile.",
+            "Webhook deliveries for {program} arrive again",
+            "They failed for {lasted}. Countersign read every event from the event log meanwhile.",
         ),
         "not registered": Ending(
-            "Deliveries to {program} have stopped: no webhook is registered",
-            "They failed for {lasted}. Events are read from the event log.",
+            "Webhook deliveries for {program} have stopped: no webhook is registered",
+            "They failed for {lasted}. Countersign reads events from the event log.",
         ),
     },
     runbook="webhook_failing-webhook_silent",
@@ -42,19 +42,19 @@ WEBHOOK_SILENT = AlertKind(
     ends="a delivery comes here, or nothing is registered",
     wordings=one(
         Severity.WARNING,
-        "No delivery of {program} reaches this bot",
-        "Your card provider says that it delivered its newest events, and none of them came here: the registered"
-        " address belongs to another system, or something in between answers for Countersign. They are read from the"
-        " event log instead. Look at `/countersign webhook` and at the address.",
+        "No webhook delivery for {program} arrives here",
+        "Your card provider says that it delivered its newest events, but none of them arrived here. The registered"
+        " address may belong to another system, or something in between answers for Countersign. Countersign reads the"
+        " events from the event log instead. Check the address with `/countersign webhook`.",
     ),
     endings={
         "": Ending(
-            "Deliveries to {program} reach this bot again",
-            "None came here for {lasted}. Every event was read from the event log meanwhile.",
+            "Webhook deliveries for {program} arrive here again",
+            "None came for {lasted}. Countersign read every event from the event log meanwhile.",
         ),
         "not registered": Ending(
-            "Deliveries to {program} have stopped: no webhook is registered",
-            "None came here for {lasted}. Events are read from the event log.",
+            "Webhook deliveries for {program} have stopped: no webhook is registered",
+            "None came for {lasted}. Countersign reads events from the event log.",
         ),
     },
     runbook="webhook_failing-webhook_silent",
@@ -67,15 +67,16 @@ DELIVERIES_REFUSED = AlertKind(
     ends="none was refused for five minutes, or a genuine one came after a new secret was stored",
     wordings=one(
         Severity.WARNING,
-        "Deliveries to {program} are refused",
-        "In the last five minutes: {causes}. Nothing of them was stored. Our clock says {now:%Y-%m-%d %H:%M:%S} UTC."
-        " Your card provider delivers what is genuine again for two hours, and the event log is read as well. After a"
-        " rotation wait a minute; else compare the clock, or rotate the secret with `/countersign webhook`.",
+        "Countersign refuses webhook deliveries for {program}",
+        "In the last five minutes: {causes}. None of them was stored. Countersign's clock says"
+        " {now:%Y-%m-%d %H:%M:%S} UTC. Your card provider repeats genuine deliveries for two hours, and Countersign"
+        " also reads the event log. If the secret was just rotated, wait a minute. Otherwise compare the clock, or"
+        " rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
-        "No delivery to {program} is refused any more",
-        "Some were refused for {lasted}, and nothing of those was stored. Genuine events come again, or were read from"
-        " the event log.",
+        "Webhook deliveries for {program} are accepted again",
+        "Some were refused for {lasted}, and none of those was stored. Genuine events come again, or were read from the"
+        " event log.",
     ),
     condition_name="deliveries",
 )
@@ -87,10 +88,10 @@ WEBHOOK_SECRET = AlertKind(
     ends="a new secret is stored",
     wordings=one(
         Severity.WARNING,
-        "Nobody has the webhook secret of {program}",
-        "After {request} your card provider signs with a secret that never reached this bot: the answer with its only"
-        " copy was lost, or it was made elsewhere. Deliveries are refused, and events are read from the log instead,"
-        " later than they would come. Rotate the secret with `/countersign webhook`.",
+        "The webhook secret of {program} is lost",
+        "After {request} your card provider signs with a secret that never reached Countersign. The answer with its"
+        " only copy was lost, or the secret was made elsewhere. Countersign refuses deliveries and reads events from"
+        " the event log instead, so alerts come later. Rotate the secret with `/countersign webhook`.",
     ),
     endings=over(
         "The webhook secret of {program} is known again",
@@ -106,12 +107,12 @@ EVENT_STUCK = AlertKind(
     ends="it is handled",
     wordings=one(
         Severity.WARNING,
-        "An event cannot be handled",
-        "Event {event} ({type}) of {program} was stored, and handling it has failed {attempts} times. It is kept and"
-        " tried every hour; no money is moved by it. Look at the log for the cause, and at the card or the funding it"
-        " is about in the meantime.",
+        "An event of {program} cannot be processed",
+        "Event {event} ({type}) was stored, but processing it has failed {attempts} times. Countersign keeps it and"
+        " tries again every hour. No money moves by it. The log has the cause. Meanwhile, check the card or the funding"
+        " that it is about.",
     ),
-    endings=over("Event {subject} was handled", "It came through {lasted} late."),
+    endings=over("Event {subject} was processed", "It was {lasted} late."),
     condition_name="event",
 )
 
@@ -122,22 +123,22 @@ RELAY_DEAD = AlertKind(
     ends="they are sent again by a person, or dropped",
     wordings=one(
         Severity.WARNING,
-        "{destination} does not get its events: {count} given up",
-        "They were tried for a day, and the last answer was: {error}. They are kept as long as retention.relay says, 30"
-        " days if it is not set. When {destination} works again, have an approver or admin press Redeliver: each is"
-        " sent with its id and its bytes as before.",
+        "{destination} is not receiving events: {count} given up",
+        "Countersign tried for a day, and the last answer was: {error}. The events are kept for the time set in"
+        " retention.relay (30 days unless set). When {destination} works again, an approver or admin presses Redeliver."
+        " Each event is then sent again unchanged, with the same id.",
     ),
     endings={
         "": Ending("{subject} has no events waiting any more", "Some were not delivered for {lasted}."),
         "sent again": Ending(
-            "{subject}: what was given up is sent again", "{who} started it, {lasted} after the alert."
+            "{subject}: the events given up are sent again", "{who} started it, {lasted} after the alert."
         ),
         "dropped": Ending(
-            "{subject}: what was given up was dropped",
-            "Nobody had it sent again in time. {subject} has to read these events from the event log itself.",
+            "{subject}: the events given up were deleted",
+            "Nobody sent them again in time. {subject} has to read these events from the event log itself.",
         ),
         "not a destination": Ending(
-            "{subject} is not a destination any more", "What was waiting for it was dropped."
+            "{subject} is not a destination any more", "The events waiting for it were deleted."
         ),
     },
     buttons=(Button.ACK, Button.SNOOZE, Button.REDELIVER, Button.MORE),
@@ -160,18 +161,18 @@ RELAY_UNREADABLE = AlertKind(
     wordings=one(
         Severity.WARNING,
         "{count} events for {destination} cannot be opened",
-        "What is stored of them does not open with this bot's keys: it was changed, or sealed with a key that is gone."
-        " They were set aside, and the other events for {destination} continue. {destination} can read these events"
-        " from the event log: {events}.",
+        "Countersign's keys do not open the stored copies: somebody changed them, or the key they were encrypted with"
+        " is gone. Other events for {destination} continue. {destination} can read these events from the event log:"
+        " {events}.",
     ),
     endings={
         "": Ending(
-            "{subject}: no event is set aside any more",
-            "Those that did not open were dropped, {lasted} after the alert.",
+            "{subject}: no unreadable event is left",
+            "Those that did not open were deleted, {lasted} after the alert.",
         ),
-        "sent again": Ending("{subject}: what was set aside is tried again", "{who} started it."),
+        "sent again": Ending("{subject}: the unreadable events are tried again", "{who} started it."),
         "not a destination": Ending(
-            "{subject} is not a destination any more", "What was waiting for it was dropped."
+            "{subject} is not a destination any more", "The events waiting for it were deleted."
         ),
     },
     buttons=(Button.ACK, Button.SNOOZE, Button.REDELIVER, Button.MORE),
@@ -185,20 +186,20 @@ MESSAGE_FAILED = AlertKind(
     wordings={
         "no layout": Wording(
             (Severity.WARNING,),
-            "The message about {subject} has no layout",
-            "Slack refused its layout: {error}. What it says was sent as plain text, without buttons. {where} Report"
-            " this as a fault of Countersign.",
+            "The message about {subject} has no buttons",
+            "Slack refused its layout ({error}), so it was sent as plain text without buttons. {where} Please report"
+            " this as a fault in Countersign.",
         ),
         "not drawn": Wording(
             (Severity.WARNING,),
-            "The message about {subject} could not be drawn",
-            "It failed three times with {error}; the log has the cause. A short text replaces it, and other messages"
-            " continue. {where} Report this as a fault of Countersign.",
+            "The message about {subject} could not be shown",
+            "Countersign failed three times to write it ({error}; the log has the cause). A short text replaces it, and"
+            " other messages continue. {where} Please report this as a fault in Countersign.",
         ),
         "given up": Wording(
             (Severity.WARNING,),
             "A message about {subject} was not sent",
-            "Slack will never take it: {error}. It was given up. {where}",
+            "Slack refused it for good ({error}). Countersign does not try again. {where}",
         ),
     },
     endings=over("Messages are shown as they should be again", "The message about {about} is complete now."),
@@ -227,10 +228,11 @@ SLACK_ACCESS = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Slack refuses Countersign access",
-        "{faults}\nMessages and approvals that need it wait. They continue by themselves when Slack gives it again.",
+        "{faults}\nMessages and approvals that need this access wait. They continue by themselves once it is back.",
     ),
     endings=over(
-        "Slack gives Countersign access again", "It was missing for {lasted}. What waited is sent now."
+        "Countersign has access to Slack again",
+        "It was missing for {lasted}. Messages that waited are sent now.",
     ),
     is_mutable=False,
 )

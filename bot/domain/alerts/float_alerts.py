@@ -54,7 +54,7 @@ RUNWAY = AlertKind(
         "": Wording(
             # What is verified may still be held or refused, so it is said all the same.
             (Severity.WARNING, Severity.INFO),
-            "Float of {program} lasts about {hours} h",
+            "Float of {program} lasts about {hours} hours",
             "At the pace of the last days the float of {program} reaches its floor of {floor} around"
             " {at:%Y-%m-%d %H:00} UTC, pending requests included.{why} Submit funding in time: a transfer takes"
             " minutes on POLYGON and hours on BNB and BASE.",
@@ -86,8 +86,8 @@ LEDGER_DIFFERS = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "Ledger and float of {program} differ by {difference}",
-        "The rows of the ledger add up to {total}, the float says {balance}. Seen twice while nothing moved. Nothing"
-        " is stopped; compare the newest rows with the requests here and ask your card provider.",
+        "The rows of the ledger add up to {total}, but the float is {balance}. Countersign saw this twice while no"
+        " money moved. Sending continues. Compare the newest rows with the requests here and ask your card provider.",
     ),
     endings=over("Ledger and float of {program} agree again", "They differed for {lasted}."),
     condition_name="ledger",
@@ -102,29 +102,29 @@ UNEXPLAINED = AlertKind(
     wordings={
         "orphans": Wording(
             (Severity.CRITICAL,),
-            "Float of {program}: {count} made with keys of this bot, for no request it knows",
-            "{rows}\nThe keys of these were made by this bot, and its database has no request for them: it was restored"
-            " from a backup, or its database or keys were copied. Pause sending with `/countersign pause`, settle these"
-            " with your card provider, and exchange the API key if nobody can explain them.",
+            "Float of {program}: {count} made through Countersign, which has no request for it",
+            "{rows}\nCountersign made the idempotency keys of these, and its database has no request for them. The"
+            " database was restored from a backup, or somebody copied it or its keys. Pause sending with `/countersign"
+            " pause`, ask your card provider about these, and replace the API key if nobody can explain them.",
         ),
         "unsent": Wording(
             (Severity.CRITICAL,),
             "{amount} left the float of {program} for {request}, which is {state}",
-            "{rows}\nThis bot sent nothing for that request. Only this bot's database has its key: a copy of it may be"
-            " in use, or an older backup was put back. Pause sending with `/countersign pause` and settle this with"
-            " your card provider by the key. Do not request it again before that.",
+            "{rows}\nCountersign sent nothing for that request, and only its database has the request's idempotency"
+            " key. Somebody may use a copy of the database, or an older backup was restored. Pause sending with"
+            " `/countersign pause` and ask your card provider about this key. Do not request it again before that.",
         ),
         "returned": Wording(
             (Severity.CRITICAL,),
             "{amount} came back to the float of {program} for {request}, which is recorded as succeeded",
-            "{rows}\nThe card may not have the money. Look at the card's balance and settle this with your card"
-            " provider by the key. Do not request it again before that.",
+            "{rows}\nThe card may not have the money. Look at the card's balance and ask your card provider about"
+            " this key. Do not request it again before that.",
         ),
         "foreign": Wording(
             (Severity.WARNING,),
             "Float of {program} fell by {amount}, and no request here explains it",
-            "{rows}\nSomebody else uses this account, or your card provider booked them. If nobody knows of them, pause"
-            " sending with `/countersign pause` and exchange the API key.",
+            "{rows}\nSomebody else uses this account, or your card provider booked this. If nobody can explain it,"
+            " pause sending with `/countersign pause` and replace the API key.",
         ),
     },
     digest_word="movements nobody explains",

@@ -34,24 +34,24 @@ FUNDING = AlertKind(
         "overdue": Wording(
             (Severity.WARNING,),
             "{submission} is overdue: pending for {mark}",
-            "That is longer than it usually takes on this network. Check the transfer in the explorer; contact your"
-            " card provider if it is final there. {about}",
+            "That is longer than usual on this network. Check the transfer in a block explorer. If it is final there,"
+            " contact your card provider. {about}",
         ),
         "unseen": Wording(
             (Severity.WARNING,),
             "{submission} is not seen on {network} yet",
-            "If it was sent on another network, submit the same hash again with the right one; else wait. {about}",
+            "If you sent it on another network, submit the same hash again with that network. Otherwise wait. {about}",
         ),
         "unknown status": Wording(
             (Severity.WARNING,),
-            "{submission}: unknown status {status}",
+            "{submission} has the unknown status “{status}”",
             "Countersign does not know this status. Ask your card provider what it means. {about}",
         ),
         "gone": Wording(
             (Severity.WARNING,),
-            "{submission} is not there any more",
-            "Your card provider does not know this submission now; another account may have claimed the transfer."
-            " Contact them. {about}",
+            "{submission} has disappeared",
+            "Your card provider no longer knows this submission. Another account may have claimed the transfer."
+            " Contact your card provider. {about}",
         ),
     },
     endings={
@@ -71,13 +71,13 @@ FUNDING_UNVERIFIED = AlertKind(
     ends="fewer are",
     wordings=one(
         Severity.WARNING,
-        "{count} of {limit} unverified submissions of {program} are used",
-        "At {limit} your card provider takes no more funding until one is verified or rejected. Check hash and network"
-        " of {hashes}.",
+        "{program} has {count} of at most {limit} unverified funding submissions",
+        "At {limit} your card provider accepts no more funding until one is verified or rejected. Check the hash and"
+        " the network of {hashes}.",
     ),
     endings=over(
-        "Fewer submissions of {program} are unverified now",
-        "Funding is taken again. The limit was reached, or close, for {lasted}.",
+        "{program} can submit funding again",
+        "Fewer submissions are unverified. The limit was reached, or close, for {lasted}.",
     ),
     runbook="funding-funding_unverified",
     condition_name="unverified",

@@ -47,7 +47,7 @@ THREE_DS = AlertKind(
         ),
     },
     endings={
-        "": Ending("The code is not waited for any more", "The alert was open for {lasted}."),
+        "": Ending("No code is expected any more", "The alert was open for {lasted}."),
         "sent": Ending(
             "The code for {card} was sent", "It went to the person named for this card, and nowhere else."
         ),
@@ -64,8 +64,8 @@ CODE_PERSON = AlertKind(
     wordings=one(
         Severity.WARNING,
         "One-time codes of {reference} go to {name} now",
-        "{how} Whoever gets these codes can complete purchases with the card: if this is not as it should be, freeze"
-        " the card.",
+        "{how} Whoever gets these codes can complete purchases with the card. If you did not expect this, freeze the"
+        " card.",
     ),
     runbook="3ds-code_person",
 )

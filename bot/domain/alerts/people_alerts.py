@@ -45,9 +45,9 @@ CONSENT = AlertKind(
         ),
         "code_person": Wording(
             (Severity.WARNING,),
-            "{who} wants one-time codes of {reference} to go to {name}",
-            "{holders} Whoever gets these codes can complete purchases with the card. {name} ({person}) cannot"
-            " confirm it. " + _SECOND_PERSON,
+            "{who} asks to send one-time codes of {reference} to {name}",
+            "{holders} Whoever gets these codes can complete purchases with the card. {name} (Slack id {person})"
+            " cannot confirm it. " + _SECOND_PERSON,
         ),
     },
     asks_second_person=True,
@@ -65,8 +65,8 @@ HANDOVER = AlertKind(
     ends="somebody else accepts it, or the next shift is handed over",
     wordings=one(Severity.WARNING, "Shift of {who}", "{note_and_what_is_open}"),
     endings={  # what was handed over stays to be read
-        "": Ending("{title}", "{who} has it.\n{text}"),
-        "next": Ending("{title}", "Nobody took it over; {who} handed over the next one.\n{text}"),
+        "": Ending("{title}", "Accepted by {who}.\n{text}"),
+        "next": Ending("{title}", "Nobody accepted it. {who} handed over the next shift.\n{text}"),
     },
     is_mutable=False,
     buttons=(Button.ACCEPT,),
@@ -84,13 +84,13 @@ DELEGATION = AlertKind(
         "began": Wording(
             (Severity.WARNING,),
             "A delegation began",
-            "{delegation} The two count as one person: neither decides on what the other requested. It is written in"
+            "{delegation} The two count as one person: neither decides on requests of the other. This is set in"
             " countersign.toml.",
         ),
         "ended": Wording(
             (Severity.WARNING,),
             "A delegation ended",
-            "It is over: {delegation} It is written in countersign.toml.",
+            "It is over: {delegation} It was set in countersign.toml.",
         ),
     },
 )
@@ -100,7 +100,7 @@ POLICY = AlertKind(
     raised_when="the policy cannot be met by the people it names",
     found_by="upkeep",
     ends="it can",
-    wordings=one(Severity.WARNING, "The policy cannot be met", "{problems}"),
-    endings=over("Every policy can be met again", "One could not for {lasted}."),
+    wordings=one(Severity.WARNING, "Nobody can approve some requests", "{problems}"),
+    endings=over("All requests can be approved again", "Some could not for {lasted}."),
     is_mutable=False,
 )

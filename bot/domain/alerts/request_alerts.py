@@ -9,7 +9,7 @@ UNRESOLVED = AlertKind(
     raised_when="the outcome of a request is not known; what may have happened is said by its kind",
     found_by="execution",
     ends="the outcome is found, or two people resolve it",
-    wordings=one(Severity.CRITICAL, "{request}: outcome not known", "{support_card}"),
+    wordings=one(Severity.CRITICAL, "Outcome not known: {summary} ({request})", "{support_card}"),
     endings={
         "": Ending("{subject} {state}: {summary}", "{outcome} The outcome was not known for {lasted}."),
         "not found": Ending("{subject} has an outcome", "It was not known for {lasted}."),
@@ -25,8 +25,8 @@ COMPLETED_LATE = AlertKind(
     ends="never: acknowledge it when you are done",
     wordings=one(
         Severity.CRITICAL,
-        "{request} completed late",
-        "{how} Check the card and the ledger; a repeat may have paid twice.",
+        "Completed late: {summary} ({request})",
+        "{how} Check the card and the ledger. If somebody requested it again, it may have been paid twice.",
     ),
     is_mutable=False,
     condition_name="late",
@@ -37,7 +37,7 @@ KEY_REUSED = AlertKind(
     raised_when="your card provider gave an answer that should be impossible, such as a key it knows from elsewhere",
     found_by="execution",
     ends="never: acknowledge it when you are done",
-    wordings=one(Severity.CRITICAL, "{request}: unexpected answer, possibly a reused key", "{alarm}"),
+    wordings=one(Severity.CRITICAL, "Unexpected answer, check it: {summary} ({request})", "{alarm}"),
     is_mutable=False,
     condition_name="alarm",
 )
@@ -49,9 +49,9 @@ TAMPERED = AlertKind(
     ends="never: acknowledge it when you are done",
     wordings=one(
         Severity.CRITICAL,
-        "{request}: stored terms are not the approved ones",
-        "What is stored is not what was approved. Nothing more is sent for it. Keep the database as it is and look at"
-        " `countersign audit verify`.",
+        "{request} was changed after its approval: nothing more is sent",
+        "What is stored for this request is not what was approved. Somebody may have changed the database. Keep a copy"
+        " of it, and run `countersign audit verify`.",
     ),
     is_mutable=False,
 )
@@ -81,6 +81,6 @@ NOT_DONE = AlertKind(
     raised_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
     found_by="execution",
     ends="never: acknowledge it when you are done",
-    wordings=one(Severity.CRITICAL, "{what} is {not_done}, and it is not tried again", "{how} {advice}"),
+    wordings=one(Severity.CRITICAL, "{what} is {not_done}; Countersign stopped trying", "{how} {advice}"),
     digest_word="emergencies that failed",
 )

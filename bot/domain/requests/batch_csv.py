@@ -170,7 +170,7 @@ def _rows(records: Sequence[tuple[int, list[str]]], fields: Sequence[str]) -> li
     for line, cells in records:
         if len(cells) != len(fields):
             problems.append(
-                Problem(line, f"It has {_counted(len(cells))}; the header names {_counted(len(fields))}.")
+                Problem(line, f"This row has {_counted(len(cells))}; the header has {_counted(len(fields))}.")
             )
             continue
         rows.append(Row(line, {name: cell.strip() for name, cell in zip(fields, cells, strict=True)}))

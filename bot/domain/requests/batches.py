@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.domain.money import format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests.lifecycle import OPEN, SENT, Event, State
 
 # The first rows go a second apart. The others leave half of 120 calls a minute to people: a row takes
@@ -84,10 +84,18 @@ def batch_event(state: State, rows: Mapping[State, int]) -> Event | None:
     return Event.SUCCEED if all_done else Event.FAIL
 
 
-def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decimal, *, failed_how: str) -> str:
+def ending_text(
+    rows: Mapping[State, int],
+    moved_usd: Decimal,
+    asked_usd: Decimal,
+    *,
+    failed_how: str,
+    came_back: Mapping[str, Decimal] | None = None,
+) -> str:
     """`9 of 12 rows succeeded; 2 failed (nothing moved, or it came back), 1 not sent. 450.00 of …`
 
-    `failed_how`: what is true of a row of this kind that has failed.
+    `failed_how`: what is true of a row of this kind that has failed. `came_back`: what came back to the float after it
+    had moved, in USD, by the id of its row; that is not in `moved_usd`.
     """
     total = sum(rows.values())
     words = _words(failed_how)
@@ -98,7 +106,11 @@ def ending_text(rows: Mapping[State, int], moved_usd: Decimal, asked_usd: Decima
     if not asked_usd:
         return text
     unsure = " at least" if rows.get(State.UNRESOLVED, 0) else ""
-    return f"{text} {format_usd(moved_usd)} of {format_usd(asked_usd)} moved{unsure}."
+    text = f"{text} {format_usd(moved_usd)} of {format_usd(asked_usd)} moved{unsure}."
+    if came_back:
+        usd = format_usd(exact_sum(came_back.values()))
+        text += f" {usd} came back to the float after that ({', '.join(came_back)}): do not rely on the card."
+    return text
 
 
 def _words(failed_how: str) -> Mapping[State, str]:

@@ -182,8 +182,10 @@ class Request:
 
 NOTHING_MOVED, CAME_BACK = "nothing moved", "it came back"
 EITHER = f"{NOTHING_MOVED}, or {CAME_BACK}"
-# What an outcome keeps of money that was seen to have come back to the float, in USD.
-_RETURNS = ("refund_usd", "returned_usd")
+RETURNED = "returned_usd"
+"""What an outcome keeps of money that came back to the float after all, in USD, by this name."""
+# The same of what a look saw to have come back.
+_RETURNS = ("refund_usd", RETURNED)
 
 
 def money_of_a_failure(request: Request) -> str:
@@ -195,7 +197,7 @@ def money_of_a_failure(request: Request) -> str:
     found = request.outcome or {}
     if any(found.get(name) for name in _RETURNS):
         return CAME_BACK
-    if found.get("debit_usd", "") is None or not request.exposure_usd:
+    if found.get("debit_usd", "") is None:
         return NOTHING_MOVED
     return EITHER if request.outcome_unknown or found.get("may_have_come_back") else NOTHING_MOVED
 

@@ -89,7 +89,7 @@ def with_card(reading: Reading, frame: Frame, text: str, context: Context) -> tu
     """The card the clause means, or the question which one."""
     named = context.found.inside(text, "card")
     if _BULK.search(text) and not named:
-        return reading, questions.one_card_each(context.cards, context.cards)
+        return reading, questions.not_all_cards(frame.intent, context.cards)
     if not named:
         return _without_name(reading, frame, text, context)
     written, fits = one_of(named)

@@ -26,6 +26,8 @@ _SAID: Final[Mapping[str, str]] = {
     "set_3ds": "send the 3-D Secure codes of {card} to the webhook",
     "order_card": "order a card for {name}",
 }
+#: Action -> the command that takes a list of cards for it.
+IN_BULK: Final[Mapping[str, str]] = {"topup_card": "/card topup bulk", "freeze_card": "/card freeze bulk"}
 _MISSING: Final[Mapping[str, str]] = {
     "card": "Which card? Name it by its last four digits, its reference or the holder's full name.",
     "amount": "How much, in US dollars? For example 85 or 85.50.",
@@ -64,8 +66,18 @@ def did_you_mean(written: str, candidates: Sequence[KnownCard], cards: Directory
 
 
 def one_card_each(candidates: Sequence[KnownCard], cards: Directory) -> Ask:
-    """Bulk from text is not taken: one card at a time, chosen by a button."""
+    """Several cards were named, and text is for one at a time: chosen by a button."""
     return Ask("card", "I do one card at a time. Which one?", _options(candidates, cards))
+
+
+def not_all_cards(intent: str, cards: Directory) -> Ask:
+    """All cards were meant: which command takes a list of them, and those of them for which it makes sense."""
+    status = "FROZEN" if intent == "unfreeze_card" else "ACTIVE"
+    fit = [card for card in cards if card.status == status] or list(cards)
+    command = IN_BULK.get(intent)
+    many = f" For many cards, type `{command}`." if command else ""
+    some = f" Here are {MOST_OPTIONS} of {len(fit)}." if len(fit) > MOST_OPTIONS else ""
+    return Ask("card", f"I do one card at a time.{many} Which card first?{some}", _options(fit, cards))
 
 
 def _options(candidates: Sequence[KnownCard], cards: Directory) -> tuple[Option, ...]:

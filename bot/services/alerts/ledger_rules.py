@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import SENT, Request, State
+from bot.domain.requests import RETURNED, SENT, Request, State
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
@@ -22,6 +22,7 @@ from bot.services import audit, outbox_messages, snapshots
 from bot.services.alerts import ledger_causes
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
+from bot.services.requests import batch_rows
 from bot.services.snapshots import Kept, Ledger
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -137,10 +138,12 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
 async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
     """Tell of what came in and no request here made. What was there before anybody watched is reported only if its key
     is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was called
-    failed is looked at again where its key took something after all.
+    failed is looked at again where its key moved something after all, and one whose outcome is not known where there
+    is anything new under its key.
     """
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
-    await requests.look_again(tx, [known[key] for key in _taking(fresh) & known.keys()])
+    await requests.look_again(tx, [known[key] for key in _moving(fresh) & known.keys()], {State.FAILED})
+    await requests.look_again(tx, known.values(), {State.UNRESOLVED})
     for key, request_id in known.items():
         took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
         request = await requests.get(tx, request_id) if took else None
@@ -182,29 +185,38 @@ async def _tell_of_returns(
     for key, request_id in known.items():
         back = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd > 0]
         request = await requests.get(tx, request_id) if back else None
-        if request is None or request.state is not State.SUCCEEDED or request.kind not in core.float_kinds:
-            continue
-        usd = exact_sum(entry.amount_usd for entry in back)
-        text = f"{request.outcome_text} After that {format_usd(usd)} came back to the float: do not rely on the card."
-        request = await requests.touch(tx, request, outcome_text=text)
-        facts = {"returned_usd": str(usd)}
-        await audit.of_request(tx, core, request, "system:poller", "request.returned", facts)
-        await outbox_messages.card(tx, core, request)
-        await outbox_messages.line(tx, core, request, "returned", text=text)
-        await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)
-        rows = [_in_a_line(entry) for entry in back]
-        said = float_alerts.returned(program, rows, usd, request=f"{request.id} ({request.summary})")
-        condition = float_alerts.UNEXPLAINED.condition(program, "returned", request.id)
-        await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+        if request is not None and request.state is State.SUCCEEDED and request.kind in core.float_kinds:
+            usd = exact_sum(entry.amount_usd for entry in back)
+            await tell_of_return(tx, core, request, usd, [_in_a_line(entry) for entry in back])
 
 
-def _taking(fresh: Sequence[LedgerEntry]) -> set[str]:
-    """The keys that took something from the float and have not given it back."""
+async def tell_of_return(tx: Tx, core: Core, request: Request, usd: Decimal, rows: Sequence[str]) -> None:
+    """Of one that is called succeeded: so much came back, as these rows of the ledger show. Reported once."""
+    if (request.outcome or {}).get(RETURNED):
+        return
+    program = request.program
+    text = f"{request.outcome_text} After that {format_usd(usd)} came back to the float: do not rely on the card."
+    facts = {RETURNED: str(usd)}
+    request = await requests.touch(
+        tx, request, outcome_text=text, outcome={**(request.outcome or {}), **facts}
+    )
+    await audit.of_request(tx, core, request, "system:poller", "request.returned", facts)
+    await outbox_messages.card(tx, core, request)
+    await outbox_messages.line(tx, core, request, "returned", text=text)
+    await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)
+    await batch_rows.money_came_back(tx, core, request)
+    said = float_alerts.returned(program, rows, usd, request=f"{request.id} ({request.summary})")
+    condition = float_alerts.UNEXPLAINED.condition(program, "returned", request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+
+
+def _moving(fresh: Sequence[LedgerEntry]) -> set[str]:
+    """The keys that took something from the float and have not given it back, or gave it something."""
     net_usd: dict[str, Decimal] = {}
     for entry in fresh:
         key = ledger_text.key_in(entry.reference)
         net_usd[key] = exact_sum((net_usd.get(key, Decimal(0)), entry.amount_usd))
-    return {key for key, usd in net_usd.items() if key and usd < 0}
+    return {key for key, usd in net_usd.items() if key and usd}
 
 
 def _in_a_line(entry: LedgerEntry) -> str:

@@ -30,7 +30,7 @@ async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = Fal
     `is_refused`: the card provider has refused it for good.
     """
     words = urgency.urgency_of(request.kind)
-    if words is None or request.is_batch:
+    if words is None:
         return
     whole = request if request.parent_id is None else await requests.get(tx, request.parent_id)
     if whole is None:
@@ -140,8 +140,9 @@ async def _end(tx: Tx, core: Core, whole: Request, last: Request, words: Urgency
 async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) -> None:
     """It ended without having happened, and nobody here wanted that."""
     kind = request_alerts.NOT_DONE
+    rows = await requests.rows_of(tx, request.id) if request.is_batch else []
     said = request_alerts.NOT_DONE.says(
-        what=request.subject_label or request.id,
+        what=_named(request, rows),
         not_done=words.not_done,
         how=f"{request.id}: {request.outcome_text}",
         advice=words.advice,

@@ -7,7 +7,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.cards import DELETED, CardEntry
-from bot.domain.requests import Request
+from bot.domain.errors import Stale
+from bot.domain.requests import Request, State
 from bot.partner.models import Card, CardWithBalance
 from bot.partner.ratelimit import Lane
 from bot.services import outbox_messages
@@ -19,6 +20,8 @@ from storage.transaction import Tx
 SWEEP_BATCH = 500
 CARD_QUEUED = "owed_card:"
 """Begins the name of the reading that says which card our own request has changed."""
+CARD_AFTER = "card_balance_after_usd"
+"""The fact of a request's outcome that says what its card held when it was read after it, in USD."""
 ACCOUNT_QUEUED = "owed_account"
 """The reading that says that our own requests changed the account."""
 
@@ -78,12 +81,14 @@ async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]])
     return len(batch)
 
 
-async def queue_reading(tx: Tx, card_id: str, request: Request) -> None:
+async def queue_reading(tx: Tx, card_id: str, request: Request, *, moves_money: bool = False) -> None:
     """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies.
 
-    Kept with it is the request whose message shows less until then: the order of a new card.
+    Kept with it is the request whose message shows less until then: the order of a new card, and a request that
+    `moves_money` onto or off the card, which then says what the card holds.
     """
-    waits = None if request.subject == card_id else request.id
+    is_shown = request.subject != card_id or (moves_money and request.parent_id is None)
+    waits = request.id if is_shown else None
     queued = {f"{CARD_QUEUED}{card_id}": {"request": waits}, ACCOUNT_QUEUED: {}}
     await api_snapshots.put_all(tx, request.program, queued)
 
@@ -124,15 +129,23 @@ async def refresh_card(
         if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
             queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}")
             if queued is not None and queued.value["request"]:
-                await _redraw(tx, core, queued.value["request"])
+                await _complete(tx, core, queued.value["request"], entry)
     return found
 
 
-async def _redraw(tx: Tx, core: Core, request_id: str) -> None:
-    """The message of the request that made the card shows what was missing."""
+async def _complete(tx: Tx, core: Core, request_id: str, entry: CardEntry) -> None:
+    """The messages of the request that made or changed the card show what was missing: its number, what it holds."""
     request = await requests.get(tx, request_id)
-    if request is not None:
-        await outbox_messages.redraw(tx, core, request)
+    if request is None:
+        return
+    if request.subject == entry.id and request.state is State.SUCCEEDED and entry.status != DELETED:
+        facts = {**(request.outcome or {}), CARD_AFTER: str(entry.balance_usd)}
+        try:
+            request = await requests.touch(tx, request, outcome=facts)
+        except Stale:  # it goes on meanwhile: the card shows its balance all the same
+            return
+    await outbox_messages.redraw_notice(tx, core, request)
+    await outbox_messages.redraw(tx, core, request)
 
 
 def _entry(program: str, card: Card) -> CardEntry:

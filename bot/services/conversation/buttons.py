@@ -30,7 +30,8 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     reading = offers[number]
     cls = forms.kind_wanted(reading, core.kinds)
     await people.require_may_ask(core, slack_id, cls, action="request.say")
-    return Form(cls, forms.texts(cls, reading.slots, reading.card), " ".join(reading.notes))
+    texts, reason = forms.texts(cls, reading.slots, reading.card), str(reading.slots.get(forms.REASON, ""))
+    return Form(cls, texts, " ".join(reading.notes), reason)
 
 
 async def switch(core: Core, stamp: str, message: ReceivedMessage) -> Sequence[Step]:

@@ -172,6 +172,8 @@ async def _act_on(turn: _Turn, actions: Sequence[Reading]) -> Step:
     for reading in actions:
         await _require_may_ask(turn, reading)
     actions = [await _counted(turn.core, reading) for reading in actions]
+    if len(actions) == 1 and turn.message.is_own and (reason := intents.reason_in(turn.message.text)):
+        actions = [replace(actions[0], slots={forms.REASON: reason, **actions[0].slots})]
     first = actions[0]
     if turn.open and turn.open.intent != forms.aim(first) and _is_another(turn, turn.open):
         return await _choice(turn, turn.open, actions)
@@ -286,7 +288,10 @@ def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:
     cls = forms.kind_wanted(reading, turn.core.kinds)
     filled = forms.texts(cls, reading.slots, reading.card)
     full = reading.opened and turn.message.is_own
-    return Offer(cls.verb, forms.lines(cls, filled, reading.card), number, reading.notes, full)
+    lines = forms.lines(cls, filled, reading.card)
+    if reason := reading.slots.get(forms.REASON):
+        lines = (*lines, ("Reason", reason))
+    return Offer(cls.verb, lines, number, reading.notes, full)
 
 
 async def go_on(core: Core, message: ReceivedMessage, dialog: Dialog, actions: Sequence[Reading]) -> Step:

@@ -25,6 +25,9 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+#: The slot of why it is requested: no field of a kind, but of every form.
+REASON = "reason"
+
 # 120.5 is money; in a form it reads 120.50.
 _ONE_DECIMAL = re.compile(r"[0-9]+\.[0-9]")
 

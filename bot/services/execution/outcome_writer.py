@@ -9,10 +9,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
+from bot.domain.money import format_usd
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
+from bot.services.alerts import ledger_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.execution import effect_writer, newest_wins
@@ -85,13 +88,20 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
         if answered.changed_card is not None:
-            await card_sync.queue_reading(tx, answered.changed_card, request)
+            moves_money = claim.operation.moves_money
+            await card_sync.queue_reading(tx, answered.changed_card, request, moves_money=moves_money)
         core.crash_point("execution.finishing")
 
 
 async def _tell_of_contradiction(tx: Tx, core: Core, claim: Claim, outcome: Outcome) -> None:
-    """A success that was answered after two people had said that it failed: nothing else may ever tell of it."""
+    """A success that was answered after two people had said that it failed, or a return of the money after they had
+    said that it succeeded: nothing else may ever tell of it."""
     current = await requests.get(tx, claim.request.id)
+    back = outcome.facts.get("refund_usd")
+    if back and current is not None and current.state is State.SUCCEEDED:
+        row = f"{format_usd(Decimal(back))} under its key, read by a look that was under way"
+        await ledger_rules.tell_of_return(tx, core, current, Decimal(back), [row])
+        return
     if outcome.finding is not Finding.SUCCEEDED or current is None or current.state is not State.FAILED:
         return
     if await resolved_as(tx, current) != "failed":

@@ -1,6 +1,6 @@
 """The morning's digest: what happened since the one before, and what is open; posted only when there is something.
 
-Its first line works alone on a phone: the float with its minimum, how many requests wait, how many alerts are open.
+Its first line works alone on a phone: the float with its floor, how many requests wait, how many alerts are open.
 The first digest of a month has the approval health of the month before.
 """
 
@@ -115,7 +115,7 @@ async def _first(tx: Tx, core: Core, waiting: int, still_open: int) -> str:
     least = format_usd(core.alerting.float_alert.floor_usd)
     wait = "1 request waits" if waiting == 1 else f"{waiting:,} requests wait"
     open_ = "1 alert is open" if still_open == 1 else f"{still_open:,} alerts are open"
-    return f"{', '.join(floats)} (minimum {least}), {wait}, {open_}"
+    return f"{', '.join(floats)} (floor {least}), {wait}, {open_}"
 
 
 def _waits(core: Core, request: Request) -> dict[str, object]:
@@ -137,7 +137,7 @@ async def _floats(tx: Tx, core: Core) -> list[Line]:
                 format_usd(last.value.usable_usd),
                 format_usd(core.alerting.float_alert.floor_usd),
             )
-            lines.append((f"Float of {program}", f"{available} available, minimum {least}"))
+            lines.append((f"Float of {program}", f"{available} available, floor {least}"))
     return lines
 
 

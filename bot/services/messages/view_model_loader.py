@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from bot.domain import slack_faults
 from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.ids import short_code
+from bot.domain.money import format_usd
 from bot.domain.requests import Request, State
 from bot.services import display_names
 from bot.services import message_kinds as kinds
 from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.alerts import view_models as alert_view_models
 from bot.services.cards import details_link
+from bot.services.cards.card_sync import CARD_AFTER
 from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.messages import mentions
@@ -60,7 +63,7 @@ async def _request_card(core: Core, request_id: str, _body: Body) -> RequestView
         found = await requests.get(tx, request_id)
         if found is None:
             return None
-        view = await request_view_models.request(tx, core, await with_new_card(tx, found))
+        view = await request_view_models.request(tx, core, await with_card_after(tx, found))
     return replace(view, mentions=await mentions.of_request(core, found, view.decisions))
 
 
@@ -89,9 +92,13 @@ async def _with_names(tx: Tx, request: Request) -> Request:
     return replace(request, outcome_text=await display_names.in_text(tx, request.outcome_text))
 
 
-async def with_new_card(tx: Tx, request: Request) -> Request:
-    """The same, saying that the card it made is ready, as soon as its number is known."""
-    card_id = (request.outcome or {}).get("card_id")
+async def with_card_after(tx: Tx, request: Request) -> Request:
+    """The same, saying what is known of its card since: that a new one is ready, or what one holds now."""
+    outcome = request.outcome or {}
+    card_id, held = outcome.get("card_id"), outcome.get(CARD_AFTER)
+    if request.state is State.SUCCEEDED and held is not None:
+        holds = f"The card holds {format_usd(Decimal(held))} now."
+        return replace(request, outcome_text=f"{request.outcome_text} {holds}")
     if request.state is not State.SUCCEEDED or card_id is None or card_id == request.subject:
         return request
     entry = await cards.get(tx, str(card_id))
@@ -115,7 +122,7 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         paused = await programs.why_paused(tx, found.program)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
         waits_for = await local_facts.goes_first(tx, core, found)
-        found = await _with_names(tx, await with_new_card(tx, found))
+        found = await _with_names(tx, await with_card_after(tx, found))
         code, live = short_code(found.digest), core.live.get(found.program, True)
         is_draft = await request_view_models.is_draft(tx, found)
         view = DirectView(found, code, actor, None, live, paused, waiting, waits_for, draft_only=is_draft)

@@ -11,7 +11,16 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 from bot.domain.money import exact_sum
-from bot.domain.requests import TERMINAL, Event, Request, State, batch_event, counted, ending_text
+from bot.domain.requests import (
+    RETURNED,
+    TERMINAL,
+    Event,
+    Request,
+    State,
+    batch_event,
+    counted,
+    ending_text,
+)
 from bot.operations import urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
@@ -64,6 +73,19 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
         await outbox_messages.results(tx, core, batch)
 
 
+async def money_came_back(tx: Tx, core: Core, row: Request) -> None:
+    """The amount of a row that succeeded is back on the float: its batch says what moved now, and so does the message
+    to its requester. Nothing for a request that is no row."""
+    batch = None if row.parent_id is None else await requests.get(tx, row.parent_id)
+    if batch is None or batch.state not in (*TERMINAL, State.UNRESOLVED):
+        return
+    rows = await included(tx, batch)
+    text = ending(batch, Counter(one.state for one in rows), rows)
+    batch = await requests.touch(tx, batch, outcome_text=text)
+    await outbox_messages.card(tx, core, batch)
+    await outbox_messages.tell_requester(tx, core, batch, "", is_loud=True)
+
+
 async def included(tx: Tx, batch: Request) -> list[Request]:
     """The rows that are asked for: those left out before the approval are no longer part of it."""
     return [row for row in await requests.rows_of(tx, batch.id) if not is_left_out(row)]
@@ -76,12 +98,11 @@ def is_left_out(row: Request) -> bool:
 def ending(batch: Request, states: Mapping[State, int], rows: Sequence[Request]) -> str:
     """How it ended, in a sentence: how many rows succeeded, what became of the others, and what moved in USD."""
     how = urgency.failed_how(batch.kind)
-    return ending_text(states, moved_usd(rows), batch.exposure_usd, failed_how=how)
-
-
-def moved_usd(rows: Sequence[Request]) -> Decimal:
-    """What the rows that succeeded moved, in USD."""
-    return exact_sum(row.exposure_usd for row in rows if row.state is State.SUCCEEDED)
+    done = [row for row in rows if row.state is State.SUCCEEDED]
+    back = {row.id: Decimal((row.outcome or {}).get(RETURNED) or 0) for row in done}
+    moved_usd = exact_sum(row.exposure_usd - back[row.id] for row in done)
+    came_back = {row_id: usd for row_id, usd in back.items() if usd}
+    return ending_text(states, moved_usd, batch.exposure_usd, failed_how=how, came_back=came_back)
 
 
 async def close_rows(

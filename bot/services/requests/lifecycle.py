@@ -158,7 +158,9 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
             await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
             withdrawn += 1
     current = await existing(tx, batch.id)  # as those rows have left it
-    return await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn)
+    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn)
+    await urgent_rules.follow(tx, core, stopped)
+    return stopped
 
 
 async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:

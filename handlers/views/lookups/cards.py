@@ -22,10 +22,10 @@ _LAST = 5
 _NAMES = 5
 # What a status other than ACTIVE means for who looks at it [Card status].
 _STATUS = {
-    "BLOCKED": "Only your card provider can unblock it. Contact them; nobody here can.",
+    "BLOCKED": "Only your card provider can unblock it. Contact them.",
     "EXPIRED": "Purchases fail. The balance stays on it; order a new card.",
     "INACTIVE": "Purchases fail. What this status means is not documented; ask your card provider.",
-    "DELETED": "It is closed for good; what was on it went back to the float.",
+    "DELETED": "It is closed for good. Its balance went back to the float.",
 }
 
 Button = tuple[str, str]  # text, command
@@ -48,7 +48,8 @@ def card_answer(found: CardView, buttons: Sequence[Button] = (), more: Sequence[
     blocks += listed("Open requests", found.open_requests)
     blocks += listed("Earlier requests", found.history[:_LAST])
     blocks.append(b.context(f"program {b.esc(found.program)} · {age(found.read_at)}"))
-    text = f"{b.esc(name)}: {b.esc(found.status or 'status unknown')}, {format_usd(found.balance_usd)}"
+    balance = "balance unknown" if found.balance_usd is None else format_usd(found.balance_usd)
+    text = f"{b.esc(name)}: {b.esc(found.status or 'status not reported yet')}, {balance}"
     return with_buttons(b.message(text, blocks), _next_steps(buttons, more))
 
 
@@ -59,8 +60,8 @@ def _why(found: CardView) -> str:
     by = found.frozen_by
     if by is None:
         return (
-            "*Frozen outside Countersign:* by your card provider, or somebody else with the key. Find out who before"
-            " you unfreeze it."
+            "*Frozen outside Countersign,* by your card provider or somebody else who has the API key. Find out who"
+            " before you unfreeze it."
         )
     at = b.when(by.finished_at or by.created_at)
     how = f", *{operations.run_now_label(by.kind)}*" if by.break_glass else ""
@@ -94,7 +95,7 @@ def _purchases(found: CardStatement | None) -> list[b.Block]:
         return [b.section("*Purchases* could not be read just now. Look again in a minute.")]
     lines = [line for line in found.lines if not line.is_declined][:_LAST]
     if not lines:
-        return [b.section(f"*Purchases*\nNone in {b.esc(found.period.in_words())}.")]
+        return [b.section(f"*Purchases*\nNone, {b.esc(found.period.in_words())}.")]
     return [b.section("*Last purchases*"), _table(lines, ZoneInfo(found.period.zone))]
 
 
@@ -168,11 +169,11 @@ def _totals(found: CardStatement) -> str:
         " authorization; refunds are shown in Status).",
     ]
     if declined:
-        said.append("What was declined is not in it.")
+        said.append("Declined purchases are not included.")
     if still_open:
         said.append(
-            f"*▲ {b.counted(still_open, 'purchase')} without a final amount:* do not book before you asked your card"
-            " provider."
+            f"*▲ {b.counted(still_open, 'purchase')} without a final amount:* ask your card provider before you"
+            " book them."
         )
     if not found.all_read:
         said.append(
@@ -203,7 +204,7 @@ def _note(line: PurchaseLine) -> str:
         return f"stopped. {b.cut(line.stopped_by.in_words, 300)}"
     if line.is_declined:
         return decline_causes.cause_in_words(line.decline_code).what
-    notes = [f"open: {why}" for why in line.open]
+    notes = [f"not final: {why}" for why in line.open]
     if not line.listed:
         notes.append("not in your card provider's list")
     return ", ".join(notes)
@@ -242,16 +243,12 @@ def declines(found: DeclineReport, zone: ZoneInfo) -> b.Block:
         blocks.append(b.section(f"*The latest {len(rows)}*" if len(rows) < found.total else "*Each of them*"))
         blocks.append(b.table((f"When ({zone})", "Card", "Merchant", "Amount", "Why"), rows))
     if not found.total:
-        blocks.append(b.section("No declined purchase was received."))
+        blocks.append(b.section("No purchase was declined."))
     if found.counted < found.total:
-        blocks.append(b.context(f"Causes are of the newest {found.counted:,} of {found.total:,}."))
-    last = (
-        f"last event of a purchase {b.when(found.last_event_at)}"
-        if found.last_event_at
-        else "no event was received yet"
-    )
+        blocks.append(b.context(f"The causes count the newest {found.counted:,} of {found.total:,}."))
+    last = f"newest event {b.when(found.last_event_at)}" if found.last_event_at else "no event received yet"
     blocks.append(
-        b.context(f"program {b.esc(found.program)} · from events, by webhook and event log · {last}")
+        b.context(f"program {b.esc(found.program)} · from the events that Countersign received · {last}")
     )
     return b.message(f"{head}, {b.esc(found.period.in_words())}", blocks)
 

@@ -10,14 +10,14 @@ from handlers.views import blocks as b
 
 def begun(kind: str, period: Period) -> b.Block:
     """The answer where it was asked for."""
-    text = f"The export of {b.esc(kind)}, {b.esc(period.in_words())}, comes to you in a direct message."
+    text = f"Exporting {b.esc(kind)}, {b.esc(period.in_words())}. The file comes in a direct message."
     return b.message(text, [b.section(text)])
 
 
 def running(kind: str, period: Period, rows: int) -> b.Block:
     """The direct message while it runs."""
     text = f"◷ Exporting {b.esc(kind)}, {b.esc(period.in_words())}: {b.counted(rows, 'row')} so far."
-    note = "If this stays as it is for minutes, Countersign was restarted: ask for the export again."
+    note = "If this number does not change for minutes, Countersign was restarted: request the export again."
     return b.message(text, [b.section(text), b.context(note)])
 
 
@@ -27,8 +27,8 @@ def done(kind: str, period: Period, source: str, rows: int, sha256: Sequence[str
     text = f"✓ {b.counted(rows, 'row')} of {b.esc(kind)}, {b.esc(period.in_words())}, in {files}."
     digests = "\n".join(f"`{b.esc(one)}`" for one in sha256[:20])
     notes = (
-        f"from {b.esc(source)} · times are UTC · a cell that a spreadsheet would run as a formula has an apostrophe"
-        " before it · on record in the audit, with these SHA-256"
+        f"from {b.esc(source)} · times are in UTC · a cell that a spreadsheet would run as a formula has an apostrophe"
+        " before it · recorded in the audit log with these SHA-256 fingerprints"
     )
     return b.message(text, [b.section(text), b.section(digests), b.context(notes)])
 
@@ -36,7 +36,7 @@ def done(kind: str, period: Period, source: str, rows: int, sha256: Sequence[str
 def stopped(kind: str, files: int, sentence: str) -> b.Block:
     """It ended early: what was sent is not all."""
     sent = (
-        f"The {b.counted(files, 'file')} sent before hold only a part of it."
+        f"What was sent before ({b.counted(files, 'file')}) is only a part of it."
         if files
         else "Nothing was sent."
     )

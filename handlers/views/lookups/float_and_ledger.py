@@ -63,7 +63,7 @@ def runway(found: RunwayView) -> str:
     if found.hours is None or found.at is None:
         return f"more than {found.looked_ahead_hours // 24} days at the pace of the last 7"
     if found.hours < 1:
-        return "at the floor now, with the requests that wait"
+        return "at the floor now, pending requests included"
     return f"about {in_hours(timedelta(hours=found.hours))}, until {found.at:%Y-%m-%d %H:00} UTC"
 
 
@@ -90,9 +90,7 @@ def ledger(found: LedgerReport, command: str, page: int = 1) -> b.Block:
         blocks.append(b.table((f"When ({zone})", "Amount", "What", "Request"), _rows(shown, zone)))
     markers = len(found.lines) - len(found.moved)
     if markers:
-        blocks.append(
-            b.context(f"Not listed: {b.counted(markers, 'marker')} of the books, without an amount.")
-        )
+        blocks.append(b.context(f"Not listed: {b.counted(markers, 'bookkeeping row')} without an amount."))
     blocks.append(
         b.context(
             f"program {b.esc(found.program)} · {age(found.read_at)} · purchases are not in the ledger: see `/card tx`"
@@ -150,21 +148,21 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
             "once, when funds are sent; top-ups are then 1:1",
         ),
         (
-            "A load paid by the end user",
+            "Deposit by an end user",
             percent(found.load_from_user_deposit_pct),
             "only where deposits are enabled",
         ),
         (
-            "Your markup on such a load",
+            "Your markup on deposits",
             percent(found.your_markup_pct),
-            "on deposits only; it becomes your earnings",
+            "it becomes your earnings",
         ),
         ("Purchase in dollars", percent(card.usd_purchase_pct), "of the purchase, as it happens"),
         ("Purchase in another currency", percent(card.fx_purchase_pct), "of the purchase, as it happens"),
         ("High-risk merchant", percent(card.high_risk_surcharge_pct), "on top of the rate of the purchase"),
-        ("Cash machine", percent(card.atm_pct), "of what is drawn"),
+        ("Cash machine", percent(card.atm_pct), "of the amount withdrawn"),
         ("Push-to-card payout", percent(card.visa_direct_pct), "of the payout"),
-        ("Card, each month", format_usd(card.monthly_per_card_usd), "every card there is, frozen ones too"),
+        ("Card, each month", format_usd(card.monthly_per_card_usd), "for every open card, frozen ones too"),
         (
             "Your markup on purchases",
             percent(card.your_markup_pct),
@@ -176,20 +174,22 @@ def fees(found: Fees, program: str, markup_command: str = "") -> b.Block:
         b.header("Fees"),
         b.table(("What", "Rate", "When"), rows),
         b.section(
-            f"Of 100 USD your card provider takes {format_usd(example.svc_fee_usd)} and your markup"
-            f" {format_usd(example.your_fee_usd)}; {format_usd(example.lands_on_card_usd)} would be left with both. No"
-            " route charges both."
+            f"Example: of 100.00 USD, {format_usd(example.svc_fee_usd)} goes to your card provider and"
+            f" {format_usd(example.your_fee_usd)} is your markup. With both, {format_usd(example.lands_on_card_usd)}"
+            " would be left, but no payment is charged both."
         ),
         b.context(
-            "A published list: what one purchase was charged is on that purchase, see `/card tx`. Ordering a card pays"
-            " its first month; the month of closing is charged in full."
+            "These are list prices; `/card tx` shows what each purchase was charged. Ordering a card pays its first"
+            " month, and the month of closing is charged in full."
         ),
         b.context(f"program {b.esc(program)} · read from your card provider just now"),
     ]
     change = (
         [b.button("Change the markup", f"{ids.OPEN_FORM}:markup", markup_command)] if markup_command else []
     )
-    return with_buttons(b.message(f"Fees: funding {percent(found.load_from_float_pct)}", blocks), change)
+    return with_buttons(
+        b.message(f"Fees: funding costs {percent(found.load_from_float_pct)}", blocks), change
+    )
 
 
 def earnings(found: Earnings, program: str) -> b.Block:

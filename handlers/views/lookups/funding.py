@@ -68,7 +68,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         ("Load fee", format_usd(found.fee_usd)),
         ("Credited", "not yet" if found.credited_usd is None else format_usd(found.credited_usd)),
         ("Id", found.id),
-        ("Request", found.request_id or "none of ours"),
+        ("Request", found.request_id or "none: not submitted here"),
     ]
     if found.age is not None and found.usual is not None:
         lines.append(
@@ -83,8 +83,8 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
     if found.overdue:
         blocks.append(
             b.section(
-                f"*▲ Late:* {b.esc(found.overdue)}. Check the hash and the network on an explorer; contact your card"
-                " provider if it paid. Do not send it again."
+                f"*▲ Late:* {b.esc(found.overdue)}. Check the hash and the network in a block explorer. If the"
+                " transfer is final there, contact your card provider. Do not send it again."
             )
         )
     if link:
@@ -104,17 +104,15 @@ def addresses(found: Sequence[AddressView]) -> b.Block:
         blocks.append(b.table(("Network", "Tokens", "Address"), rows))
         blocks.append(
             b.section(
-                "Send from a wallet your card provider has registered for you, at least 10 USD, one token a transfer."
-                " Then give the hash with `/funding submit`."
+                "Send from a wallet that your card provider has registered for you: at least 10 USD, one token in each"
+                " transfer. Then submit the hash with `/funding submit`."
             )
         )
     else:
         blocks.append(
-            b.section("No network takes funding just now. Ask again later; do not use an older address.")
+            b.section("No network takes funding just now. Look again later, and do not use an older address.")
         )
     blocks.append(
-        b.context(
-            "Read from your card provider just now. Ask again each time: never send to a remembered address."
-        )
+        b.context("Read from your card provider just now. Addresses can change: look them up each time.")
     )
     return b.message("Funding addresses, read just now", blocks)

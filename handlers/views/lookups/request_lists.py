@@ -37,7 +37,7 @@ def search(found: RequestPage, asked: str, command: str, zone: ZoneInfo) -> b.Bl
         rows = [_row(one, zone) for one in found.rows]
         blocks.append(b.table(("Id", "State", "What", "Amount", "Requested by", f"Requested ({zone})"), rows))
     else:
-        blocks.append(b.section("No request fits."))
+        blocks.append(b.section("No request matches."))
     blocks.append(
         b.context("from Countersign's own database, just now · see one with `/requests show R-XXXX`")
     )
@@ -53,7 +53,7 @@ def _row(one: Request, zone: ZoneInfo) -> tuple[str, ...]:
 def verification(found: Verification) -> b.Block:
     """`/requests verify`: what exactly was checked, what was found, and what this cannot show."""
     one = found.request
-    verdict = "everything checked holds" if found.holds else "SOMETHING WAS CHANGED"
+    verdict = "all checks passed" if found.holds else "SOMETHING WAS CHANGED"
     blocks = [b.header(f"{one.id}: {verdict}"), b.plain_section(one.summary)]
     for check in found.checks:
         mark = "✓" if check.holds else "✗"
@@ -68,8 +68,8 @@ def verification(found: Verification) -> b.Block:
     at = b.when(found.checked_at, "{date_short_pretty} {time_secs}")
     blocks.append(
         b.context(
-            f"checked {at}, under the master key · not checked: whether the end of the chain was cut off, which anchors"
-            " kept elsewhere show"
+            f"checked {at} with the master key · not checked: whether the newest entries were cut off, which audit"
+            " anchors kept elsewhere show"
         )
     )
     return b.message(f"{b.esc(one.id)}: {verdict}", blocks)

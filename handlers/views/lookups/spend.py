@@ -37,7 +37,7 @@ def spend(found: SpendReport) -> b.Block:
 def _totals(found: SpendReport) -> str:
     said = [f"*{b.esc(found.period.in_words())}*"]
     if not found.count:
-        return f"{said[0]}\nNo purchase was received."
+        return f"{said[0]}\nNo purchases."
     on = f"on {b.counted(len(found.cards), 'card')} at {b.counted(len(found.merchants), 'merchant')}"
     said.append(
         f"{b.counted(found.count, 'purchase')} {on}, as authorized. Fees of {format_usd(found.fee_usd)} are in it."
@@ -75,9 +75,7 @@ def _share(part_usd: Decimal, total_usd: Decimal) -> str:
 
 
 def _source(found: SpendReport) -> str:
-    last = (
-        f"newest event {b.when(found.last_event_at)}" if found.last_event_at else "no event was received yet"
-    )
+    last = f"newest event {b.when(found.last_event_at)}" if found.last_event_at else "no event received yet"
     return (
         f"program {b.esc(found.program)} · from the events that Countersign received · {last} · one card:"
         " `/card tx CARD`"

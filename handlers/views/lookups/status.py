@@ -151,7 +151,7 @@ def pause_form(program: str) -> b.Block:
     blocks = [
         b.section(
             f"Stop sending to *{b.esc(program)}* immediately? Requests and approvals continue; what is approved waits"
-            f" {APPROVAL_VALID_IN_WORDS} at most. Two people are needed to resume."
+            f" at most {APPROVAL_VALID_IN_WORDS}. Two people are needed to resume."
         ),
         b.field("reason", "Reason", element, optional=True),
     ]

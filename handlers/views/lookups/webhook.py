@@ -7,16 +7,19 @@ from handlers.views import blocks as b
 from handlers.views import ids
 
 _SECRETS = {
-    "current": "stored here, sealed",
-    "lost": "lost: your card provider has one that never reached us. Rotate it",
-    "none": "none is stored here. Register, or rotate it",
+    "current": "stored here, encrypted",
+    "lost": "lost: your card provider signs with one that Countersign does not have. Rotate it",
+    "none": "none is stored here. Register the webhook, or rotate the secret",
 }
 
 
 def answer(found: WebhookView) -> b.Block:
     """Where events go; admins get the buttons, each of which opens the form of a two-person request."""
     url = found.url or "not registered"
-    lines = [("Events go to", url), ("This bot", found.our_url or "has no public address")]
+    lines = [
+        ("Events go to", url),
+        ("Countersign's address", found.our_url or "none: COUNTERSIGN_PUBLIC_URL is not set"),
+    ]
     lines.append(("Signing secret", _SECRETS[found.signing]))
     parts = []
     if found.updated_at:
@@ -27,8 +30,12 @@ def answer(found: WebhookView) -> b.Block:
     parts += [last, f"{'LIVE' if found.live else 'SANDBOX'} ({b.esc(found.program)})"]
     blocks = [b.header("Webhook"), *b.pairs(lines), b.context(" · ".join(parts))]
     if found.url and found.our_url and found.url != found.our_url:
-        blocks.append(b.section("*▲ Events go to another address than this bot's.*"))
-    blocks.append(_buttons(found) if found.may_change else b.context("Admins may register and rotate."))
+        blocks.append(b.section("*▲ Events go to another address, not to Countersign.*"))
+    blocks.append(
+        _buttons(found)
+        if found.may_change
+        else b.context("Only admins can register the webhook and rotate its secret.")
+    )
     return b.message(f"Webhook of {b.esc(found.program)}: {b.esc(url)}", blocks)
 
 

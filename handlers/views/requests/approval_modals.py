@@ -28,9 +28,9 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
         blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.view.paused))}"))
     if not found.facts_read:
         read = (
-            f"What is shown is of the submission ({found.last_read})."
+            f"What is shown was read when it was requested ({found.last_read})."
             if found.last_read
-            else "There is no earlier reading."
+            else "Nothing was read earlier either."
         )
         blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.esc(read)}"))
     if found.changed:
@@ -43,14 +43,18 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     if left > 0:
         after = f"It needs {b.counted(left, 'more approval')} after yours"
     elif found.view.draft_only:
-        after = "Nothing is sent with it: it is a draft"
+        after = "Nothing is sent: it is a draft"
     elif found.view.paused:
         after = "It is sent once sending resumes"
     else:
-        after = "It is then approved, and waits" if found.waits else "Approving sends it immediately"
+        after = (
+            "It then waits for another request on the same card"
+            if found.waits
+            else "Approving sends it immediately"
+        )
     blocks.append(
         b.context(
-            f"You are approval {given + 1} of {asked.approvals_needed}. {after}. · check code {found.view.code}"
+            f"You give approval {given + 1} of {asked.approvals_needed}. {after} · check code {found.view.code}"
         )
     )
     blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))
@@ -74,7 +78,7 @@ def _terms(asked: Request) -> list[b.Line]:
 def reject(request_id: str, version: int) -> b.Block:
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     blocks = [
-        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester is shown your reason."),
+        b.section(f"Nothing of *{b.esc(request_id)}* will be sent. The requester sees your reason."),
         b.field(forms.REASON, "Reason", element),
     ]
     meta = ids.pack(request=request_id, version=version)

@@ -33,7 +33,7 @@ def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) ->
 
 def faults(problems: Sequence[Problem]) -> b.Block:
     """The answer to a list with faults: all of them, and that nothing of it was kept."""
-    text = "This list cannot be taken as it is. Nothing of it was kept: fix it and send it again."
+    text = "This list has errors, so none of it was taken. Fix them and send it again."
     blocks = [b.section(f"*✗* {b.esc(text)}"), *texts_of(_faults(problems))]
     return b.message(text, blocks)
 
@@ -120,9 +120,7 @@ def leave_out_form(view: RequestView) -> b.Block:
         "options": options,
         "placeholder": b.plain("Choose rows", b.PLACEHOLDER),
     }
-    explained = (
-        "This changes the request, so approvals given before no longer count. What is left out is not sent."
-    )
+    explained = "This changes the request, so approvals already given no longer count. Rows you leave out are not sent."
     blocks = [b.section(b.esc(explained)), b.field(ROWS, "Rows to leave out", element)]
     meta = ids.pack(request=request.id)
     return b.modal(ids.BULK_LEFT_OUT, "Leave rows out", blocks, submit="Leave out", close="Back", meta=meta)
@@ -153,8 +151,8 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
     *upper, how_many, money = view["blocks"]
     lower = [*page_of(shown.rows, shown.page, f"approve:{asked.id}", in_full=True)]
     if so_far < len(pages):
-        rest = f"{len(shown.rows) - pages[so_far].start} of {len(shown.rows)} were not shown yet"
-        lower.append(b.context(f"*Approve* comes with the last of the rows: {rest}. Press *Next rows*."))
+        rest = f"{len(shown.rows) - pages[so_far].start} of {len(shown.rows)} are left"
+        lower.append(b.context(f"You can approve once you have seen all rows: {rest}. Press *Next rows*."))
     lower += [how_many, money]
     room = b.ALL_TEXT - sum(map(b.weight, lower))
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far)

@@ -171,14 +171,17 @@ def _asked_of(view: RequestView) -> str:
     called = b.calls(view.mentions) or ", ".join(b.esc(name) for name in view.approver_names)
     if request.state is State.PENDING:
         missing = request.approvals_needed - len(approvals(view.decisions))
-        return f"{called}: please review. {_needed(missing)} Expires {b.when(request.expires_at)}."
+        who = _needed(missing, request, view.decisions)
+        return f"{called}: please review. {who} Expires {b.when(request.expires_at)}."
     return f"{called}: {_PLEASE_CONFIRM}" if waits_for_confirmation(view) else ""
 
 
-def _needed(missing: int) -> str:
+def _needed(missing: int, request: Request, decisions: tuple[Decision, ...]) -> str:
     """How many approvals are missing, and whose do not count."""
-    are = "is" if missing == 1 else "are"
-    return f"{b.counted(missing, 'more approval')} {are} needed, not from the requester."
+    given = [b.esc(decision.actor_name) for decision in approvals(decisions)]
+    what = b.counted(missing, "more approval" if given else "approval")
+    others = " and ".join([b.esc(request.requester_name), *given])
+    return f"{what} {'is' if missing == 1 else 'are'} needed, from somebody other than {others}."
 
 
 def approvals(decisions: tuple[Decision, ...]) -> list[Decision]:
@@ -242,7 +245,7 @@ def _buttons(view: RequestView) -> list[b.Block]:
     if view.can_be_cancelled or request.state in UNSENT or _can_be_stopped(request):
         options = [
             b.option("Details", f"details:{stamp}"),
-            b.option("Cancel", f"cancel:{stamp}", "The requester only"),
+            b.option("Cancel", f"cancel:{stamp}", "Only for the requester"),
         ]
         return [*found, b.overflow(ids.MORE, options)]
     return [*found, b.button("Details", ids.DETAILS, stamp)]
@@ -277,20 +280,20 @@ _LINES = {
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
-    "stopped": "○ {actor} stopped it; rows already sent continue.",
-    "executing": "➤ Sent; waiting for the answer.",
-    "landed_late": "▲ It completed late, after Countersign had given it up.",
+    "stopped": "○ {actor} stopped the rest. Rows already sent continue.",
+    "executing": "➤ Sent to your card provider. Waiting for the answer.",
+    "landed_late": "▲ It completed late: Countersign had recorded it as failed.",
     "contradicted": "▲ Your card provider does not show what two people confirmed. Their confirmation is kept.",
-    "returned": "▲ Its amount came back to the float after it had succeeded.",
+    "returned": "▲ The money came back to the float after this had succeeded.",
     "confirmed": "✓ {actor} confirmed the freeze.",
     "try_now": "➤ {actor} pressed *Try now*.",
     "opened": "✓ {actor} opened the card details.",
     "unopened": "◌ The link was not opened: nobody saw the card details.",
-    "reminder_unresolved": "▲ The outcome is still not known. Do not repeat it by hand: look at the card and the"
-    " ledger, ask the card provider with the text in the alert, then press *Resolve*.",
-    "resolution": "▲ {actor} says how it ended. A second person has to say the same. One of the two has to be an"
-    " approver who did not request it.",
-    "resolution_corrected": "▲ {actor} corrected how it ended. Each person's newest answer counts.",
+    "reminder_unresolved": "▲ The outcome is still not known. Do not request it again. Look at the card and the"
+    " ledger, send the text in the alert to your card provider, then press *Resolve*.",
+    "resolution": "▲ {actor} recorded how it ended. A second person has to record the same. One of the two has to be"
+    " an approver who did not request it.",
+    "resolution_corrected": "▲ {actor} corrected the recorded outcome. Each person's newest answer counts.",
 }
 
 
@@ -366,7 +369,7 @@ def _one_more(view: LineView) -> str:
     if view.request.state is not State.PENDING or _missing(view) < 1:
         return ""
     names = b.calls(view.mentions) or ", ".join(b.esc(n) for n in view.approver_names)
-    return f" {names}: please review. {_needed(_missing(view))}"
+    return f" {names}: please review. {_needed(_missing(view), view.request, view.decisions)}"
 
 
 def _reminder(view: LineView) -> str:
@@ -375,9 +378,8 @@ def _reminder(view: LineView) -> str:
     names = b.calls(view.mentions) or ", ".join(b.esc(n) for n in view.approver_names)
     if request.break_glass:
         return f"◷ {names}: this is still not confirmed. A second person has to confirm it, or undo it."
-    return (
-        f"◷ {names}: this is still waiting. {_needed(_missing(view))} Expires {b.when(request.expires_at)}."
-    )
+    who = _needed(_missing(view), request, view.decisions)
+    return f"◷ {names}: this is still waiting. {who} Expires {b.when(request.expires_at)}."
 
 
 def _said(view: LineView) -> str:
@@ -427,7 +429,7 @@ def _posting(view: DirectView) -> str:
     """Whether its card is in the approvals channel."""
     where = b.channel(view.channel)
     if not view.unposted:
-        return f"It is in {where} now, and can be approved there."
+        return f"It is in {where} now and can be approved there."
     return (
         f"*It could not be posted in {where} yet.* {b.esc(view.unposted)} Countersign keeps trying and says here"
         " when it is posted. Approvers see it on their Home tab meanwhile."

@@ -1,0 +1,109 @@
+"""A newcomer opens the page of `countersign demo` and follows what it suggests, with no other help.
+
+Every click is counted, and only what is in view when its turn comes may be clicked: nobody searches or scrolls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Locator, Page, async_playwright, expect
+
+from tests.support.demo import Demo, running_demo
+
+CHROMIUM = Path("/usr/bin/chromium")
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+PATIENCE_MS = 20_000
+#: From the page as it opens to a top-up that is approved and done.
+MOST_CLICKS = 8
+# What the page reports to the person who looks at it and nothing but that, so a browser of a laptop.
+VIEWPORT = {"width": 1280, "height": 800}
+
+
+class Newcomer:
+    """Clicks on what is in view, and counts; reads the hint for what comes next."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.clicks = 0
+
+    async def click(self, what: Locator) -> None:
+        await expect(what).to_be_in_viewport(ratio=1)
+        await what.click()
+        self.clicks += 1
+
+    @property
+    def step(self) -> Locator:
+        """The step of the hint that is to be done now."""
+        return self.page.get_by_role("region", name="What to try").locator("[aria-current=step]")
+
+    async def follow(self) -> None:
+        """Click the link of the present step."""
+        await self.click(self.step.locator("button, a"))
+
+    async def button(self, name: str) -> None:
+        """Click the one button of this name, in the open window where there is one."""
+        window = self.page.get_by_role("dialog")
+        within = window if await window.count() else self.page.get_by_role("main")
+        await self.click(within.get_by_role("button", name=name, exact=True))
+
+
+@pytest.fixture
+async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
+    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
+        pytest.skip(f"there is no {CHROMIUM}: no newcomer tried the demo in a browser")
+    async with running_demo(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+async def newcomer(demo: Demo) -> AsyncIterator[Newcomer]:
+    broken: list[str] = []
+    async with async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        page = await browser.new_page(viewport=VIEWPORT)
+        page.set_default_timeout(PATIENCE_MS)
+        page.on("pageerror", lambda error: broken.append(str(error)))
+        expect.set_options(timeout=PATIENCE_MS)
+        await page.goto(demo.url)
+        yield Newcomer(page)
+        await browser.close()
+    assert broken == []
+
+
+async def held_usd(demo: Demo, last4: str) -> Decimal:
+    """What the simulator says that this card holds."""
+    found = next(card for card in (await demo.partner("state"))["cards"] if card["last4"] == last4)
+    return Decimal(str(found["balance_usd"]))
+
+
+async def test_a_newcomer_gets_to_the_first_approved_top_up_in_eight_clicks_and_is_led_on(
+    newcomer: Newcomer, demo: Demo
+) -> None:
+    page, before = newcomer.page, await held_usd(demo, "3205")
+
+    await newcomer.follow()
+    await page.keyboard.press("Enter")
+    form = page.get_by_role("dialog")
+    await expect(form.get_by_label("Reason", exact=True)).to_be_in_viewport()
+    await form.get_by_label("Reason", exact=True).fill("Hotel in Lisbon, three nights")
+    await newcomer.button("Preview")
+    await expect(form).to_contain_text("Float available")
+    await newcomer.button("Submit")
+    await expect(form).to_have_count(0)
+    await expect(newcomer.step).to_contain_text("Play Bob")
+    await newcomer.follow()
+    await newcomer.button("Approve")
+    await expect(form).to_contain_text("Hotel in Lisbon, three nights")
+    await newcomer.button("Approve")
+    done = page.get_by_role("main").get_by_role("article").filter(has_text="Succeeded: Top up")
+    await expect(done).to_be_in_viewport()
+
+    assert newcomer.clicks <= MOST_CLICKS, newcomer.clicks
+    assert await held_usd(demo, "3205") == before + 50
+    await expect(form).to_have_count(0)  # nothing left to close
+    await expect(newcomer.step).to_contain_text("partner simulator")
+    await expect(newcomer.step.locator("a, button")).to_be_in_viewport(ratio=1)

@@ -60,8 +60,9 @@ class Database:
 
     @property
     def shown(self) -> str:
-        """The address without its password."""
-        return str(self.path) if self.path else self.url.render_as_string(hide_password=True)
+        """The address as it was written, without its password."""
+        as_written = self.url.set(drivername=self.url.get_backend_name())
+        return str(self.path) if self.path else as_written.render_as_string(hide_password=True)
 
     @property
     def async_url(self) -> URL:

@@ -92,16 +92,18 @@ class Patient:
 
     async def examined(self, *options: str, **env: str) -> tuple[int, str]:
         """Exit code and output of the doctor."""
-        return await self._ended(("doctor", *options), env, {})
+        return await self._ended(("doctor", *options), env)
 
     async def ran(self, *words: str) -> tuple[int, str]:
         """The same of any command, by somebody who is not root."""
-        return await self._ended(words, {}, {"user": OTHER_USER} if os.geteuid() == 0 else {})
+        return await self._ended(words, {}, user=OTHER_USER if os.geteuid() == 0 else None)
 
-    async def _ended(self, words: Sequence[str], env: dict[str, str], who: dict[str, int]) -> tuple[int, str]:
+    async def _ended(
+        self, words: Sequence[str], env: dict[str, str], *, user: int | None = None
+    ) -> tuple[int, str]:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot", *words, env={**self.env, **env}, cwd=ROOT,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, **who,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, user=user,
         )  # fmt: skip
         output, _ = await process.communicate()
         return process.returncode or 0, output.decode()

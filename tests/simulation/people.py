@@ -99,10 +99,12 @@ class People:
         shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in rest.items())
         return f"{kind.replace('_', ' ')}{about}" + (f": {shown}" if shown else "")
 
-    def ask_for_many(self, who: str, text: str, *, named: str = "") -> None:
-        """A list of top-ups. `named`: the reference of its one card."""
-        self._world.say(f"{_name(who)} requests a batch of {len(text.splitlines()) - 1} top-ups.")
-        self._directly(lambda core: self._checked(_ask_for_many(core, who, text), named, "partner_ref"))
+    def ask_for_many(self, who: str, text: str, *, kind: str = "card_topup", named: str = "") -> None:
+        """A list of requests of this kind. `named`: the reference of its one card."""
+        self._world.say(
+            f"{_name(who)} requests a batch: {kind.replace('_', ' ')}, {len(text.splitlines()) - 1} rows."
+        )
+        self._directly(lambda core: self._checked(_ask_for_many(core, who, text, kind), named, "partner_ref"))
 
     async def _checked(self, asked: Awaitable[Any], named: str, field: str) -> None:
         """What was named is what is asked for; a name of two cards is asked back, not guessed."""
@@ -284,9 +286,9 @@ async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now
     return await request_services.submit(core, draft.id, who)
 
 
-async def _ask_for_many(core: Core, who: str, text: str) -> Any:
+async def _ask_for_many(core: Core, who: str, text: str, kind: str) -> Any:
     await known_people.require_member(core, who, action="ask")
-    read = await batch_reading.begin(core, owner=who, text=text, kind="card_topup")
+    read = await batch_reading.begin(core, owner=who, text=text, kind=kind)
     if read.draft_id:
         await batch_submission.preview(core, read.draft_id, who)
         return await batch_submission.submit(core, read.draft_id, who, reason="because")

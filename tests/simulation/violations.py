@@ -83,7 +83,17 @@ def _sees(stage: Schedule, rule: str, plant: Plant) -> bool:
 
 _REMEMBERED = frozenset(
     {
-        *("seen", "sent", "first_sent", "paused_at", "orphans", "gone_since", "ending", "emergencies"),
+        *(
+            "seen",
+            "sent",
+            "first_sent",
+            "paused_at",
+            "held_by_a_pause",
+            "orphans",
+            "gone_since",
+            "ending",
+            "emergencies",
+        ),
         *("shown", "pan_calls", "limits_planted"),
     }
 )

@@ -86,8 +86,8 @@ class Departures:
         self.known.first_sent.add(row["id"])
         self._terms(row, request, path)
         valid_s = seconds(row["valid_until"]) if row["valid_until"] else None
-        clocks_agree = world.clocks_never_wrong
-        if is_first and clocks_agree and valid_s is not None and now > valid_s + AT_ONCE_S:
+        may_expire = world.clocks_never_wrong and row["id"] not in self.known.held_by_a_pause
+        if is_first and may_expire and valid_s is not None and now > valid_s + AT_ONCE_S:
             self.known.broken(
                 "I-4 validity", f"{row['id']} left {now - valid_s:.0f} s after its approval ran out"
             )

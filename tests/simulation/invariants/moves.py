@@ -12,6 +12,8 @@ from tests.simulation.world import Process
 
 # The longest that a client waits for an answer, and some more: until then a call may still arrive.
 TRAVELS_FOR_S = 90.0
+# By people, or because the API refuses the key.
+_STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_reason IS NOT NULL"
 _WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
 
 
@@ -32,6 +34,11 @@ class Moves:
             self.known.paused_at = now
             if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
                 self.known.broken("I-8 at once", "sending was paused without an alert")
+        if self.known.world.rows(_STOPPED):
+            held = self.known.world.rows(
+                "SELECT id FROM request WHERE kind = 'card_freeze' AND state = 'approved'"
+            )
+            self.known.held_by_a_pause |= {row["id"] for row in held}
         for row in self.known.world.rows(_WATCHED):
             seen = self.known.seen.get(row["id"])
             if seen is None:

@@ -77,6 +77,9 @@ class Record:
     by_request: dict[int, Sent] = field(default_factory=dict)
     first_sent: set[str] = field(default_factory=set)
     paused_at: float | None = None
+    held_by_a_pause: set[str] = field(
+        default_factory=set
+    )  # freezes that were approved while nothing was sent
     orphans: set[str] = field(default_factory=set)
     gone_since: dict[str, float] = field(default_factory=dict)
     ending: dict[str, float] = field(default_factory=dict)  # processes that were asked to end, and when

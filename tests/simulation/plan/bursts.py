@@ -69,6 +69,21 @@ def _waits_for_a_resume(rng: random.Random, add: Any) -> None:
         add("resume", 1000.0, by=BOB)
 
 
+def _list_in_a_pause(rng: random.Random, add: Any) -> None:
+    """Several cards are to be frozen while sending is paused: the list waits, is withdrawn, or nobody decides on it."""
+    add("pause", 0.3, by=CAROL)
+    cards = rng.sample(range(4), rng.choice((2, 3)))
+    add("ask many", 0.3, kind="card_freeze", by=ALICE, cards=cards, amount=1)
+    ending = rng.randrange(3)
+    if ending < 2:
+        for by in (BOB, CAROL):
+            add(DECIDE, rng.choice((0.3, 0.6)), by=by, pick=0, action="approve", in_slack=False)
+    if ending == 0:
+        add(DECIDE, rng.choice((2.0, 200.0)), by=ALICE, pick=0, in_slack=False)
+    _passes(rng, add, 200.0, 1000.0)
+    add("resume", rng.choice((2.0, 1000.0)), by=BOB)
+
+
 def _little_budget(rng: random.Random, add: Any) -> None:
     """The API allows few calls a minute, so what was approved waits for its turn; meanwhile things change."""
     _asked(rng, add, "card_freeze", now=True)
@@ -212,6 +227,7 @@ def _lost_commits(rng: random.Random, add: Any) -> None:
 BURSTS: tuple[Burst, ...] = (
     _pause_at_the_claim,
     _waits_for_a_resume,
+    _list_in_a_pause,
     _little_budget,
     _over_the_limits,
     _lands_late,

@@ -14,13 +14,14 @@ def ask(rng: random.Random, add: Any, kinds: list[str], in_slack: float) -> None
     who = rng.choice((ALICE, ALICE, DAVE))
     if kind in ("webhook_register", "webhook_rotate", "fees_markup", "card_3ds", "event_redeliver"):
         who = rng.choice((CAROL, CAROL, CAROL, CAROL, ALICE))
-    many = kind == "card_topup" and rng.random() < 0.12
+    many = kind in ("card_topup", "card_freeze") and rng.random() < 0.12
     now = kind == "card_freeze" and rng.random() < 0.5
     pick = rng.randrange(100)
     slack = rng.random() < in_slack
     if many:
         add(
             "ask many",
+            kind=kind,
             by=who,
             cards=rng.sample(range(4), rng.choice((2, 3))),
             amount=rng.choice((10, 50, 300)),

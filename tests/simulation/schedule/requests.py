@@ -29,10 +29,13 @@ class RequestSteps(Stage):
         if texts is not None:
             self.people.ask(by, kind, texts, now=now, in_slack=in_slack)
 
-    def do_ask_many(self, rng: random.Random, by: str, cards: list[int], amount: int) -> None:
+    def do_ask_many(self, rng: random.Random, kind: str, by: str, cards: list[int], amount: int) -> None:
         known = self.cards()
-        rows = "\n".join(f"{known[one % len(known)]},{amount + one}" for one in cards)
-        self.people.ask_for_many(by, f"card,amount_usd\n{rows}\n")
+        if kind == "card_topup":
+            lines = ["card,amount_usd", *(f"{known[one % len(known)]},{amount + one}" for one in cards)]
+        else:
+            lines = ["card", *(known[one % len(known)] for one in cards)]
+        self.people.ask_for_many(by, "\n".join([*lines, ""]), kind=kind)
 
     def do_ask_by_name(self, rng: random.Random, by: str, text: str, many: bool) -> None:
         if many:

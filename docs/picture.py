@@ -25,8 +25,10 @@ from tests.support.ports import free_ports
 TARGET = Path(__file__).with_name("images") / "countersign.png"
 CHROMIUM = "/usr/bin/chromium"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-SIZE = {"width": 1400, "height": 920}
-PATIENCE_MS = 15_000
+# The README shows it about 840 wide: a small window, drawn finely, so that its words can be read there.
+SIZE = {"width": 1290, "height": 1010}
+SCALE = 1.5
+PATIENCE_MS = 30_000
 
 
 @contextmanager
@@ -72,6 +74,9 @@ def approve(page: Page) -> None:
     page.get_by_role("button", name="Approve").last.click()
     dialog = page.get_by_role("dialog", name="Approve")
     dialog.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.get_by_role("article").last).to_contain_text("Succeeded.")
+    if page.get_by_role("dialog").count():  # a busy machine: it stays open and says what was done
+        page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
@@ -80,7 +85,7 @@ def scene(page: Page) -> None:
     page.get_by_role("button", name="Dismiss the hint").click()
     ask(page, "/card topup Priya Nair 180", "Train tickets to Porto")
     approve(page)
-    expect(page.get_by_role("article").last).to_contain_text("Succeeded.")
+    expect(page.get_by_role("article").last).to_contain_text("The card holds")
     page.get_by_role("button", name="2 replies").click()
     ask(page, "/card topup Marta Kowalska 620", "Hotel in Lisbon, three nights")
     page.get_by_role("radio", name="Bob Tanaka").click()
@@ -97,7 +102,9 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=ARGS, env={**os.environ, "LANG": "C.UTF-8"}
         )
-        page = browser.new_page(viewport={"width": SIZE["width"], "height": SIZE["height"]})
+        page = browser.new_page(
+            viewport={"width": SIZE["width"], "height": SIZE["height"]}, device_scale_factor=SCALE
+        )
         page.set_default_timeout(PATIENCE_MS)
         expect.set_options(timeout=PATIENCE_MS)
         page.goto(address)

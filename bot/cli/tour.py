@@ -35,14 +35,15 @@ def steps(partner_url: str) -> Sequence[Step]:
             done_text="Succeeded: Top up",
         ),
         Step(
-            "In the {go}, make a purchase of 900.00 with Marta's card. It is declined: the card has too little.",
+            "In the {go}, make a purchase of 400.00 with Marta's card. It is declined: the card has too little.",
             go="partner simulator",
             address=partner_url,
             done_in="card-alerts",
             done_text="MARTA KOWALSKA ••3205 declined",
         ),
         Step(
-            "As Alice, open {go} and press Suggest a fix under the alert. Submit the form, and let Bob approve.",
+            "As Alice, open {go} and press Suggest a fix under the alert. Say how much is missing and why, and let Bob"
+            " approve. Then open ⋯ under the alert and choose Resolve.",
             go="#card-alerts",
             user="U0ALICE",
             channel="card-alerts",

@@ -57,9 +57,10 @@ class Many(Batch):
     def lines(self, rows: int, total_usd: Decimal, facts: Facts) -> list[Line]:
         """The first month's fees of all rows and the float, in USD, and the allowance before and after."""
         left = facts["allowance_left"]
+        fees, available = facts["monthly_fee_usd"] * rows, facts["float_available_usd"]
         return [
-            ("First month's fees", format_usd(facts["monthly_fee_usd"] * rows)),
-            ("Float available", format_usd(facts["float_available_usd"])),
+            ("First month's fees", format_usd(fees)),
+            ("Float available", f"{format_usd(available)} → {format_usd(available - fees)}"),
             ("Card allowance", "no cap" if left is None else f"{left} → {left - rows} left permanently"),
         ]
 
@@ -144,13 +145,13 @@ class Order(Operation):
         ]
 
     def lines(self, facts: Facts) -> list[Line]:
-        """The printed name, the first month's fee in USD, and the card allowance before and after."""
-        fee = facts["monthly_fee_usd"]
+        """The printed name, the first month's fee in USD, the float and the card allowance before and after."""
+        fee, available = facts["monthly_fee_usd"], facts["float_available_usd"]
         left = facts["allowance_left"]
         return [
             ("Printed on the card", self.card_holder_name),
             ("First month's fee", format_usd(fee)),
-            ("Float available", format_usd(facts["float_available_usd"])),
+            ("Float available", f"{format_usd(available)} → {format_usd(available - fee)}"),
             ("Card allowance", "no cap" if left is None else f"{left} → {left - 1} left permanently"),
         ]
 

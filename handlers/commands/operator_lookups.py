@@ -59,6 +59,12 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
 
 
 async def _handover(asked: Asking) -> Block:
+    note = as_typed(asked.command.rest)
+    text = await handover.preview(asked.core, asked.slack_id, note)
+    return status_view.handover_preview(text, f"countersign {_POST} {note}")
+
+
+async def _post_handover(asked: Asking) -> Block:
     await handover.give(asked.core, asked.slack_id, as_typed(asked.command.rest))
     return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
@@ -73,6 +79,9 @@ async def _what_if(asked: Asking) -> Block:
 async def _people(asked: Asking) -> Block:
     return await otp_recipients.answer(asked.core, asked.slack_id, asked.command.rest)
 
+
+# What the button under the preview of a hand-over asks for; help does not name it.
+_POST = "handover-post"
 
 _on_duty = partial(LookUp, group="on duty")
 LOOK_UPS = (
@@ -107,8 +116,9 @@ LOOK_UPS = (
         ("countersign", "handover"),
         _handover,
         "/countersign handover [NOTE]",
-        "post what is open for the next shift",
+        "show what is open, and post it for the next shift",
     ),
+    LookUp(("countersign", _POST), _post_handover),
     LookUp(
         ("countersign", "what-if"),
         _what_if,

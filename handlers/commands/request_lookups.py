@@ -32,10 +32,11 @@ class Filter:
     person: str = ""
     named: tuple[str, ...] = field(default=())
 
-    def in_words(self, period: Period | None) -> str:
-        """What was searched for, for the answer."""
+    def in_words(self, period: Period | None, person_name: str) -> str:
+        """What was searched for, for the answer; whoever was mentioned by their display name."""
         when = period.in_words() if period else "of any time"
-        return f"{' '.join(self.named) or 'all'}, {when}"
+        words = [person_name if word.startswith(("@", "<@")) else word for word in self.named]
+        return f"{' '.join(words) or 'all'}, {when}"
 
 
 def read(head: str, asker: str, kinds: Mapping[str, type[Operation]]) -> Filter | None:
@@ -82,15 +83,17 @@ async def _inbox(asked: Asking) -> Block:
             f"“{head[:40]}” isn't a state, a kind or a person. Write for example /requests pending, or /requests topup"
             " 7d."
         )
+    requester = await _person(asked, wanted.person)
+    name = (await asked.core.directory.actor(requester)).name if requester else ""
     found = await request_lookups.search(
         asked.core,
         states=wanted.states,
         kinds=wanted.kinds,
-        requester=await _person(asked, wanted.person),
+        requester=requester,
         period=period,
         page=asked.page,
     )
-    return request_lists.search(found, wanted.in_words(period), asked.again, asked.zone)
+    return request_lists.search(found, wanted.in_words(period, name), asked.again, asked.zone)
 
 
 async def _person(asked: Asking, named: str) -> str:

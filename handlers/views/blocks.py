@@ -41,6 +41,9 @@ _GROUP_ID = re.compile(r"S[A-Z0-9]{3,20}")
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 _LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})|(?<=\bwww)\.(?=[^\W\d_])", re.IGNORECASE)
 _WORD_JOINER = "\N{WORD JOINER}"
+# A cell that is an amount or a count, and what stands for one that is not known.
+_FIGURE = re.compile(r"[−-]?[0-9][0-9,]*(?:\.[0-9]+)?(?: (?:USD|%))?")
+_NO_FIGURE = ("–", "unknown")
 # A time as services write it into sentences, which know no reader: 2026-03-02 09:00 UTC.
 _UTC_TIME = re.compile(r"\b(\d{4}-\d\d-\d\d) (?:at )?(\d\d:\d\d)(:\d\d)? UTC\b")
 
@@ -167,11 +170,21 @@ def pairs(lines: Sequence[Line]) -> list[Block]:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Block:
-    """A native table; the first row is its head. Long cells are cut until the whole fits a message."""
+    """A native table; the first row is its head. Long cells are cut until the whole fits a message.
+
+    A column of nothing but figures stands on the right, so that they can be compared.
+    """
     texts = [[clean(cell).strip() or "–" for cell in row] for row in (head, *rows)]
     most = _widest(texts)
     cells = [[{"type": "raw_text", "text": cut(text, most)} for text in row] for row in texts]
-    return {"type": "table", "rows": cells}
+    found: Block = {"type": "table", "rows": cells}
+    aligns = [_align(column) for column in zip(*texts[1:], strict=True)]
+    return {**found, "column_settings": aligns} if any(each["align"] == "right" for each in aligns) else found
+
+
+def _align(column: Sequence[str]) -> Block:
+    figures = [bool(_FIGURE.fullmatch(text)) for text in column if text not in _NO_FIGURE]
+    return {"align": "right" if figures and all(figures) else "left"}
 
 
 def _widest(texts: Sequence[Sequence[str]]) -> int:

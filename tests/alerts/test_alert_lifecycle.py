@@ -48,7 +48,7 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
     await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "acknowledged by" not in await desk.only()
-    assert (await desk.thread())[-1] == "Raised again: it is still so. <@U0BOB>"
+    assert (await desk.thread())[-1] == "Raised again: this is still the case. <@U0BOB>"
     assert "U0BOB" in await audited(desk, "alert.acknowledged")
 
 
@@ -217,7 +217,7 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     ]
     words = str(posted)
     assert re.match(
-        r"SANDBOX · Float [0-9,.]+ USD \(minimum 1,000\.00 USD\), 1 request waits, 0 alerts are open"
+        r"SANDBOX · Float [0-9,.]+ USD \(floor 1,000\.00 USD\), 1 request waits, 0 alerts are open"
         r" · Daily summary of",
         posted["text"],
     )
@@ -227,6 +227,49 @@ async def test_the_digest_works_in_its_first_line_and_has_yesterdays_and_the_mon
     assert f"{format_usd(spent.charged_usd)} in {spent.count} purchase" in words
     assert "Spent this month, up to yesterday" in words
     assert "Flight" not in posted["text"]
+
+
+async def test_the_digest_has_the_day_before_apart_from_the_month_and_nothing_of_today(desk: Desk) -> None:
+    core, world = desk.driver.core, desk.driver.world
+    await desk.poll("account")
+    await world.top_up("50")
+    await world.run_due()
+    await digest.post(core)
+    await world.advance(24 * 3600)
+    await world.top_up("70")
+    await world.run_due()
+    await world.advance(24 * 3600)
+    await world.top_up("90")
+    await world.run_due()
+    await desk.poll("account")
+    await digest.post(core)
+    await desk.posted()
+
+    posted = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
+    words = str(posted[-1])
+    assert re.search(r"Top-ups yesterday\W[^.]*?70\.00 USD in 1 top-up", words), words
+    assert re.search(r"Top-ups this month, up to yesterday\W[^.]*?120\.00 USD in 2 top-ups", words), words
+
+
+async def test_the_digest_has_yesterdays_declines_by_cause_with_their_sums(desk: Desk) -> None:
+    await desk.poll("account")
+    for cause in ("insufficient_card_balance", "insufficient_card_balance", "fraud_risk_declined"):
+        await desk.buy(f"DECLINE {cause}")
+    await desk.log()
+    await desk.handled()
+    await digest.post(desk.driver.core)
+    await desk.driver.world.advance(24 * 3600)
+    await desk.poll("account")
+    await digest.post(desk.driver.core)
+    await desk.posted()
+
+    posted = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
+    words = str(posted[-1])
+    assert "Declined yesterday" in words
+    sums = (
+        r"135\.00 USD in 3 purchases: the card does not hold enough 90\.00 USD \(2\); [^']+ 45\.00 USD \(1\)"
+    )
+    assert re.search(sums, words), words
 
 
 async def test_a_card_that_stays_frozen_for_a_month_is_in_the_digest_with_what_it_costs(desk: Desk) -> None:

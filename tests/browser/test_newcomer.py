@@ -19,8 +19,6 @@ ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--n
 PATIENCE_MS = 20_000
 #: From the page as it opens to a top-up that is approved and done.
 MOST_CLICKS = 8
-# What the page reports to the person who looks at it and nothing but that, so a browser of a laptop.
-VIEWPORT = {"width": 1280, "height": 800}
 
 
 class Newcomer:
@@ -64,7 +62,7 @@ async def newcomer(demo: Demo) -> AsyncIterator[Newcomer]:
     broken: list[str] = []
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        page = await browser.new_page(viewport=VIEWPORT)
+        page = await browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: broken.append(str(error)))
         expect.set_options(timeout=PATIENCE_MS)
@@ -107,3 +105,58 @@ async def test_a_newcomer_gets_to_the_first_approved_top_up_in_eight_clicks_and_
     await expect(form).to_have_count(0)  # nothing left to close
     await expect(newcomer.step).to_contain_text("partner simulator")
     await expect(newcomer.step.locator("a, button")).to_be_in_viewport(ratio=1)
+
+
+async def test_the_tour_leads_from_the_top_up_over_an_alert_and_its_fix_to_its_end(
+    newcomer: Newcomer, demo: Demo
+) -> None:
+    """Every step is done as its words say, and each leads to the next; nothing is left to guess."""
+    page = newcomer.page
+    dialog = page.get_by_role("dialog")
+    await newcomer.follow()
+    await page.keyboard.press("Enter")
+    await request(newcomer, {"Reason": "Hotel in Lisbon, three nights"})
+    await expect(newcomer.step).to_contain_text("Play Bob")
+    await approve_newest(newcomer)
+
+    await expect(newcomer.step).to_contain_text("make a purchase of 400.00 with Marta's card")
+    card = next(card for card in (await demo.partner("state"))["cards"] if card["last4"] == "3205")
+    await demo.partner("purchases", {"card_id": card["id"], "amount_usd": 400})
+
+    await expect(newcomer.step).to_contain_text("press Suggest a fix")
+    await newcomer.follow()
+    await newcomer.button("Suggest a fix")
+    await request(newcomer, {"Amount (USD)": "120", "Reason": "The hotel could not charge the card"})
+    await expect(newcomer.step).to_contain_text("let Bob approve")
+    await page.get_by_role("radio", name="Bob Tanaka").click()
+    await page.get_by_role("button", name="card-approvals", exact=True).click()
+    await page.get_by_role("main").get_by_role("button", name="Approve", exact=True).last.click()
+    await dialog.get_by_role("button", name="Approve", exact=True).click()
+    await expect(dialog).to_have_count(0)
+    await expect(newcomer.step).to_contain_text("choose Resolve")
+    await newcomer.follow()
+    await newcomer.button("More actions")
+    await newcomer.click(page.get_by_role("menuitem", name="Resolve"))
+
+    hint = page.get_by_role("region", name="What to try")
+    await expect(hint).to_contain_text("Now try your own")
+
+
+async def request(newcomer: Newcomer, fields: dict[str, str]) -> None:
+    """Fill the open form, read the preview, submit."""
+    form = newcomer.page.get_by_role("dialog")
+    for label, text in fields.items():
+        await form.get_by_label(label, exact=True).fill(text)
+    await newcomer.button("Preview")
+    await expect(form).to_contain_text("Float available")
+    await newcomer.button("Submit")
+    await expect(form).to_have_count(0)
+
+
+async def approve_newest(newcomer: Newcomer) -> None:
+    """As Bob, where the hint leads."""
+    await newcomer.follow()
+    await newcomer.button("Approve")
+    await expect(newcomer.page.get_by_role("dialog")).to_contain_text("You are approval 1 of 1")
+    await newcomer.button("Approve")
+    await expect(newcomer.page.get_by_role("dialog")).to_have_count(0)

@@ -670,6 +670,18 @@ async def test_the_home_tab_is_published_on_opening_and_its_buttons_work(page: P
     await desk.received_soon(("U0ALICE", "hello", "hello"))
 
 
+async def test_a_message_with_a_title_is_set_off_from_the_one_before_it(desk: Desk, page: Page) -> None:
+    for title in ("Pending: Top up Marta", "Pending: Top up Priya"):
+        await desk.post(text=title, blocks=[{"type": "header", "text": plain(title)}])
+    await desk.post(text="A line without a title")
+    await page.get_by_role("button", name="card-approvals", exact=True).click()
+    titled = page.get_by_role("article").filter(has_text="Top up Priya")
+    plainly = page.get_by_role("article").filter(has_text="A line without a title")
+
+    await expect(titled).to_have_css("border-top-width", "1px")
+    await expect(plainly).to_have_css("border-top-width", "0px")
+
+
 async def test_unread_and_mentions_are_marked_for_those_who_have_not_looked(page: Page, desk: Desk) -> None:
     await desk.post(text="<!subteam^S0APPROVERS> please look")
 

@@ -19,7 +19,7 @@ from bot.services.overview import status
 from handlers.home import ROUND_S, Homes
 from storage.messages import home_views
 from storage.operators import people
-from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver
+from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver
 
 Json = dict[str, Any]
 
@@ -277,6 +277,7 @@ async def test_a_view_that_slack_refuses_for_one_person_does_not_stop_the_others
 
 async def test_a_hand_over_is_read_in_the_channel_and_counted_among_no_alerts(driver: SlackDriver) -> None:
     await driver.command(BOB, "/countersign handover Marta's top-up waits")
+    await driver.press(BOB, await driver.shown_to(BOB), "answer:page:post", channel=OPS)
 
     assert any("Shift of Bob Tanaka" in m["text"] for m in await driver.messages(CAROL, "C0ALERTS"))
     assert "✓ No alert is open." in str(await driver.home(ALICE))

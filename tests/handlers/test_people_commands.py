@@ -14,7 +14,7 @@ from bot.services.operators import confirmations, delegations, pausing
 from storage.cards import otp_recipients
 from storage.messages import alerts
 from storage.operators import pauses
-from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver, a_slack_driver
+from tests.handlers.slack_driver import ALICE, BOB, CAROL, OPS, SlackDriver, a_slack_driver
 from tests.support.world import a_policy
 
 ALERTS = "C0ALERTS"
@@ -92,7 +92,7 @@ async def test_one_person_pauses_with_a_word_and_two_resume_with_a_button(driver
 
     assert "is paused" in await answer(driver, BOB, "/countersign pause main the key may be stolen")
     card = words(await driver.card(request.id))
-    assert "the key may be stolen" in card
+    assert "by Bob Tanaka: the key may be stolen.*" in card, "a whole sentence: another one follows it"
     assert "is paused since" in await answer(driver, ALICE, "/countersign status")
     assert "was already paused" in await answer(driver, CAROL, "/countersign pause")
     await driver.press(BOB, await driver.card(request.id), "request:approve")
@@ -147,9 +147,13 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
     card = driver.world.cards[0]
     await driver.world.tell(f"cards/{card['id']}", {"status": "FROZEN"})
     await card_sync.sync_cards(driver.core, "main")
-    assert "in the alerts channel" in await answer(
-        driver, BOB, "/countersign handover Mind the <!channel> bakery"
-    )
+    preview = await answer(driver, BOB, "/countersign handover Mind the <!channel> bakery")
+    for part in ("Mind the", request.id, "Declines at a bakery until", "Nothing is posted yet"):
+        assert part in preview, part
+    assert "<!channel>" not in preview
+    assert not [m for m in await driver.messages(BOB, ALERTS) if "Hand-over" in m["text"]]
+    await driver.press(BOB, await driver.shown_to(BOB), "answer:page:post", channel=OPS)
+    assert "in the alerts channel" in words(await driver.shown_to(BOB))
 
     message = await posted(driver, "⇄ Hand-over")
     shown = words(message)
@@ -186,7 +190,7 @@ async def test_what_is_written_for_people_reads_as_it_was_typed(driver: SlackDri
 async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(driver: SlackDriver) -> None:
     assert "Only admins" in await answer(driver, BOB, "/countersign people")
     assert "Asked" in await answer(driver, CAROL, "/countersign people map team 7 @bob")
-    asking = await posted(driver, "wants one-time codes of team 7")
+    asking = await posted(driver, "asks to send one-time codes of team 7")
 
     for person in (CAROL, BOB, ALICE):
         await driver.press(person, asking, "alert:confirm", channel=ALERTS)
@@ -194,7 +198,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(d
         assert await otp_recipients.all(tx) == []
     await driver.press(CAROL, asking, "alert:decline", channel=ALERTS)
     await driver.command(CAROL, "/countersign people map team 7 @alice")
-    again = [m for m in await driver.messages(BOB, ALERTS) if "wants one-time codes" in words(m)][-1]
+    again = [m for m in await driver.messages(BOB, ALERTS) if "asks to send one-time codes" in words(m)][-1]
     await driver.press(BOB, again, "alert:confirm", channel=ALERTS)
 
     async with driver.core.store.read() as tx:
@@ -246,7 +250,7 @@ async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver
     await delegations.announce(delegated)
     await delegations.announce(delegated)
     began = words(await posted(driver, "A delegation began"))
-    assert "@alice decides in the place of @bob until" in began
+    assert "Alice Moreau decides in place of Bob Tanaka until" in began
     assert await delegations.problems(delegated) == []
     await driver.world.advance(3 * 3600)
     await delegations.announce(delegated)
@@ -264,8 +268,8 @@ async def test_a_delegate_decides_in_slack_but_not_on_their_delegators_request(t
     away = Delegation("@bob", "@alice", since, since + timedelta(days=7), "on leave")
     async with a_slack_driver(tmp_path, policy=replace(a_policy(), delegations=(away,))) as driver:
         who = await answer(driver, CAROL, "/countersign who topup")
-        assert f"<@{ALICE}> (in the place of <@{BOB}>)" in who
-        assert "*@alice* decides in the place of @bob" in await answer(driver, CAROL, "/countersign policy")
+        assert f"<@{ALICE}> (in place of <@{BOB}>)" in who
+        assert "*@alice* decides in place of @bob" in await answer(driver, CAROL, "/countersign policy")
 
         of_bob = await driver.ask_top_up(BOB, "40")
         await driver.press(ALICE, await driver.card(of_bob.id), "request:approve")

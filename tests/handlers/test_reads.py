@@ -45,6 +45,20 @@ async def test_cards_are_listed_and_shown(driver: SlackDriver) -> None:
     assert "Name the card" in await answer(driver, "/card show")
 
 
+async def test_amounts_in_a_table_stand_on_the_right_and_words_on_the_left(driver: SlackDriver) -> None:
+    await driver.command(ALICE, "/card list")
+    table = next(b for b in (await driver.shown_to(ALICE))["blocks"] if b["type"] == "table")
+
+    aligns = [each["align"] for each in table["column_settings"]]
+    assert dict(zip([cell["text"] for cell in table["rows"][0]], aligns, strict=True)) == {
+        "Cardholder": "left",
+        "Card": "left",
+        "Status": "left",
+        "Balance": "right",
+        "Reference": "left",
+    }
+
+
 async def test_funding_is_listed_and_addresses_are_live(driver: SlackDriver) -> None:
     assert "0x" in await answer(driver, "/funding addresses")
     assert "funding submission" in await answer(driver, "/funding list")
@@ -74,9 +88,9 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
 async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
     for text in ("/countersign", "/countersign help", "/card", "/funding"):
-        assert "You can request operations" in await answer(driver, text)
-    assert "decide on those of others" in await answer(driver, "/countersign help", BOB)
-    assert "decide on those of others" not in await answer(driver, "/countersign help", ALICE)
+        assert "You can make requests" in await answer(driver, text)
+    assert "decide on the requests of others" in await answer(driver, "/countersign help", BOB)
+    assert "decide on the requests of others" not in await answer(driver, "/countersign help", ALICE)
     assert "“/card dance” is not understood" in await answer(driver, "/card dance")
     assert "“dance” isn't a state, a kind or a person" in await answer(driver, "/requests dance")
     for text in ("/float dance", "/float ledger dance"):
@@ -184,7 +198,7 @@ async def test_another_program_is_named_last(driver: SlackDriver) -> None:
 async def test_home_says_when_the_api_cannot_be_read(driver: SlackDriver) -> None:
     await driver.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
 
-    assert "fault of its own" in str(await driver.home(ALICE))
+    assert "an internal error" in str(await driver.home(ALICE))
 
 
 async def test_a_repeated_event_is_answered_once(driver: SlackDriver) -> None:

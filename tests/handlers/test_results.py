@@ -86,3 +86,16 @@ async def notice(driver: SlackDriver, request_id: str) -> Json:
     found = [m for m in said if m.get("thread_ts") in (None, m["ts"])]
     assert len(found) == 1, found
     return dict(found[0])
+
+
+async def test_the_preview_of_an_order_shows_the_float_without_the_first_months_fee(
+    driver: SlackDriver,
+) -> None:
+    before = await float_usd(driver)
+    await driver.command(ALICE, "/card order")
+    person = {"card_holder_name": "Nora Lindqvist", "phone_country_code": "46", "phone": "701234567"}
+    await driver.submit(
+        ALICE, {**person, "email": "nora@example.com", "reason": "New colleague in the Lisbon office"}
+    )
+
+    assert f"{format_usd(before)} → {format_usd(before - 1)}" in str(await driver.modal(ALICE))

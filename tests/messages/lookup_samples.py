@@ -194,6 +194,9 @@ def answers() -> Iterator[Sample]:
     yield "/countersign status", status.status(_status(), may_pause=True)
     yield "/countersign status, paused and unread", status.status(_status_in_trouble(), may_pause=False)
     yield "/countersign status, nothing open", status.status(replace(_status(), alerts=()), may_pause=True)
+    waits = "• R-7K3M pending: Top up MARTA KOWALSKA ••3205 by 50.00 USD"
+    open_now = f"Marta asks about her hotel.\n\nOpen requests: 1\n{waits}"
+    yield "/countersign handover", status.handover_preview(open_now, "countersign handover-post")
     yield "/countersign what-if", status.what_if(the_what_if())
     yield "/countersign alerts", alerts.open_alerts(p.AlertsView(_open_alerts("funding: review"), ()))
 
@@ -350,7 +353,7 @@ def the_what_if() -> p.WhatIfView:
 def summaries() -> Iterator[Sample]:
     """The daily summary and Home."""
     lines = (
-        ("Float of main", "4,341.95 USD available, minimum 1,000.00 USD"),
+        ("Float of main", "4,341.95 USD available, floor 1,000.00 USD"),
         ("Alerts", "1 funding, 1 decline"),
         ("Requests made", "1 pending, 2 succeeded"),
         ("Spent yesterday", "370.50 USD in 2 purchases"),
@@ -373,7 +376,7 @@ def summaries() -> Iterator[Sample]:
                 lines,
                 ("Funding 0x68105d…9005 is in review",),
                 live=False,
-                first="Float 4,341.95 USD (minimum 1,000.00 USD), 1 request waits, 1 alert is open",
+                first="Float 4,341.95 USD (floor 1,000.00 USD), 1 request waits, 1 alert is open",
                 waiting=((waits, NOW, NOW + timedelta(hours=8)),),
                 waiting_in_all=1,
             )

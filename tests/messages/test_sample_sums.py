@@ -133,7 +133,7 @@ def test_the_float_of_a_chart_ends_where_its_message_says_it_is() -> None:
 
 def test_the_ledger_differs_by_what_its_alert_says() -> None:
     ((_, (said, rows, balance)),) = _found(
-        rf"(?s)## ✗ Critical: Ledger and float of main differ by {_USD}.*?add up to {_USD}, the float says {_USD}"
+        rf"(?s)## ✗ Critical: Ledger and float of main differ by {_USD}.*?add up to {_USD}, but the float is {_USD}"
     )
 
     assert balance - rows == said

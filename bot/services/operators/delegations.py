@@ -19,12 +19,19 @@ _REPORTED = "delegations"
 
 async def announce(core: Core) -> None:
     """Tell the alerts channel what began and what ended since the last time."""
+    async with core.store.read() as tx:
+        kept = await api_snapshots.get(tx, "", _REPORTED)
+    said = dict(kept.value) if kept else {}
+    current = {}
+    for found in core.policy.delegations:
+        if found.in_force(core.clock.now()):
+            words = said.get(_key(found), "")
+            current[_key(found)] = words if _rest(found) in words else await _words(core, found)
+    if current == said:
+        return
     async with core.store.begin() as tx:
         kept = await api_snapshots.get(tx, "", _REPORTED)
         reported = dict(kept.value) if kept else {}
-        current = {_key(d): _words(d) for d in core.policy.delegations if d.in_force(tx.now)}
-        if current == reported:
-            return
         for key in sorted(current.keys() - reported.keys()):
             await _tell(tx, core, "delegation.began", key, current[key])
         for key in sorted(reported.keys() - current.keys()):
@@ -36,9 +43,22 @@ def _key(found: Delegation) -> str:
     return f"{found.away} > {found.delegate} since {found.since.isoformat()}"
 
 
-def _words(found: Delegation) -> str:
-    until = f"{found.until:%Y-%m-%d %H:%M} UTC"
-    return f"{found.delegate} decides in the place of {found.away} until {until}: {found.reason}"
+async def _words(core: Core, found: Delegation) -> str:
+    delegate, away = await _name(core, found.delegate), await _name(core, found.away)
+    return f"{delegate} decides in place of {away} {_rest(found)}"
+
+
+def _rest(found: Delegation) -> str:
+    return f"until {found.until:%Y-%m-%d %H:%M} UTC: {found.reason}"
+
+
+async def _name(core: Core, named: str) -> str:
+    """The display name of a person whom the file names; as the file has it, where Slack cannot say."""
+    try:
+        ids = await core.directory.members_lately([named])
+        return (await core.directory.actor(min(ids))).name if len(ids) == 1 else named
+    except LookupFailed:
+        return named
 
 
 async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:

@@ -25,20 +25,31 @@ _SHOWN = 5
 _MOST = 200
 
 
+async def preview(core: Core, slack_id: str, note: str) -> str:
+    """What `give` would post now. Raises NotAllowed, InvalidInput."""
+    await people.require_member(core, slack_id, action="handover.give")
+    async with core.store.read() as tx:
+        return await _text(tx, core, note)
+
+
 async def give(core: Core, slack_id: str, note: str) -> Alert:
     """Post what is open, with this person's note. Raises NotAllowed, InvalidInput."""
     actor = await people.require_member(core, slack_id, action="handover.give")
-    note = _words(note) if note.strip() else ""
     async with core.store.begin() as tx:
         for earlier in await alert_rows.open_of(tx, people_alerts.HANDOVER.name):
             await alerts.resolve(tx, core, earlier.dedupe, actor=actor.id, case="next")
-        sections = await _open(tx, core)
-        text = "\n".join([*([note, ""] if note else []), *sections])
+        text = await _text(tx, core, note)
         said = people_alerts.HANDOVER.says(who=actor.name, note_and_what_is_open=text)
         condition = people_alerts.HANDOVER.condition(core.ids.ulid())
         alert = await alerts.raise_(tx, core, said, condition=condition, subject=actor.id)
         await audit.record(tx, core, actor.id, "handover.given", f"alert:{alert.id}")
     return alert
+
+
+async def _text(tx: Tx, core: Core, note: str) -> str:
+    """The note, and what is open."""
+    note = _words(note) if note.strip() else ""
+    return "\n".join([*([note, ""] if note else []), *await _open(tx, core)])
 
 
 def _words(note: str) -> str:

@@ -245,4 +245,11 @@ async def paused_now(core: Core, program: str) -> str:
 
 def sentence(paused: Pause) -> str:
     since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
-    return f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {paused.reason}"
+    return (
+        f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {_sentence(paused.reason)}"
+    )
+
+
+def _sentence(text: str) -> str:
+    """What somebody typed, with the full stop that it may lack: another sentence follows it."""
+    return text if text.rstrip().endswith((".", "!", "?", "…")) else f"{text.rstrip()}."

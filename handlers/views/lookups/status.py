@@ -158,6 +158,17 @@ def pause_form(program: str) -> b.Block:
     return b.modal(ids.PAUSE_FORM, "Pause sending", blocks, submit="Pause", meta=ids.pack(program=program))
 
 
+def handover_preview(text: str, post: str) -> b.Block:
+    """What a hand-over would say, for who gives it alone, and the button that posts it by the command `post`."""
+    blocks = [
+        b.header("⇄ Hand-over: preview"),
+        b.section(b.esc(text)),
+        b.context("Nothing is posted yet. The next person presses *Accept* on it in the alerts channel."),
+        b.actions([b.button("Post", f"{ids.TURN_PAGE}:post", ids.typed(post), "primary")]),
+    ]
+    return b.message("Your hand-over. Nothing is posted yet.", blocks)
+
+
 def what_if(found: WhatIfView) -> b.Block:
     """The verdict, the figures behind it, and what would have to change."""
     head = f"{'✓' if found.fits else '✗'} {found.verdict}"

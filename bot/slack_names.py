@@ -16,7 +16,7 @@ from bot.config import Config
 from bot.domain import slack_faults
 from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import LookupFailed, SlackAway
-from bot.services import alerts
+from bot.services import alerts, outbox_messages
 from bot.services.core import Channels, Core
 from bot.services.execution import maintenance
 from handlers.slack_api import SlackDirectory
@@ -153,6 +153,8 @@ class SlackNames:
                 if before != channel:
                     await outbox.move(tx, before, channel)
                     setattr(core.channels, to, channel)
+            if self._found.keys() == self._configured.keys():
+                await outbox_messages.readdress(tx, core)
             kept = await api_snapshots.get(tx, "", _KEPT)
             if self._kept and (kept is None or dict(kept.value) != self._kept):
                 await api_snapshots.put(tx, "", _KEPT, self._kept)

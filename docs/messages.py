@@ -85,7 +85,8 @@ def _drawn(drawn: Json) -> str:
     first = _text(drawn["text"]) if "text" in drawn else title
     foot = ["".join(f"[{text}]" for text in buttons)] if buttons else []
     head = [f"**{first}**", ""] if first else []
-    return "\n".join([*head, "```text", *lines, *foot, "```"])
+    shown = [*lines, *foot]
+    return "\n".join([*head, "```text", *shown, "```"] if shown else head)
 
 
 def _block(block: Json) -> Iterator[str]:

@@ -94,6 +94,12 @@ SPOKEN = {
     r"buy again": "the cardholder must retry the purchase",
     r"were you to": "if you",
     r"committed": "held",
+    r"(?:this|our) bot(?:'s)?": "Countersign",
+    r"exchange the (?:API )?key": "replace the key",
+    r"as it is cannot help": "Retrying won't help",
+    r"(?:its|the) card (?:shows|says)": "its message; a card is a payment card",
+    r"fault of its own": "an internal error",
+    r"was so for": "was open for",
 }
 #: Sentences that stay: what they say is signed with requests that wait, or not ours.
 SPOKEN_OTHERWISE = {"bot/operations/webhook_register.py": "the service"}

@@ -18,7 +18,7 @@ PAGE_GOOD_FOR_S = 600
 
 
 NOT_SET_UP = (
-    "Showing card details is not set up: this bot has no address that browsers reach. An admin sets"
+    "Showing card details is not set up: Countersign has no address that browsers reach. An admin sets"
     " COUNTERSIGN_PUBLIC_URL to the https address of its web server and starts it again. Nothing was recorded."
 )
 

@@ -25,7 +25,9 @@ WORKSPACE: Final = frozenset(
         "enterprise_is_restricted",
     }
 )
-CHANNEL: Final = frozenset({"not_in_channel", "channel_not_found", "is_archived", "restricted_action"})
+CHANNEL: Final = frozenset(
+    {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "messages_tab_disabled"}
+)
 
 EVERYWHERE: Final = TOKEN | SCOPE | WORKSPACE
 """Codes that hold for every channel, until somebody gives the app its access back."""
@@ -66,6 +68,11 @@ def explained(error: str, channel: str = "") -> str:
             return (
                 f"Posting in {where} is restricted (restricted_action). Allow Countersign to post there, in the"
                 " channel's settings."
+            )
+        case "messages_tab_disabled":
+            return (
+                "The app may not write to people (messages_tab_disabled). In the app's settings, under App Home, switch"
+                " on the Messages Tab."
             )
         case "ratelimited":
             return "Slack takes no more messages right now (ratelimited). Nothing to do: they are sent a little later."

@@ -95,7 +95,7 @@ class CodesByWebhook(Operation):
             lately = f"{DELIVERED_WITHIN // timedelta(minutes=1)} minutes"
             text = (
                 f"No delivery was verified here in the last {lately}, so it is not known that codes would reach"
-                " this bot. Have an event delivered again: /countersign webhook redeliver EVENT."
+                " Countersign. Have an event delivered again: /countersign webhook redeliver EVENT."
             )
             found.append(Concern(text, stops=True))
         if not facts.get("code_person"):

@@ -24,7 +24,6 @@ from bot.operations.value_types import ValueType
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.partner.calls import cards as card_calls
 from bot.partner.client import PartnerClient
-from bot.partner.models import LedgerEntry
 
 _FOUR_DIGITS = re.compile(r"[0-9]{4}")
 # Purchases settle within a day or so, so what is open is among the newest.
@@ -222,20 +221,14 @@ async def _returned(
 
     A return of a card's balance is a `refund` with the card's id; that of a refused top-up has none [Ledger entry].
     An unload may leave a row like it. So a row that names another key is not ours, and one that names nothing is ours
-    only where the card is empty: a close takes all that is on it.
+    only where no row names the card, and the card is empty: a close takes all that is on it.
     """
-    rows = [
-        entry.amount_usd
-        for entry in await partner.ledger_since(sought.ledger_since)
-        if entry.kind == "refund" and entry.card_id == card_id and sought.may_have_made(entry.created_at)
-        if _may_be_of_close(entry, card_id, sought.key, is_empty=is_empty)
-    ]
-    return exact_sum(rows) if rows else None
-
-
-def _may_be_of_close(entry: LedgerEntry, card_id: str, key: str, *, is_empty: bool) -> bool:
-    named = ledger_text.key_in(entry.reference)
-    return named in (key, card_id) or (not named and is_empty)
+    rows: dict[str, list[Decimal]] = {}
+    for entry in await partner.ledger_since(sought.ledger_since):
+        if entry.kind == "refund" and entry.card_id == card_id and sought.may_have_made(entry.created_at):
+            rows.setdefault(ledger_text.key_in(entry.reference), []).append(entry.amount_usd)
+    ours = [*rows.get(sought.key, ()), *rows.get(card_id, ())] or (rows.get("", []) if is_empty else [])
+    return exact_sum(ours) if ours else None
 
 
 def _back_in_words(returned: Decimal | None) -> str:

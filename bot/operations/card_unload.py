@@ -1,8 +1,7 @@
 """Unload a card: move money from it back to the float, 1:1 and free [Cards, POST unload].
 
-A lost answer is settled by the same key, or by a row of the ledger that names it: the float is credited last. The
-ledger has no documented row for an unload, and balances move for other reasons too, so a missing row proves nothing;
-then two people decide by what `look` shows.
+No reading settles a lost answer: the ledger has no documented row for an unload, and balances move for
+other reasons too. Only the same key answers; where it does not, two people decide by what `look` shows.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar, cast
 
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import format_usd
 from bot.operations._base import Buttons, Concern, Facts, InWords, Line, Look, Operation, Sought
 from bot.operations._card_switch import CARD
 from bot.operations._facts import card_facts, closed, float_after, float_facts
@@ -126,10 +125,7 @@ class Unload(Operation):
         )
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
-        """Done where the ledger shows the amount back on the float under this key; nothing proves that it is not.
-
-        What a person needs to decide by otherwise, amounts in USD as exact text.
-        """
+        """What a person needs to decide by, amounts in USD as exact text; never a proof."""
         held = (await partner.card(self.card)).balance_usd
         me = await partner.me()
         event = await _event_of(partner, self.card, sought.since - timing.CLOCKS_AGREE)
@@ -147,10 +143,7 @@ class Unload(Operation):
             "event": event,
             "ledger_row_usd": str(rows[0].amount_usd) if rows else None,
         }
-        if exact_sum(row.amount_usd for row in rows) == self.amount_usd:
-            done = f"The ledger shows {format_usd(self.amount_usd)} back on the float under this key."
-            return Look(Evidence.DONE, done, {**facts, "card_id": self.card})
-        return Look(Evidence.UNPROVEN, text, facts)
+        return Look(Evidence.UNPROVEN, text, facts, has_a_trace=bool(rows))
 
 
 def _change(before_usd: Decimal, by_usd: Decimal) -> str:

@@ -163,6 +163,21 @@ async def anchor(tx: Tx, core: Core, anchor: Anchor) -> None:
     await _put(tx, core, kinds.AUDIT_ANCHOR, str(anchor.seq), (anchor.seq, anchor.at), body=body)
 
 
+async def readdress(tx: Tx, core: Core) -> None:
+    """What waits for a channel that the settings do not name any more goes to the one that they name now."""
+    in_use = _channels(core)
+    for row in await outbox.for_other_channels(tx, in_use.values()):
+        kind = kinds.kind_of(row.kind, row.subject, row.body)
+        if kind is not None and in_use[kind.to]:
+            await outbox.readdress(tx, row.id, in_use[kind.to])
+
+
+def _channels(core: Core) -> Mapping[To, str]:
+    """By where a message goes; "" for a person, and for a channel that is not set."""
+    named = core.channels
+    return {To.APPROVALS: named.approvals, To.ALERTS: named.alerts, To.AUDIT: named.audit, To.PERSON: ""}
+
+
 async def _put(
     tx: Tx,
     core: Core,
@@ -175,16 +190,10 @@ async def _put(
     due_at: datetime | None = None,
 ) -> None:
     """Write the row of a message. `key` is what follows the kind's own word in the key it is known by."""
-    channels = {
-        To.APPROVALS: core.channels.approvals,
-        To.ALERTS: core.channels.alerts,
-        To.AUDIT: core.channels.audit,
-        To.PERSON: "",
-    }
     marked = {} if kind.line is None else {"line": kind.line}
     await outbox.put(
         tx,
-        channel=channels[kind.to],
+        channel=_channels(core)[kind.to],
         user=person,
         kind=kind.form.value,
         subject=kinds.stored_subject(kind.about, subject_id),

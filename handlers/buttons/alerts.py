@@ -26,7 +26,7 @@ async def pressed(turn: Turn) -> None:
         verb, _, alert_id = str(turn.action["selected_option"]["value"]).partition(":")
     await turn.ack()
     if verb not in _WORK or not alert_id.startswith("A-"):
-        raise NotFound("This button is of no alert. Look at /countersign alerts.")
+        raise NotFound("This button belongs to no alert. Look at /countersign alerts.")
     turn.after(_WORK[verb](turn, alert_id))
 
 
@@ -43,7 +43,7 @@ async def _snooze(turn: Turn, alert_id: str) -> None:
 
 async def _assign(turn: Turn, alert_id: str) -> None:
     alert = await alert_actions.assign(turn.core, alert_id, turn.user)
-    await turn.tell(replies.said(f"✓ It is yours: {alert.title}"))
+    await turn.tell(replies.said(f"✓ Assigned to you: {alert.title}"))
 
 
 async def _resolve(turn: Turn, alert_id: str) -> None:

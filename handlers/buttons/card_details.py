@@ -13,7 +13,7 @@ async def new_link(turn: Turn) -> None:
     request_id = str(turn.action.get("value") or "")
     await turn.ack()
     if not request_id.startswith("R-"):
-        raise NotFound("This button is of no request. Look at /requests.")
+        raise NotFound("This button belongs to no request. Look at /requests.")
     turn.after(_new_link(turn, request_id))
 
 

@@ -17,7 +17,7 @@ from handlers.views import blocks, charts, ids, replies
 from handlers.views.requests import approval_modals, forms
 from handlers.views.requests import request_card as request_views
 
-_REQUEST_GONE = "This button is of no request. Look at /requests."
+_REQUEST_GONE = "This button belongs to no request. Look at /requests."
 
 
 async def request(turn: Turn) -> None:
@@ -147,7 +147,7 @@ async def open_form(turn: Turn) -> None:
     await turn.ack()
     cls = asked.kind(turn.core.kinds)
     if cls is None:
-        raise NotFound("This button is of an operation that is not there any more. See /countersign help.")
+        raise NotFound("This button is for an operation that no longer exists. See /countersign help.")
     turn.after(open_forms.open_from_command(turn, cls, asked.rest))
 
 

@@ -56,7 +56,7 @@ async def _alerts(asked: Asking) -> Block:
         return alerts.open_alerts(await alert_actions.shown(core))
     if words[0] == "unmute" and len(words) == 2:
         await alert_actions.unmute(core, slack_id, words[1])
-        return replies.said(f"The mute rule {words[1]} is ended; what is open is posted.")
+        return replies.said(f"The mute rule {words[1]} has ended. Open alerts of its kind are posted again.")
     if words[0] == "mute" and len(words) >= 3:
         return await _mute(core, slack_id, words[1], words[2], words[3:])
     if words[0] == "code" and len(words) >= 3:

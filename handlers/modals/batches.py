@@ -53,9 +53,7 @@ async def uploaded(turn: Turn) -> None:
     await people.require_requester(turn.core, turn.user, action="bulk.upload")
     files = turn.event.get("files") or []
     if len(files) != 1 or not _may_be_a_list(files[0]):
-        await turn.tell(
-            replies.said("I read lists of cards as one CSV file at a time. See `/card topup bulk`.")
-        )
+        await turn.tell(replies.said("Send one CSV file at a time. See `/card topup bulk`."))
         return
     content = await fetch(turn.client, files[0], most_bytes=batch_csv.MAX_BYTES)
     await turn.tell(await _answer(turn, content))

@@ -10,6 +10,9 @@ from slack_sdk.errors import SlackApiError
 # Slack's own troubles that come as a 200.
 TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})
 
+# Where it says nothing, or gives a date, as a proxy before Slack may.
+_USUAL_REST_S = 1.0
+
 
 def body_of(error: SlackApiError) -> Mapping[str, Any]:
     """The JSON of the answer; empty when it was none, as from a proxy or at a 5xx."""
@@ -36,4 +39,5 @@ def retry_after_s(error: SlackApiError) -> float | None:
     if status_of(error) != 429 and code_of(error) != "ratelimited":
         return None
     headers = getattr(error.response, "headers", None) or {}
-    return float(next((value for name, value in headers.items() if name.lower() == "retry-after"), "1"))
+    said = next((str(value) for name, value in headers.items() if name.lower() == "retry-after"), "")
+    return float(said) if said.isdecimal() else _USUAL_REST_S

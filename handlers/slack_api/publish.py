@@ -64,7 +64,6 @@ _NOBODY = frozenset(
         "user_disabled",
         "user_not_visible",
         "cannot_dm_bot",
-        "messages_tab_disabled",
     }
 )
 # What was posted cannot be looked up, today or tomorrow.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, or_, select
 
 from storage import tables as t
 from storage.transaction import Tx
@@ -50,11 +50,15 @@ async def named(tx: Tx, program: str, prefix: str) -> dict[str, Reading]:
     return {row.name.removeprefix(prefix): Reading(row.value, row.read_at) for row in rows}
 
 
-async def take(tx: Tx, program: str, name: str) -> Reading | None:
-    """The reading, removed."""
+async def take(tx: Tx, program: str, name: str, *, until: datetime | None = None) -> Reading | None:
+    """The reading, removed; None where it was made later than `until`, None = now.
+
+    One of a time that is still to come is of a clock that has stepped back since, and was not.
+    """
     r = t.reading.c
-    removed = t.reading.delete().where(r.program == program, r.name == name).returning(r.value, r.read_at)
-    row = (await tx.run(removed)).one_or_none()
+    was_before = or_(r.read_at <= (until or tx.now), r.read_at > tx.now)
+    removed = t.reading.delete().where(r.program == program, r.name == name, was_before)
+    row = (await tx.run(removed.returning(r.value, r.read_at))).one_or_none()
     return None if row is None else Reading(row.value, row.read_at)
 
 

@@ -221,6 +221,18 @@ async def move(tx: Tx, old: str, new: str) -> None:
     await tx.run(waits.values(channel=new))
 
 
+async def for_other_channels(tx: Tx, channels: Collection[str]) -> list[OutboxRow]:
+    """What waits for a channel that is none of these; direct messages are for none."""
+    o = t.outbox.c
+    elsewhere = o.channel.not_in(["", *channels])
+    return await _rows(tx, select(t.outbox).where(o.state == "owed", elsewhere).order_by(o.id))
+
+
+async def readdress(tx: Tx, row_id: int, channel: str) -> None:
+    """It waits for this channel from now on, and is tried at once."""
+    await _settle(tx, row_id, channel=channel, due_at=tx.now)
+
+
 async def drop(tx: Tx, row_id: int, error: str) -> None:
     """Give it up for good; the reason stays on record."""
     await _settle(tx, row_id, state="dropped", last_error=error)

@@ -48,7 +48,7 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
     await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "acknowledged by" not in await desk.only()
-    assert (await desk.thread())[-1] == "Raised again: it is still so. <@U0BOB>"
+    assert (await desk.thread())[-1] == "Raised again: this is still the case. <@U0BOB>"
     assert "U0BOB" in await audited(desk, "alert.acknowledged")
 
 

@@ -24,9 +24,10 @@ async def test_a_decline_names_merchant_card_cause_and_what_to_do(desk: Desk) ->
     await received(desk)
 
     shown = await desk.only()
-    assert f"••{last4} declined at DECLINE insufficient_card_balance" in shown
+    assert "Declined at DECLINE insufficient_card_balance" in shown
+    assert f"••{last4}" in shown
     assert "the card does not hold enough" in shown
-    assert "A retry as it is cannot help. Top up the card" in shown
+    assert "Retrying won't help. Top up the card" in shown
 
 
 async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(desk: Desk) -> None:
@@ -37,7 +38,7 @@ async def test_declines_of_one_cause_share_a_message_and_call_the_group_once(des
 
     clustered = [w for w in await desk.seen() if "Cluster" in w]
     assert len(await desk.seen()) == 2
-    assert "Cluster: 7 purchases declined: the purchase could not be processed" in clustered[0]
+    assert "Cluster of declines: 7 purchases, the purchase could not be processed" in clustered[0]
     assert "A retry can help." in clustered[0]
     assert "ACME (7)" in clustered[0]
     calls = [m["text"] for m in await desk.everything() if "<!subteam^" in m["text"]]
@@ -259,7 +260,7 @@ async def test_an_admin_asks_who_gets_codes_and_a_second_person_decides(desk: De
     await desk.driver.command(CAROL, "/countersign alerts code emp-1042 @alice")
     await desk.posted()
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
-    assert "wants one-time codes of emp-1042 to go to" in await desk.only()
+    assert "asks to send one-time codes of emp-1042 to" in await desk.only()
     await desk.press(CAROL, "alert:confirm")
     assert await desk.bot.rows("SELECT * FROM person_card") == ""
 

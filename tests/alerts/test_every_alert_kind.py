@@ -273,10 +273,10 @@ async def key_revoked(desk: Desk) -> None:
 
 BY_EVENT = {
     "a decline": Kind(
-        "decline", declined("merchant_category_blocked"), ("declined at ACME", "this kind of merchant")
+        "decline", declined("merchant_category_blocked"), ("Declined at ACME", "this kind of merchant")
     ),
     "a fraud decline": Kind(
-        "decline", declined("fraud_risk_declined", times=2), ("✗ Critical", "declined 2 times", "like fraud")
+        "decline", declined("fraud_risk_declined", times=2), ("✗ Critical", "Declined 2 times", "like fraud")
     ),
     "a security decline": Kind(
         "decline", declined("security_check_failed"), ("✗ Critical", "a security check failed")
@@ -285,7 +285,7 @@ BY_EVENT = {
         "decline", bought_with_a_frozen_card, ("✗ Critical", "the card is not usable", "find out who froze it")
     ),
     "a cluster": Kind(
-        "decline", declined("processing_error", times=6), ("declined 6 times", "A retry can help", "ACME (6)")
+        "decline", declined("processing_error", times=6), ("Declined 6 times", "A retry can help", "ACME (6)")
     ),
     "a cluster of another cause": Kind(
         "decline", declined("daily_limit_exceeded", times=5), ("daily limit is used up", "Raise the limit")
@@ -409,11 +409,11 @@ BY_READING = {
         ("funding",),
     ),
     "four unverified submissions": Kind(
-        "funding_unverified", submitted_four_that_nobody_sees, ("4 of 5 unverified submissions of main",),
+        "funding_unverified", submitted_four_that_nobody_sees, ("4 of at most 5 unverified funding submissions",),
         ("funding",),
     ),
     "a card blocked by your card provider": Kind(
-        "card_blocked", status("BLOCKED"), ("is blocked by your card provider", "nobody here can"), ("cards",),
+        "card_blocked", status("BLOCKED"), ("is blocked by your card provider", "Nobody here can"), ("cards",),
         over=status("ACTIVE"),
     ),
     "a card frozen by your card provider": Kind(
@@ -436,7 +436,7 @@ BY_READING = {
     ),
     "a debit with a key of this bot that it does not know": Kind(
         "unexplained_movement", topped_up_by_a_copy_of_the_bot,
-        ("✗ Critical", "1 movement made with keys of this bot, for no request it knows", "topup:co-"), ("ledger",),
+        ("✗ Critical", "1 movement made through Countersign, which has no request for it", "topup:co-"), ("ledger",),
     ),
     "a debit under the key of a request that was cancelled": Kind(
         "unexplained_movement", topped_up_for_a_request_that_was_cancelled,
@@ -449,11 +449,11 @@ BY_READING = {
         over=the_key_is_of_the_known_account_again,
     ),
     "failing deliveries": Kind(
-        "webhook_failing", deliveries_dropped, ("Deliveries to main fail",), ("webhook",), 400,
+        "webhook_failing", deliveries_dropped, ("Webhook deliveries for main fail",), ("webhook",), 400,
         over=deliveries_normal,
     ),
     "deliveries that go elsewhere": Kind(
-        "webhook_silent", delivered_somewhere_else, ("No delivery of main reaches this bot",), ("webhook",), 400
+        "webhook_silent", delivered_somewhere_else, ("No webhook delivery for main arrives here",), ("webhook",), 400
     ),
     "an account that cannot be read": Kind(
         "poller_silent", fault("GET /me", 500, "UNAVAILABLE"), ("✗ Critical: The account of main cannot be read",),
@@ -527,7 +527,7 @@ async def test_a_submission_that_another_account_took_over_is_reported_as_gone(d
     for _ in range(2):
         await desk.poll("funding")
 
-    assert "is not there any more" in await desk.only()
+    assert "has disappeared" in await desk.only()
 
 
 async def test_every_reason_of_the_document_is_reported_in_its_words(desk: Desk) -> None:
@@ -593,7 +593,7 @@ async def test_a_policy_that_its_people_cannot_meet_is_reported_until_they_can(d
 
     await members(BOB)
     await members(BOB)
-    assert "The policy cannot be met" in await desk.only()
+    assert "Nobody can approve some requests" in await desk.only()
 
     await members(BOB, CAROL)
     assert "✓ Resolved" in await desk.only()
@@ -606,7 +606,7 @@ async def test_a_delegation_is_reported_when_it_begins_and_when_it_ends(desk: De
     for _ in range(2):
         await delegations.announce(core)
         await desk.posted()
-    assert "Alice Moreau decides in the place of Bob Tanaka" in await desk.only()
+    assert "Alice Moreau decides in place of Bob Tanaka" in await desk.only()
 
     await desk.driver.world.advance(3600)
     await delegations.announce(core)
@@ -634,8 +634,8 @@ async def test_an_event_that_cannot_be_handled_is_one_alert_and_holds_up_none(
 
     answer = await desk.seen()
     assert len(answer) == 2, answer
-    assert sum("An event cannot be handled" in words for words in answer) == 1
-    assert sum("declined at ACME" in words for words in answer) == 1
+    assert sum("An event of main cannot be processed" in words for words in answer) == 1
+    assert sum("Declined at ACME" in words for words in answer) == 1
 
 
 async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_sending_again(
@@ -659,7 +659,7 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
     await desk.posted()
 
     (answer,) = await reported_since(desk, before)
-    assert "ledger does not get its events: 3 given up" in answer
+    assert "ledger is not receiving events: 3 given up" in answer
     assert "nothing may be sent to" in answer
     (message,) = [m for m in await desk.everything() if "3 given up" in m["text"]]
     await desk.driver.press(ALICE, message, "alert:redeliver", channel=ALERTS)

@@ -7,7 +7,7 @@ import pytest
 from bot.services.alerts import webhook_rules
 from tests.alerts.conftest import Desk
 
-FAIL = "Deliveries to main fail"
+FAIL = "Webhook deliveries for main fail"
 
 
 async def deliveries_fail(desk: Desk) -> None:
@@ -55,11 +55,11 @@ async def test_one_delivery_that_comes_here_ends_the_alert_that_none_does(desk: 
         await desk.tell("deliveries", {"mode": "normal"})
         await desk.handled()
     await desk.poll("webhook", seconds=400)
-    assert "No delivery of main reaches this bot" in await desk.only()
+    assert "No webhook delivery for main arrives here" in await desk.only()
 
     await desk.driver.world.advance(7 * 3600)
     await desk.buy("Corner Shop", "1")
     await desk.handled()
     await desk.poll("webhook", seconds=400)
 
-    assert "reach this bot again" in await desk.only()
+    assert "arrive here again" in await desk.only()

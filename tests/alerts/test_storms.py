@@ -76,9 +76,9 @@ async def _storm(desk: Desk, declines: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(shown) == 4, shown
     for cause, share in (("could not be processed", 0.8), ("this kind of merchant", 0.18)):
         (words,) = [one for one in shown if cause in one]
-        assert f"Cluster: {int(declines * share):,} purchases declined" in words
+        assert f"Cluster of declines: {int(declines * share):,} purchases" in words
     severe = [one for one in shown if "looked like fraud" in one]
-    assert all(f"declined {declines // 100:,} times" in one for one in severe)
+    assert all(f"Declined {declines // 100:,} times" in one for one in severe)
     lines = len([m for m in await desk.everything() if m.get("thread_ts") not in (None, m["ts"])])
     assert calls["post AlertView"] == 4
     assert calls["post AlertLineView"] == lines <= 4, "the group is called once for each"

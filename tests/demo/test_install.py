@@ -184,7 +184,7 @@ async def test_the_page_leads_from_nothing_to_the_first_top_up_by_two_people(new
         await team.say(BOB, f"/requests verify {request[0]}")
         assert await eventually(
             "the proof",
-            lambda: is_said_to_bob(newcomer, f"{request[0]}: everything checked holds"),
+            lambda: is_said_to_bob(newcomer, f"{request[0]}: all checks passed"),
             within_s=8,
         )
 

@@ -84,7 +84,7 @@ async def test_a_failed_event_is_tried_ever_more_rarely_then_reported_and_never_
     assert waits == [5, 30, 120, 600, 3600, 3600]
     (alert,) = await bot.open_alerts()
     assert (alert.kind, alert.subject) == ("event_stuck", "b")
-    assert "no money is moved by it" in alert.text
+    assert "No money moves by it" in alert.text
 
     rules.failing = set()
     bot.world.clock.advance(3600)

@@ -101,7 +101,7 @@ def _line(word: str) -> Draw:
 def _digest(text: str) -> p.DigestView:
     """Figures that add up: 1,240.50 USD spent, of which 412.00 USD yesterday; two cards at 1.00 USD a month."""
     lines = (
-        ("Float of main", "4,291.95 USD available, minimum 1,000.00 USD"),
+        ("Float of main", "4,291.95 USD available, floor 1,000.00 USD"),
         ("Spent yesterday", "412.00 USD in 3 purchases"),
         ("Spent this month, up to yesterday", "1,240.50 USD in 9 purchases"),
         ("Top-ups yesterday", "350.00 USD in 2 top-ups"),
@@ -123,7 +123,7 @@ def _digest(text: str) -> p.DigestView:
         lines,
         (text,),
         live=False,
-        first="Float 4,291.95 USD (minimum 1,000.00 USD), 1 request waits, 1 alert is open",
+        first="Float 4,291.95 USD (floor 1,000.00 USD), 1 request waits, 1 alert is open",
         waiting=((waits, given.NOW - timedelta(hours=2), given.NOW + timedelta(hours=6)),),
         waiting_in_all=1,
     )

@@ -112,7 +112,7 @@ async def test_an_approver_turns_the_pages_and_then_approves(driver: SlackDriver
 
     first = await driver.modal(BOB)
     assert not first.get("submit")
-    assert "*Approve* comes with the last of the rows: 5 of 25 were not shown yet" in words(first)
+    assert "You can approve once you have seen all rows: 5 of 25 are left" in words(first)
     await driver.press_in_modal(BOB, "bulk:on")
     assert (await driver.modal(BOB))["submit"]["text"] == "Approve"
     await driver.press_in_modal(BOB, "bulk:back")

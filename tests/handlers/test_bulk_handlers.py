@@ -115,7 +115,7 @@ async def test_cancelling_a_batch_under_way_by_command_claims_nothing_of_what_wa
     await driver.command(ALICE, f"/requests cancel {batch.id}")
 
     displayed = words(await driver.shown_to(ALICE))
-    assert f"{batch.id}: rows that were not sent yet are stopped." in displayed
+    assert f"{batch.id}: rows that were not sent yet will not be sent." in displayed
     assert "Nothing of it was sent" not in displayed
     assert await states_of(driver.world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 2}
 

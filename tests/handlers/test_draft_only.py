@@ -27,7 +27,7 @@ async def test_the_form_the_request_and_home_say_draft_only_until_two_people_swi
     posted = await driver.card(request.id)
     assert posted["text"].startswith("DRAFT ONLY · SANDBOX · Alice")
     await driver.press(BOB, posted, "request:approve")
-    assert "Nothing is sent with it: it is a draft." in str(await driver.modal(BOB))
+    assert "Nothing is sent: it is a draft" in str(await driver.modal(BOB))
     await driver.submit(BOB)
     await execution.execute(driver.core, request.id)
     await driver.settle()

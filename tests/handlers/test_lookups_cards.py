@@ -151,7 +151,7 @@ async def test_the_figures_of_the_authorization_stand_and_open_charges_are_marke
 
     (hotel,) = [row for row in rows(shown) if row[1] == "Hotel"]
     assert hotel[3] == format_usd(received.charge_usd)
-    assert "open: settled at another amount" in hotel[6]
+    assert "not final: settled at another amount" in hotel[6]
     assert "▲ 1 purchase without a final amount" in str(shown)
 
 

@@ -130,7 +130,7 @@ async def test_the_fees_are_percent_in_words_and_the_earnings_apart_from_the_flo
     shown = await answer(driver, "/float fees")
 
     assert ["Funding the float", percent(fees.load_from_float_pct)] == rows(shown)[0][:2]
-    assert "No route charges both." in str(shown)
+    assert "no payment is charged both." in str(shown)
     assert "cannot be spent on cards" in str(await answer(driver, "/float earnings"))
 
 

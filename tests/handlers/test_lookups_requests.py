@@ -128,7 +128,7 @@ async def test_verify_says_exactly_what_was_checked_and_when(driver: SlackDriver
 
     shown = await answer(driver, f"/requests verify {done.id.lower()}")
 
-    assert shown["text"] == f"{done.id}: everything checked holds"
+    assert shown["text"] == f"{done.id}: all checks passed"
     text = str(shown)
     for part in ("Terms", "Body as sent", "Decisions", "Approvals", "Audit entries", "Audit chain"):
         assert f"✓ *{part}:*" in text, part
@@ -177,4 +177,4 @@ async def test_a_long_check_says_first_that_it_takes_a_while(driver: SlackDriver
 
     hidden = [m["text"] for m in await driver.messages(ALICE, OPS) if m["ephemeral"]]
     assert "audit entries; this takes a few seconds" in hidden[-2]
-    assert hidden[-1].endswith("everything checked holds")
+    assert hidden[-1].endswith("all checks passed")

@@ -172,7 +172,7 @@ async def test_a_decision_that_takes_long_is_shown_in_the_window_in_the_end(driv
 
     await driver.submit(BOB)
 
-    assert "Approved. 1 of 1." in str(await driver.modal(BOB))
+    assert "You approved it: 1 of 1." in str(await driver.modal(BOB))
 
 
 async def test_a_decision_that_is_refused_says_why_in_the_window(driver: SlackDriver) -> None:

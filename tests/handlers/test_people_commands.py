@@ -190,7 +190,7 @@ async def test_what_is_written_for_people_reads_as_it_was_typed(driver: SlackDri
 async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(driver: SlackDriver) -> None:
     assert "Only admins" in await answer(driver, BOB, "/countersign people")
     assert "Asked" in await answer(driver, CAROL, "/countersign people map team 7 @bob")
-    asking = await posted(driver, "wants one-time codes of team 7")
+    asking = await posted(driver, "asks to send one-time codes of team 7")
 
     for person in (CAROL, BOB, ALICE):
         await driver.press(person, asking, "alert:confirm", channel=ALERTS)
@@ -198,7 +198,7 @@ async def test_who_gets_codes_takes_two_people_and_never_the_one_who_gets_them(d
         assert await otp_recipients.all(tx) == []
     await driver.press(CAROL, asking, "alert:decline", channel=ALERTS)
     await driver.command(CAROL, "/countersign people map team 7 @alice")
-    again = [m for m in await driver.messages(BOB, ALERTS) if "wants one-time codes" in words(m)][-1]
+    again = [m for m in await driver.messages(BOB, ALERTS) if "asks to send one-time codes" in words(m)][-1]
     await driver.press(BOB, again, "alert:confirm", channel=ALERTS)
 
     async with driver.core.store.read() as tx:
@@ -250,7 +250,7 @@ async def test_a_delegation_is_shown_and_reported_when_it_begins_and_ends(driver
     await delegations.announce(delegated)
     await delegations.announce(delegated)
     began = words(await posted(driver, "A delegation began"))
-    assert "Alice Moreau decides in the place of Bob Tanaka until" in began
+    assert "Alice Moreau decides in place of Bob Tanaka until" in began
     assert await delegations.problems(delegated) == []
     await driver.world.advance(3 * 3600)
     await delegations.announce(delegated)
@@ -268,8 +268,8 @@ async def test_a_delegate_decides_in_slack_but_not_on_their_delegators_request(t
     away = Delegation("@bob", "@alice", since, since + timedelta(days=7), "on leave")
     async with a_slack_driver(tmp_path, policy=replace(a_policy(), delegations=(away,))) as driver:
         who = await answer(driver, CAROL, "/countersign who topup")
-        assert f"<@{ALICE}> (in the place of <@{BOB}>)" in who
-        assert "*@alice* decides in the place of @bob" in await answer(driver, CAROL, "/countersign policy")
+        assert f"<@{ALICE}> (in place of <@{BOB}>)" in who
+        assert "*@alice* decides in place of @bob" in await answer(driver, CAROL, "/countersign policy")
 
         of_bob = await driver.ask_top_up(BOB, "40")
         await driver.press(ALICE, await driver.card(of_bob.id), "request:approve")

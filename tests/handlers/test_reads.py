@@ -88,9 +88,9 @@ async def test_policy_and_who_say_it_in_words(driver: SlackDriver) -> None:
 
 async def test_help_lists_what_this_person_may_do(driver: SlackDriver) -> None:
     for text in ("/countersign", "/countersign help", "/card", "/funding"):
-        assert "You can request operations" in await answer(driver, text)
-    assert "decide on those of others" in await answer(driver, "/countersign help", BOB)
-    assert "decide on those of others" not in await answer(driver, "/countersign help", ALICE)
+        assert "You can make requests" in await answer(driver, text)
+    assert "decide on the requests of others" in await answer(driver, "/countersign help", BOB)
+    assert "decide on the requests of others" not in await answer(driver, "/countersign help", ALICE)
     assert "“/card dance” is not understood" in await answer(driver, "/card dance")
     assert "“dance” isn't a state, a kind or a person" in await answer(driver, "/requests dance")
     for text in ("/float dance", "/float ledger dance"):
@@ -198,7 +198,7 @@ async def test_another_program_is_named_last(driver: SlackDriver) -> None:
 async def test_home_says_when_the_api_cannot_be_read(driver: SlackDriver) -> None:
     await driver.world.fault("status", "GET /me", status=500, code="UNAVAILABLE", times=10)
 
-    assert "fault of its own" in str(await driver.home(ALICE))
+    assert "an internal error" in str(await driver.home(ALICE))
 
 
 async def test_a_repeated_event_is_answered_once(driver: SlackDriver) -> None:

@@ -3,15 +3,18 @@
 import asyncio
 import logging
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from slack_sdk.errors import SlackApiError
 
+from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
 from bot.services.messages import MessageGone, SlackRefused, SlackTrouble
 from handlers.background_tasks import AfterAck
-from handlers.slack_api import SlackDirectory, SlackPublisher
+from handlers.slack_api import SlackDirectory, SlackPublisher, errors
 from tests.handlers import sample_requests
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver
 
@@ -156,6 +159,22 @@ async def test_a_message_that_is_gone_is_told_apart_from_a_channel_that_is_close
         await publisher.update(sample_requests.a_card(), channel=APPROVALS, ts="1.0001")
     with pytest.raises(SlackTrouble):
         await publisher.update(sample_requests.a_card(), channel="C0NOWHERE", ts="1.0001")
+
+
+@pytest.mark.parametrize("said", ["Mon, 23 Nov 2026 03:00:00 GMT", "", "soon", "nan", "-1"])
+def test_a_rate_limit_that_gives_no_number_of_seconds_is_one_all_the_same(said: str) -> None:
+    """A proxy may answer with a date; an error in reading it would count as a message that cannot be drawn."""
+    answer = SimpleNamespace(status_code=429, headers={"Retry-After": said}, data={})
+
+    assert errors.retry_after_s(SlackApiError("no", answer))  # type: ignore[no-untyped-call]  # of the SDK == 1
+
+
+async def test_a_direct_message_waits_until_the_app_may_write_to_people(driver: SlackDriver) -> None:
+    fault = {"method": "chat.postMessage", "effect": "error", "error": "messages_tab_disabled"}
+    await driver.tell("faults", fault)
+    with pytest.raises(SlackTrouble):
+        await SlackPublisher(driver.client).post(sample_requests.a_card(), channel="D0ALICE", dedupe="d:1")
+    assert "Messages Tab" in slack_faults.explained("messages_tab_disabled")
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,18 @@ _DECLINES: Facts = {
     "merchants": "Corner Coffee (2), Deutsche Bahn",
     "help": "A retry can help. Top up the card, then the cardholder can try again.",
 }
-_LEDGER_ROW = "2026-03-02 08:58:12 UTC · −50.00 USD · card_topup"
+_LEDGER_ROW = "2026-03-02 08:58:12 UTC · -50.00 USD · card_topup"
 _WAITS = "It waits for Slack: Slack did not answer within 10 seconds."
-_SUPPORT = """Top up MARTA KOWALSKA ••3205 by 50.00 USD: the outcome is not known. Do not repeat it.
-Request R-7K3M, Idempotency-Key co-9f2c1e-01
-Attempt 1 (send) 2026-03-02 08:55:00 UTC: no answer within 60 seconds
-Attempt 2 (replay) 2026-03-02 08:55:05 UTC: no answer within 60 seconds"""
+_SUPPORT = """The ledger shows the debit and no refund: the money left the float, and the card may not have it.
+Request R-7K3M: card_topup, MARTA KOWALSKA ••3205
+Amount 50.00 USD
+Program main, key prefix svc_live_3f9a
+Idempotency-Key co-9f2c1e-01
+Acts on card_1
+Attempt 1 (send) 2026-03-02 08:55:00 UTC: no answer
+Attempt 2 (replay) 2026-03-02 08:55:05 UTC: no answer
+Ledger debit 50.00
+Ledger refund none"""
 #: What differs by kind and case.
 FACTS: Mapping[tuple[str, str], Facts] = {
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
@@ -91,7 +97,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("scope", ""): {"endpoint": "GET /funding", "error": "This key lacks funding:read."},
     ("key_trouble", ""): {"cause": "Your card provider does not accept the key (401)."},
     ("decline", "one"): {**_DECLINES, "purchase": "A purchase of 900.00 USD at Corner Coffee"},
-    ("decline", "one card"): _DECLINES,
+    ("decline", "one card"): {**_DECLINES, "cards": "SOFIA MARCHETTI ••5601 (3)"},
     ("decline", "many cards"): _DECLINES,
     ("decline", "cluster"): {**_DECLINES, "count": 12, "total": "3,420.00 USD"},
     ("stopped", "one"): {
@@ -219,11 +225,15 @@ def ended() -> Iterator[tuple[str, AlertView]]:
         if kind.name == "handover":
             facts["who"] = "Carol Reyes"
         if kind.name == "consent":
-            facts["text"] = "Bob Tanaka confirmed it. Requests that are approved and still valid are sent now."
+            facts["text"] = (
+                "Bob Tanaka confirmed it. Requests that are approved and still valid are sent now."
+            )
         for way in kind.endings:
             facts["how"] = _REFUSED if way == "not done" else ENDINGS["how"]
             facts["usable"] = "862.45 USD" if way == "low" else ENDINGS["usable"]
-            over = kind.ended(way, **{"text": said.text, **{k: v for k, v in facts.items() if v}, "title": said.title})
+            over = kind.ended(
+                way, **{"text": said.text, **{k: v for k, v in facts.items() if v}, "title": said.title}
+            )
             name = f"{kind.name}: {way}" if way else kind.name
             yield name, _view(kind, said.severity.value, over.title, over.text, over=True)
 

@@ -115,7 +115,7 @@ def lists() -> Iterator[Sample]:
     yield "An uploaded file, understood", batch.understood(_TOP_UP, summaries, "01JABC")
     problems = [
         Problem(1, "The column Amount (USD) is there twice."),
-        Problem(4, "9999.999 has too many decimals. Use at most two, such as 9999.99."),
+        Problem(4, "Use at most two decimals, whole cents, for example 25.50."),
         Problem(9, "It has 1 cell; the header names 2."),
     ]
     yield "An uploaded file with faults", batch.faults(problems)

@@ -353,7 +353,7 @@ def the_what_if() -> p.WhatIfView:
 def summaries() -> Iterator[Sample]:
     """The daily summary and Home."""
     lines = (
-        ("Float of main", "4,341.95 USD available, minimum 1,000.00 USD"),
+        ("Float of main", "4,341.95 USD available, floor 1,000.00 USD"),
         ("Alerts", "1 funding, 1 decline"),
         ("Requests made", "1 pending, 2 succeeded"),
         ("Spent yesterday", "370.50 USD in 2 purchases"),
@@ -376,7 +376,7 @@ def summaries() -> Iterator[Sample]:
                 lines,
                 ("Funding 0x68105d…9005 is in review",),
                 live=False,
-                first="Float 4,341.95 USD (minimum 1,000.00 USD), 1 request waits, 1 alert is open",
+                first="Float 4,341.95 USD (floor 1,000.00 USD), 1 request waits, 1 alert is open",
                 waiting=((waits, NOW, NOW + timedelta(hours=8)),),
                 waiting_in_all=1,
             )

@@ -114,12 +114,10 @@ def looks() -> Iterator[Sample]:
         p.CodePerson("office", "U0JONAS", ()),
     )
     yield "/countersign people", otp_recipients.code_people(codes)
-    many = tuple(p.CodePerson(f"team-{n}", "U0DAN", ("DANIEL OKAFOR ••6994",)) for n in range(1, 44))
-    yield "/countersign people, many of them", otp_recipients.code_people(many)
     mute = p.MuteView("quiet-test-card", "decline", "7578", "Bob Tanaka", _UNTIL)
     forever = replace(mute, name="no-runway", kind="runway", about="", until=None)
     yield "/countersign alerts, none open", alerts.open_alerts(p.AlertsView((), (mute, forever)))
-    found = {name: view for name, view in raised()}
+    found = dict(raised())
     late = replace(
         found["funding: overdue"], state="acknowledged", acknowledged_by="Bob Tanaka", held_until=_UNTIL
     )
@@ -127,14 +125,14 @@ def looks() -> Iterator[Sample]:
     yield "/countersign alerts", alerts.open_alerts(p.AlertsView((late, busy, *([late] * 11)), (mute,)))
     yield "Alert, acknowledged", alerts.alert(late)
     yield "Alert, snoozed, with somebody's name", alerts.alert(busy)
-    yield "Snooze", alerts.snooze("A-0123456789AB", found["funding: overdue"].title)
+    yield "Snooze", alerts.snooze("A-0123456789AB", "Until then its message stays as it is.")
     unresolved = found["unresolved"]
     yield "Suggest a fix: a text for the card provider", alerts.support(unresolved.title, unresolved.text)
     called = "12 declines of this cause in a short time."
     yield "In the thread of an alert", alerts.line(p.AlertLineView("", called, ("S0APPROVERS",)))
     yield (
         "In the thread of an alert, by a person",
-        alerts.line(p.AlertLineView("Bob Tanaka", "acknowledged it.", ())),
+        alerts.line(p.AlertLineView("Bob Tanaka", "Acknowledged until 2026-03-02 13:00 UTC.", ())),
     )
     history = the_float().history
     assert history is not None

@@ -35,7 +35,7 @@ from tests.messages.lookup_samples import (
 )
 from tests.messages.request_samples import CARD, Sample, a_freeze
 
-_MONTH = Period(NOW - timedelta(days=30), NOW, str(ZONE), "30d", was_cut=True)
+_MONTH = Period(NOW - timedelta(days=30), NOW, str(ZONE), "30d")
 _NOTHING = Decimal(0)
 
 
@@ -67,7 +67,7 @@ def of_cards() -> Iterator[Sample]:
     )
     more = CardStatement("card_1", CARD, _MONTH, many, NOW, all_read=False)
     yield "/card tx 3205 30d, with more pages", cards.statement(more, "card tx 3205 30d")
-    quarter = Period(NOW - timedelta(days=90), NOW, str(ZONE), "90d")
+    quarter = Period(NOW - timedelta(days=90), NOW, str(ZONE), "90d", was_cut=True)
     weeks = CardStatement("card_1", CARD, quarter, many[::3], NOW)
     yield "/card tx 3205 90d", cards.statement(weeks, "card tx 3205 90d")
     yield "/card declines 30d", cards.declines(_declines(), ZONE)

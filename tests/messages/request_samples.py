@@ -39,7 +39,9 @@ _FACTS = {
 _INSUFFICIENT = MESSAGES["INSUFFICIENT_FUNDS"]
 #: What came of it, in the words that the product writes.
 OUTCOMES = {
-    State.SUCCEEDED: f"50.00 USD moved from the float onto {CARD}. The float is 4,291.95 USD now.",
+    State.SUCCEEDED: (
+        f"50.00 USD moved from the float onto {CARD}. The float is 4,291.95 USD now. The card holds 308.34 USD now."
+    ),
     State.FAILED: f"{_INSUFFICIENT.happened} Nothing moved. {_INSUFFICIENT.after_refusal}",
     State.UNRESOLVED: (
         "The ledger shows the debit and no refund: the money left the float, and the card may not have it. Do not"

@@ -20,7 +20,7 @@ from tests.services.outcome_steps import open_alerts
 from tests.support.walk import over_a_top_up
 from tests.support.world import ALICE, World
 
-SAID = request_alerts.UNRESOLVED.says(request="R-HERE", support_card="Look.")
+SAID = request_alerts.UNRESOLVED.says(request="R-HERE", summary="Top up a card", support_card="Look.")
 LOST = e.RaiseAlert(SAID, "unresolved:here")
 EVERY_ONE: list[e.Effect] = [
     e.ResolveAlert("unresolved:gone"),

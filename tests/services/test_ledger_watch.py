@@ -295,7 +295,8 @@ async def test_what_is_called_succeeded_and_came_back_calls_people_and_is_said_o
     assert now.state is State.SUCCEEDED, "what two people or your card provider said is kept"
     assert "After that 50.00 USD came back to the float" in now.outcome_text
     said = await everything_said(world, now)
-    assert any("Its amount came back to the float" in text for text in said), "in its thread"
+    assert not any("The card holds" in text for text in said), "that was before it came back"
+    assert any("The money came back to the float" in text for text in said), "in its thread"
     assert sum("After that 50.00 USD came back" in text for text in said) >= 2, (
         "on its message and to its requester"
     )
@@ -384,7 +385,7 @@ async def test_the_return_of_one_row_is_said_on_the_list_and_to_its_requester(
     assert len(said) >= 3, "on its message, in its thread and to its requester"
 
 
-async def test_a_return_is_reported_once_though_the_ledger_is_read_anew(
+async def test_a_return_is_reported_once_though_the_ledger_is_read_again(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = await execute(world, await world.top_up("50"))

@@ -6,14 +6,18 @@ call has an outcome and the card reads FROZEN after it; whatever can wait is sen
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
 from bot.domain.errors import Stale
 from bot.domain.requests import Request, State
+from bot.operations import urgency
 from bot.outcomes.timing import QUIESCENCE
+from bot.partner.calls.cards import CardCalls
 from bot.partner.models import CardStatusChanged
 from bot.services import message_kinds, requests
 from bot.services.events import Poller, inbox
@@ -395,3 +399,32 @@ async def test_a_newer_request_for_one_limit_stops_an_older_one_that_would_set_i
 
     assert ended.state is State.CANCELLED
     assert newer.id in ended.outcome_text
+
+
+async def test_what_is_frozen_for_now_does_not_wait_for_a_reading_that_hangs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await an_unfreeze_on_its_way(world)
+    freeze = await a_freeze(world)
+    reads, hang = 0, asyncio.Event()
+    read = CardCalls.card
+
+    async def hangs(client: CardCalls, *given: Any, **named: Any) -> Any:
+        nonlocal reads
+        reads += 1
+        if reads > 2:  # one for what may speak against it, and one proves that it is frozen
+            await hang.wait()
+        return await read(client, *given, **named)
+
+    monkeypatch.setattr(CardCalls, "card", hangs)
+    monkeypatch.setattr("bot.services.execution.api_call.READ_WITHIN_S", 0.2, raising=False)
+    monkeypatch.setattr("bot.operations._card_switch._PROVED_WITHIN_S", 0.2)
+
+    async with asyncio.timeout(20):
+        freeze = await execute(world, freeze)
+        assert urgency.is_for_now(freeze)
+        freeze = await jump(world, freeze)
+        assert urgency.is_waiting(freeze), "nobody knows whether it is frozen, and people read so"
+        await jump(world, freeze)
+
+    assert len(await world.sent("POST /freeze")) == 2, "sent again, as nothing shows that it holds"

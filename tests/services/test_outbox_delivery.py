@@ -15,6 +15,7 @@ import pytest
 
 from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services import alerts, outbox_messages
+from bot.services.core import Channels
 from bot.services.messages import MessageGone, Outbox, Posted, SlackRefused, SlackTrouble
 from bot.services.requests import approvals
 from bot.services.requests import view_models as request_view_models
@@ -454,3 +455,28 @@ async def test_a_thread_whose_card_was_deleted_goes_on_under_the_new_card(post: 
         await outbox_messages.redraw(tx, post.world.core, request)
     await post.deliver(10)
     assert sorted(post.in_channel()) == ["card pending", "line reminder"]
+
+
+@pytest.mark.parametrize("was_posted", [False, True], ids=["still to be posted", "posted before"])
+async def test_what_was_for_a_channel_that_is_gone_comes_to_the_one_that_is_named_in_its_place(
+    post: Post, was_posted: bool
+) -> None:
+    world = post.world
+    if not was_posted:
+        post.slack.closed = {APPROVALS: SlackTrouble("is_archived")}
+    request = await world.top_up(approved=False)
+    await post.deliver(10)
+    post.slack.closed = {APPROVALS: SlackTrouble("is_archived")}
+    assert bool(post.in_channel(APPROVALS)) is was_posted
+
+    world.rebuild(channels=Channels("C0OTHER", "C0ALERTS"))
+    post.outbox = Outbox(world.core, post.slack)
+    async with world.store.begin() as tx:
+        await outbox_messages.readdress(tx, world.core)
+    if was_posted:
+        await world.approve(request)
+    await post.deliver(200, step=5)
+
+    assert any(shows.startswith("card") for shows in post.in_channel("C0OTHER")), "where people can decide"
+    async with world.store.read() as tx:
+        assert await rows.waiting(tx) is None, "nothing waits for the channel that is gone"

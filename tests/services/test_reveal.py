@@ -175,7 +175,7 @@ async def test_only_who_asked_may_have_another_link(world: World) -> None:
         (409, "ALREADY_PROCESSED", "no usable answer"),
         (403, "FORBIDDEN", "lacks the scope"),
         (429, "RATE_LIMITED", "rate limit"),
-        (502, "UNAVAILABLE", "a fault of its own"),
+        (502, "UNAVAILABLE", "an internal error"),
         (503, "UPSTREAM_AUTH", "could not sign in"),
     ],
 )

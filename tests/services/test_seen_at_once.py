@@ -196,3 +196,36 @@ async def test_a_clock_that_steps_back_keeps_no_card_as_it_was(world: World, pol
     await poller.cards()
 
     assert (await listed(world, card_id)).status == "FROZEN"
+
+
+async def test_a_reading_that_began_before_our_own_top_up_is_not_what_its_message_says_the_card_holds(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card_id, one = world.cards[0]["id"], PartnerClient.card
+    read, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow_card(partner: PartnerClient, *args: Any, **named: Any) -> Any:
+        found = await one(partner, *args, **named)
+        read.set()
+        await go_on.wait()
+        return found
+
+    monkeypatch.setattr(PartnerClient, "card", slow_card)
+    older = asyncio.create_task(card_sync.refresh_card(world.core, "main", card_id))
+    await read.wait()
+    monkeypatch.undo()
+    await world.advance(1)
+    request = await world.top_up("50")
+    with world.dies_at("execution.finished"):  # before the card is read again
+        await execute(world, request)
+
+    go_on.set()
+    await older
+    async with world.store.read() as tx:
+        assert card_id in await card_sync.queued_readings(tx, "main")
+    assert card_sync.CARD_AFTER not in ((await world.request(request.id)).outcome or {})
+
+    await world.advance(1)
+    found = await card_sync.refresh_card(world.core, "main", card_id)
+    said = ((await world.request(request.id)).outcome or {})[card_sync.CARD_AFTER]
+    assert Decimal(said) == found.balance_usd

@@ -258,3 +258,21 @@ async def test_a_list_that_is_withdrawn_is_not_said_to_wait_any_more(world: Worl
     await requests.cancel(world.core, batch.id, ALICE)
 
     assert "not_done_yet" not in await alert_kinds(world)
+
+
+@pytest.mark.parametrize("is_list", [False, True], ids=["one card", "a list"])
+async def test_a_freeze_that_nobody_decided_in_time_is_reported_as_not_frozen(
+    world: World, is_list: bool
+) -> None:
+    cards = "\n".join(["card", *[card["id"] for card in world.cards[:3]]])
+    if is_list:
+        request = await ask_bulk(world, cards, kind="card_freeze")
+    else:
+        request = await world.ask("card_freeze", {"card": world.cards[0]["id"]})
+    await world.advance(timedelta(days=2).total_seconds())
+
+    await requests.expire_due(world.core)
+
+    (alert,) = [a for a in await open_alerts(world) if a.kind == "not_done"]
+    assert "not frozen" in alert.title
+    assert request.id in alert.text

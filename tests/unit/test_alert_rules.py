@@ -114,7 +114,7 @@ def test_every_cause_of_the_document_has_words_and_a_next_step() -> None:
     assert "brand_new" in decline_causes.cause_in_words("brand_new").what
     assert [decline_causes.retry_in_words(r) for r in (True, False, None)] == [
         "A retry can help.",
-        "A retry as it is cannot help.",
+        "Retrying won't help.",
         "Whether a retry can help is not known.",
     ]
     assert decline_causes.is_severe("processing_error", card_blocked=True)

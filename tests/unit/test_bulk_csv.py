@@ -68,8 +68,8 @@ def test_every_fault_of_the_header_is_reported_at_once() -> None:
 
 def test_every_row_with_cells_too_many_or_too_few_is_reported_by_its_line() -> None:
     assert shown("card,amount\na,1\nb\nc,1,2\nd,4") == [
-        "Line 3: It has 1 cell; the header names 2 cells.",
-        "Line 4: It has 3 cells; the header names 2 cells.",
+        "Line 3: This row has 1 cell; the header has 2 cells.",
+        "Line 4: This row has 3 cells; the header has 2 cells.",
     ]
 
 

@@ -18,6 +18,8 @@ from bot.outcomes import effects as e
 from bot.partner.secret import Secret
 from tests.unit.test_outcomes_planning import REQUEST, SENT_AT, attempt, history
 
+SUMMARY = "Top up ALICE MOREAU ••4242 by 50.00 USD"
+
 SENT = e.Sent(
     (attempt("unknown"), attempt("unknown", number=2, status=503, code="UNAVAILABLE")), "co_live_1a2b"
 )
@@ -62,7 +64,7 @@ def test_each_outcome_in_each_state_has_its_effects(
 
 @pytest.mark.parametrize("event", [Event.SUCCEED, Event.FAIL, Event.LOSE_SIGHT])
 def test_the_effects_name_the_request_as_it_now_is(event: Event) -> None:
-    after = moved(REQUEST, event)
+    after = moved(replace(REQUEST, summary=SUMMARY), event)
 
     found = e.of_outcome(after, event, Outcome(Finding.UNKNOWN, ""), sent=SENT)
 
@@ -74,7 +76,7 @@ def test_the_effects_name_the_request_as_it_now_is(event: Event) -> None:
         return
     (alert,) = raised
     assert (alert.said.kind.name, alert.condition) == ("unresolved", "unresolved:R-7K3M")
-    assert alert.said.title == "R-7K3M: outcome not known"
+    assert alert.said.title == f"Outcome not known: {SUMMARY} (R-7K3M)"
     assert alert.said.text.startswith("It happened.\nRequest R-7K3M: card_topup, card1\nAmount 50.00 USD\n")
     assert "key prefix co_live_1a2b" in alert.said.text
     assert alert.said.text.endswith("Attempt 2 (send) 2026-03-02 09:00:00 UTC: 503 UNAVAILABLE")
@@ -82,7 +84,7 @@ def test_the_effects_name_the_request_as_it_now_is(event: Event) -> None:
 
 def test_an_alarm_is_an_alert_of_its_own_beside_everything_else() -> None:
     outcome = Outcome(Finding.UNRESOLVED, "", alarm="The key was used before.")
-    after = moved(REQUEST, Event.LOSE_SIGHT)
+    after = moved(replace(REQUEST, summary=SUMMARY), Event.LOSE_SIGHT)
 
     without = e.of_outcome(after, Event.LOSE_SIGHT, replace(outcome, alarm=""), sent=SENT)
     found = e.of_outcome(after, Event.LOSE_SIGHT, outcome, sent=SENT)
@@ -90,7 +92,7 @@ def test_an_alarm_is_an_alert_of_its_own_beside_everything_else() -> None:
     (alarm,) = (effect for effect in found if effect not in without)
     assert isinstance(alarm, e.RaiseAlert)
     assert (alarm.said.kind.name, alarm.condition) == ("key_reused", "alarm:R-7K3M")
-    assert alarm.said.title == "R-7K3M: unexpected answer, possibly a reused key"
+    assert alarm.said.title == f"Unexpected answer, check it: {SUMMARY} (R-7K3M)"
     assert alarm.said.text == "The key was used before."
 
 

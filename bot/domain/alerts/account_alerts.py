@@ -56,7 +56,7 @@ POLLER_SILENT = AlertKind(
 
 SCOPE = AlertKind(
     name="scope",
-    raised_when="the key may not make one of the calls that this bot makes; everything else continues",
+    raised_when="the key may not make one of the calls that Countersign makes; everything else continues",
     found_by="execution, poller, card details",
     ends="the key may make it, nothing that waits for it is left, or two people resume",
     wordings=one(
@@ -79,7 +79,7 @@ KEY_TROUBLE = AlertKind(
     ends="a key works",
     wordings=one(
         Severity.CRITICAL,
-        "Sending to {program} is paused",
+        "Sending to {program} is paused: its key is not accepted",
         "{cause} Nothing is sent until it works again; approved requests wait or expire. Set a working key with"
         " `countersign keys set {program}`, or ask your card provider.",
     ),

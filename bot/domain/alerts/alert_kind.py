@@ -105,7 +105,7 @@ class Ended:
 
 CLOSED_BY_HAND: Final = Ending(
     "Closed by {who}: {title}",
-    "{who} closed this after {lasted}. If it is still so at the next check, a new alert is raised.",
+    "{who} closed this after {lasted}. If it is still the case at the next check, a new alert is raised.",
 )
 """Where a person ended it before its cause was gone."""
 

@@ -83,7 +83,7 @@ def cause_in_words(code: str) -> Cause:
 def retry_in_words(retryable: bool | None) -> str:
     if retryable is None:
         return "Whether a retry can help is not known."
-    return "A retry can help." if retryable else "A retry as it is cannot help."
+    return "A retry can help." if retryable else "Retrying won't help."
 
 
 def is_severe(code: str, card_blocked: bool | None) -> bool:

@@ -149,7 +149,7 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         request = await requests.get(tx, request_id) if took else None
         if request is not None and request.state not in SENT:
             await _tell_of_unsent(tx, core, program, request, took)
-    await _tell_of_returns(tx, core, program, fresh, known)
+    await _tell_of_returns(tx, core, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
@@ -176,7 +176,7 @@ async def _tell_of_unsent(
 
 
 async def _tell_of_returns(
-    tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], known: Mapping[str, str]
+    tx: Tx, core: Core, fresh: Sequence[LedgerEntry], known: Mapping[str, str]
 ) -> None:
     """Of payments that are called succeeded, by an answer of the API or by two people, and came back to the float.
 

@@ -63,7 +63,7 @@ async def of(tx: Tx, core: Core, alert: Alert, actor: str, facts: Mapping[str, s
         return kind.ended(case, **known, **more)
     except (KeyError, ValueError, TypeError, ArithmeticError):  # what an older version stored, most likely
         log.exception("alerts.ending_not_known", extra={"alert": alert.id, "kind": alert.kind})
-        return Ended(f"“{alert.title}” is over", f"This was so for {known['lasted']}.")
+        return Ended(f"“{alert.title}” is closed", f"It was open for {known['lasted']}.")
 
 
 async def by_hand(tx: Tx, core: Core, alert: Alert, actor: str) -> Ended:

@@ -140,9 +140,8 @@ async def _end(tx: Tx, core: Core, whole: Request, last: Request, words: Urgency
 async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) -> None:
     """It ended without having happened, and nobody here wanted that."""
     kind = request_alerts.NOT_DONE
-    rows = await requests.rows_of(tx, request.id) if request.is_batch else []
     said = request_alerts.NOT_DONE.says(
-        what=_named(request, rows),
+        what=request.subject_label or f"What {request.id} names ({request.summary})",
         not_done=words.not_done,
         how=f"{request.id}: {request.outcome_text}",
         advice=words.advice,

@@ -127,7 +127,8 @@ async def refresh_card(
         )
         shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
         if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
-            queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}")
+            # What was queued after this reading began is of a change that it may not show.
+            queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}", until=read_at)
             if queued is not None and queued.value["request"]:
                 await _complete(tx, core, queued.value["request"], entry)
     return found

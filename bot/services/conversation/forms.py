@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.domain import cards
+from bot.domain.money import InvalidAmount, format_usd, parse_usd
 from bot.intents import ACTIONS, KnownCard, Reading
 from bot.operations import Field, Operation
 
@@ -28,6 +29,8 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
 #: The slot of why it is requested: no field of a kind, but of every form.
 REASON = "reason"
 
+# How the fields end that hold dollars.
+_MONEY = ("_usd", "_limit")
 # 120.5 is money; in a form it reads 120.50.
 _ONE_DECIMAL = re.compile(r"[0-9]+\.[0-9]")
 
@@ -74,7 +77,7 @@ def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None
         names = (slot, *_FIELDS.get(slot, ()))
         name = next((n for n in names if n in wanted), None)
         if name is not None and value:
-            is_money = name.endswith(("_usd", "_limit")) and _ONE_DECIMAL.fullmatch(value)
+            is_money = name.endswith(_MONEY) and _ONE_DECIMAL.fullmatch(value)
             found[name] = f"{value}0" if is_money else value
     if "phone_country_code" in wanted and "phone" in found:
         found |= _split(found["phone"])
@@ -115,7 +118,15 @@ def lines(
 def _shown(field: Field[Any], value: str, card: KnownCard | None) -> str:
     if field.card and card is not None:
         return label(card)
-    return field.masked(value)
+    return _as_money(value) if field.name.endswith(_MONEY) else field.masked(value)
+
+
+def _as_money(value: str) -> str:
+    """`2,750.00` for 2750: the field's label names the currency. What is no amount stays as it was said."""
+    try:
+        return format_usd(parse_usd(value)).removesuffix(" USD")
+    except InvalidAmount:
+        return value
 
 
 def label(card: KnownCard) -> str:

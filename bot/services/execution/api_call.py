@@ -5,6 +5,7 @@ Which answers prove what is in `bot.partner.answers`. No transaction is open mea
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,9 @@ from bot.services.execution.claims import Claim
 from bot.services.operators import programs
 
 log = logging.getLogger("countersign.execution")
+
+READ_WITHIN_S = 8.0
+"""How long what cannot wait waits for a reading: while one hangs, nothing is sent and nobody is notified."""
 
 _UNFORESEEN = "The outcome is not known: something unforeseen went wrong around the call. Do not repeat this."
 _STOOD_STILL = "Nothing was sent: the bot stood still just before the call. It is tried again."
@@ -85,9 +89,11 @@ async def _look(core: Core, claim: Claim, partner: PartnerClient, answered: Answ
     """Read the evidence; with `answered`, the refusal that sent us here."""
     base = answered or Answered(Outcome(Finding.UNKNOWN, ""))
     try:
-        look = await evidence.look(core, claim.request, claim.operation, partner, claim.made)
-    except PartnerError as error:
-        outcome, finding = Outcome(Finding.UNKNOWN, _UNREADABLE), base.finding or f"unreadable:{error.code}"
+        async with asyncio.timeout(READ_WITHIN_S if claim.is_urgent else None):
+            look = await evidence.look(core, claim.request, claim.operation, partner, claim.made)
+    except (PartnerError, TimeoutError) as error:
+        why = error.code if isinstance(error, PartnerError) else "too late"
+        outcome, finding = Outcome(Finding.UNKNOWN, _UNREADABLE), base.finding or f"unreadable:{why}"
         return replace(base, outcome=outcome, finding=finding)
     refused = answered.outcome if answered else None
     outcome = _settled(core, claim, look, refused)

@@ -86,9 +86,11 @@ async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered
     if answered.changed_card is not None:
         read_at = core.clock.now()
         try:
-            await card_sync.refresh_card(core, request.program, answered.changed_card)
+            # What cannot wait may be due again in seconds, and is not taken up before this ends.
+            async with asyncio.timeout(api_call.READ_WITHIN_S if claim.is_urgent else None):
+                await card_sync.refresh_card(core, request.program, answered.changed_card)
             await card_rules.look_at(core, answered.changed_card, read_at)
-        except PartnerError as error:  # made up for: the reading is recorded as missing
+        except (PartnerError, TimeoutError) as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)
 

@@ -83,7 +83,7 @@ async def _look_again(core: Core, request: Request) -> None:
         return
     try:
         async with core.store.begin() as tx:
-            if look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
+            if look.has_a_trace or look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
                 await _completed_late(tx, core, request, look)
             elif request.due_at is not None or _is_worth_keeping(request, look):
                 # Nothing is new but how far was read, so that the next look need not read it again.

@@ -9,11 +9,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 
 from bot.domain.money import format_usd
 from bot.domain.requests import Attempt, Event, Request, State
-from bot.operations import urgency
+from bot.operations import loaded_facts, urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
 from bot.services.alerts import ledger_rules
 from bot.services.cards import card_sync
@@ -97,10 +96,10 @@ async def _tell_of_contradiction(tx: Tx, core: Core, claim: Claim, outcome: Outc
     """A success that was answered after two people had said that it failed, or a return of the money after they had
     said that it succeeded: nothing else may ever tell of it."""
     current = await requests.get(tx, claim.request.id)
-    back = outcome.facts.get("refund_usd")
-    if back and current is not None and current.state is State.SUCCEEDED:
-        row = f"{format_usd(Decimal(back))} under its key, read by a look that was under way"
-        await ledger_rules.tell_of_return(tx, core, current, Decimal(back), [row])
+    back_usd = loaded_facts(outcome.facts).get("refund_usd")
+    if back_usd and current is not None and current.state is State.SUCCEEDED:
+        row = f"{format_usd(back_usd)} under its key, read by a look that was under way"
+        await ledger_rules.tell_of_return(tx, core, current, back_usd, [row])
         return
     if outcome.finding is not Finding.SUCCEEDED or current is None or current.state is not State.FAILED:
         return

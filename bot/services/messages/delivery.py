@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
 from bot.services import message_kinds as kinds
@@ -160,11 +161,21 @@ class Outbox:
         except MessageGone as gone:
             await self._post_again(row, gone)
         except SlackTrouble as trouble:
-            await self._after_trouble(row, lane, trouble)
+            if self._is_left_behind(row, place, trouble):
+                await self._post_again(row, MessageGone(str(trouble)))
+            else:
+                await self._after_trouble(row, lane, trouble)
         except LookupFailed as error:
             await self._after_trouble(row, lane, SlackTrouble(str(error), only_this=True))
         except SlackRefused as refusal:
             await self._give_up(row, Fault(Fate.GIVEN_UP, str(refusal)))
+
+    def _is_left_behind(self, row: OutboxRow, place: MessagePlace | None, trouble: SlackTrouble) -> bool:
+        """Its message is in a channel that the settings do not name any more, and that is closed to us."""
+        named = self._core.channels
+        in_use = {named.approvals, named.alerts, named.audit}
+        is_closed = str(trouble) in slack_faults.CHANNEL and not trouble.maybe_sent
+        return bool(row.channel) and place is not None and is_closed and place.channel not in in_use
 
     async def _draw_and_send(self, row: OutboxRow, place: MessagePlace | None, lane: Lane) -> None:
         """As it should be; where that cannot be, in plain text."""

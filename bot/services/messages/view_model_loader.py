@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 from bot.domain import slack_faults
 from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.requests import Request, State
+from bot.domain.requests import RETURNED, Request, State
+from bot.operations import loaded_facts
 from bot.services import display_names
 from bot.services import message_kinds as kinds
 from bot.services.alerts import funding_rules, urgent_rules
 from bot.services.alerts import view_models as alert_view_models
-from bot.services.cards import details_link
-from bot.services.cards.card_sync import CARD_AFTER
+from bot.services.cards import card_sync, details_link
 from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.messages import mentions
@@ -94,10 +93,12 @@ async def _with_names(tx: Tx, request: Request) -> Request:
 
 async def with_card_after(tx: Tx, request: Request) -> Request:
     """The same, saying what is known of its card since: that a new one is ready, or what one holds now."""
-    outcome = request.outcome or {}
-    card_id, held = outcome.get("card_id"), outcome.get(CARD_AFTER)
+    outcome = loaded_facts(request.outcome or {})
+    # What it held before its amount came back is no longer true.
+    held = None if outcome.get(RETURNED) else outcome.get(card_sync.CARD_AFTER)
+    card_id = outcome.get("card_id")
     if request.state is State.SUCCEEDED and held is not None:
-        holds = f"The card holds {format_usd(Decimal(held))} now."
+        holds = f"The card holds {format_usd(held)} now."
         return replace(request, outcome_text=f"{request.outcome_text} {holds}")
     if request.state is not State.SUCCEEDED or card_id is None or card_id == request.subject:
         return request

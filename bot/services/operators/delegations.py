@@ -45,7 +45,7 @@ def _key(found: Delegation) -> str:
 
 async def _words(core: Core, found: Delegation) -> str:
     delegate, away = await _name(core, found.delegate), await _name(core, found.away)
-    return f"{delegate} decides in the place of {away} {_rest(found)}"
+    return f"{delegate} decides in place of {away} {_rest(found)}"
 
 
 def _rest(found: Delegation) -> str:

@@ -21,7 +21,7 @@ from bot.domain.requests import (
     counted,
     ending_text,
 )
-from bot.operations import urgency
+from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from storage.requests import requests
@@ -99,7 +99,7 @@ def ending(batch: Request, states: Mapping[State, int], rows: Sequence[Request])
     """How it ended, in a sentence: how many rows succeeded, what became of the others, and what moved in USD."""
     how = urgency.failed_how(batch.kind)
     done = [row for row in rows if row.state is State.SUCCEEDED]
-    back = {row.id: Decimal((row.outcome or {}).get(RETURNED) or 0) for row in done}
+    back = {row.id: loaded_facts(row.outcome or {}).get(RETURNED) or Decimal(0) for row in done}
     moved_usd = exact_sum(row.exposure_usd - back[row.id] for row in done)
     came_back = {row_id: usd for row_id, usd in back.items() if usd}
     return ending_text(states, moved_usd, batch.exposure_usd, failed_how=how, came_back=came_back)

@@ -118,7 +118,7 @@ def _rows(lines: Sequence[LedgerLine], zone: ZoneInfo) -> list[tuple[str, str, s
 
 def _totals(found: LedgerReport) -> str:
     kinds = " · ".join(
-        f"{b.esc(kind.replace('_', ' '))} {format_usd(total)} in {count:,}"
+        f"{b.esc(kind.replace('_', ' '))}: {format_usd(total)} in {b.counted(count, 'row')}"
         for kind, count, total in found.by_kind()
     )
     said = [

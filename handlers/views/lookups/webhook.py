@@ -34,7 +34,7 @@ def answer(found: WebhookView) -> b.Block:
     blocks.append(
         _buttons(found)
         if found.may_change
-        else b.context("Only admins can register the webhook and rotate its secret.")
+        else b.context("Admins can register the webhook and rotate its secret.")
     )
     return b.message(f"Webhook of {b.esc(found.program)}: {b.esc(url)}", blocks)
 

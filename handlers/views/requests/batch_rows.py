@@ -84,7 +84,7 @@ def _row_text(row: BulkRowView) -> str:
 def _in_full(row: BulkRowView) -> str:
     """Every value of a row, each private one on a line of its own, so that none can pose as another."""
     lines = [f"{row.number}. {row.summary}", *(f"{label}: {value}" for label, value in row.private)]
-    return "\n    ".join([*lines, *(f"▲ {warning}" for warning in row.warnings)])
+    return "\n    ".join([*lines, *(f"▲ It {warning}" for warning in row.warnings)])
 
 
 def texts_of(texts: Sequence[str]) -> list[b.Block]:

@@ -92,8 +92,8 @@ class Running:
 async def start(settings: Settings, config: Config, overrides: Overrides | None = None) -> Running:
     """Start everything; on any refusal what was started is stopped again.
 
-    Whatever Slack answers, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and OSError
-    when the address of the web server is taken.
+    Whatever Slack refuses to say, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and
+    OSError when the address of the web server is taken.
     """
     async with AsyncExitStack() as stack:
         begun = Start(settings, config, overrides or Overrides(), stack)
@@ -143,6 +143,7 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
     )
+    startup.check_names(await names.unknown(core))
     await startup.note_start(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)

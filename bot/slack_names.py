@@ -1,7 +1,8 @@
 """What the bot has to know of Slack before it can write there: its own workspace, and the ids of its channels.
 
-Asked of Slack at the start, and looked at again every minute. Whatever Slack answers, the bot starts and goes on:
-with what it knew the last time, events are received, requests in doubt are looked after, and messages wait. What is
+Asked of Slack at the start, and looked at again every minute. Whatever Slack refuses, the bot starts and goes on; only
+a name of the policy of which Slack says that nobody has it stops the start (`startup.check_names`). It goes on
+with what it knew the last time: events are received, requests in doubt are looked after, and messages wait. What is
 missing is said by `/readyz`, in the log and by an alert, and is asked again until it is there.
 """
 
@@ -15,8 +16,8 @@ from dataclasses import dataclass
 from bot.config import Config
 from bot.domain import slack_faults
 from bot.domain.alerts import delivery_alerts
-from bot.domain.errors import LookupFailed, SlackAway
-from bot.services import alerts, outbox_messages
+from bot.domain.errors import LookupFailed, SlackAway, UnknownName
+from bot.services import alerts, outbox_messages, people
 from bot.services.core import Channels, Core
 from bot.services.execution import maintenance
 from handlers.slack_api import SlackDirectory
@@ -77,6 +78,19 @@ class SlackNames:
         for to, channel in self._found.items():
             setattr(channels, to, channel)
         return channels
+
+    async def unknown(self, core: Core) -> str:
+        """The names of the policy that Slack says it does not have, with commas; empty while Slack does not say."""
+        if self._missing.is_away:
+            return ""
+        try:
+            async with asyncio.timeout(_AT_START_S):
+                await people.policy_problems(core)
+        except UnknownName as error:
+            return error.names
+        except (LookupFailed, TimeoutError):
+            return ""
+        return ""
 
     async def watch(self, core: Core) -> None:
         """Look again and again, for as long as the bot runs."""

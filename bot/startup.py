@@ -1,7 +1,8 @@
 """What must be right before the bot starts: the database, an unbroken audit chain, programs with their keys.
 
-Each check raises `CannotStart` with a sentence that says what is wrong and what to do; nothing is started then. What
-Slack says is none of them: whatever it refuses, the bot starts and waits (`bot.slack_names`).
+Each check raises `CannotStart` with a sentence that says what is wrong and what to do; nothing is started then. Of what
+Slack says, one thing is among them: a name of the policy that Slack does not have. Whatever Slack refuses to say, the
+bot starts and waits (`bot.slack_names`).
 `Start` is what every step of a start is given, and `Overrides` is what a test may put in place of our own parts.
 """
 
@@ -234,6 +235,15 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
                 f"The key of program {program} belongs to another account than before. Use another program name"
                 " for another account: ids and requests of two accounts must not mix."
             )
+
+
+def check_names(unknown: str) -> None:
+    """Without everybody whom the policy names, nobody can decide. `unknown`: the names that Slack does not have."""
+    if unknown:
+        raise CannotStart(
+            f"Slack has no user group and no person named {unknown}, and the policy needs every name under [people]."
+            " Nothing was started. Create the group in Slack, or correct countersign.toml, and start again."
+        )
 
 
 def kinds(config: Config) -> Mapping[str, type[Operation]]:

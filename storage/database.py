@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from storage.errors import BadDatabaseUrl, DatabaseInUse
+from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseUnreachable
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 # 64 MiB of cache cut the slowest inserts five times on a large table.
@@ -60,8 +60,9 @@ class Database:
 
     @property
     def shown(self) -> str:
-        """The address without its password."""
-        return str(self.path) if self.path else self.url.render_as_string(hide_password=True)
+        """The address as it was written, without its password."""
+        as_written = self.url.set(drivername=self.url.get_backend_name())
+        return str(self.path) if self.path else as_written.render_as_string(hide_password=True)
 
     @property
     def async_url(self) -> URL:
@@ -76,22 +77,29 @@ class Database:
             if self.path.exists():
                 os.close(os.open(self.path, os.O_RDWR))
         except OSError as error:
-            return (
-                f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user"
-                " that Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."
-            )
+            return self._why_unwritable(error)
         return ""
+
+    def _why_unwritable(self, error: OSError) -> str:
+        return (
+            f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user that"
+            " Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."
+        )
 
     def create_file(self) -> None:
         """Make the SQLite file and its folder, readable by this user alone; nothing if it is there.
 
         It appears under its name with the write-ahead log switched on: that switch is the one step at
-        which several starters at once would trip over each other.
+        which several starters at once would trip over each other. Raises `DatabaseUnreachable` where it
+        cannot be made.
         """
         if self.path is None or self.path.exists():
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        except OSError as error:
+            raise DatabaseUnreachable(self._why_unwritable(error)) from None
         os.close(handle)
         try:
             connection = sqlite3.connect(fresh)

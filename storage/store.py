@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import BUSY_MS, Database, FileLock, RollingBack, set_pragmas
-from storage.errors import DatabaseMissing
+from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.transaction import Tx
 from storage.vault import Vault
@@ -74,8 +74,8 @@ class Store:
 
         `exclusive` refuses a second process on one SQLite file; commands that work beside a running
         bot pass False and use `read()`. `engines` makes the connections another way, for a test that has
-        no threads. Raises `DatabaseMissing`, `DatabaseInUse`, `SchemaBehind`,
-        `SchemaTooNew`, `WrongMasterKey`.
+        no threads. Raises `DatabaseMissing`, `DatabaseUnreachable`, `DatabaseInUse`,
+        `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
         """
         database = Database.parse(url)
         if database.path is not None and not database.path.exists():
@@ -83,6 +83,8 @@ class Store:
                 f"There is no database at {database.shown}. Run `countersign migrate` first."
             )
         await require_current(url)
+        if exclusive and (unwritable := database.unwritable()):
+            raise DatabaseUnreachable(unwritable)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
         writer, reader = (engines or _engines)(database)
         store = cls(database, writer=writer, reader=reader, vault=vault, clock=clock, lock=lock)

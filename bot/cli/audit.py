@@ -85,11 +85,16 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, as_jso
     if as_json:
         typer.echo(_as_json(report))
     elif report.ok:
-        typer.echo(f"The audit chain is whole: {report.count} entries checked, up to {report.last}.")
+        typer.echo(f"The audit chain is whole: {in_words(report.count)} checked, up to {report.last}.")
     else:
         _say_where_it_is_broken(report)
     if not report.ok:
         raise typer.Exit(ExitCode.NOT_WELL)
+
+
+def in_words(entries: int) -> str:
+    """`1 entry`, `2 entries`."""
+    return "1 entry" if entries == 1 else f"{entries} entries"
 
 
 def _as_json(report: Report) -> str:
@@ -99,8 +104,8 @@ def _as_json(report: Report) -> str:
 
 def _say_where_it_is_broken(report: Report) -> None:
     typer.echo(
-        f"The audit chain is broken at entry {report.first_bad} ({report.kind});"
-        f" {report.count} entries before it are whole."
+        f"The audit chain is broken at entry {report.first_bad} ({report.kind}). Before that it is whole:"
+        f" {in_words(report.count)}."
         " Somebody changed the database outside Countersign: keep a copy of it before anything else.",
         err=True,
     )

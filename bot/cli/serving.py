@@ -64,6 +64,10 @@ async def _close(stack: AsyncExitStack) -> None:
 
 def port_taken(error: OSError, port: int, option: str) -> Exception:
     """The error to raise for a server that could not listen."""
+    if error.filename is not None:
+        return Mistake(
+            f"{error.filename} cannot be used ({error.strerror}). Give it to the user that Countersign runs as."
+        )
     if error.errno in (errno.EADDRINUSE, errno.EACCES):
         return Mistake(
             f"Port {port} is used by another program. End that one, or choose another with {option}."

@@ -75,11 +75,22 @@ class Channels(Table):
         alias="audit_channel",
         description="Where anchors of the audit chain are posted; empty = nowhere",
     )
+    shared_ok: Names[forms.Channel] = Field(
+        (),
+        description="Which of these channels may be shared with another organization, whose people then read what is"
+        " posted there; `countersign doctor` calls any other shared channel wrong",
+    )
     draft_only: bool = Field(
         False,
         description="Whether nothing is sent to the card provider: requests are made, previewed and approved for"
         " practice. See [Draft only](approvals.md#draft-only)",
     )
+
+    @model_validator(mode="after")
+    def _check_shared(self) -> Self:
+        unused = [name for name in self.shared_ok if name not in (self.approvals, self.alerts, self.audit)]
+        refuse([(("shared_ok",), f"names {name}, which is none of the channels above.") for name in unused])
+        return self
 
 
 class Poll(Table):

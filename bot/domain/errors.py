@@ -100,7 +100,13 @@ class SlackAway(LookupFailed):
 
 
 class UnknownName(LookupFailed):
+    """`names`: those that Slack says it does not have, with commas."""
+
     reason = "unknown_name"
+
+    def __init__(self, sentence: str, names: str = "") -> None:
+        super().__init__(sentence)
+        self.names = names
 
 
 class IllegalTransition(CountersignError):

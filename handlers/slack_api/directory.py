@@ -187,9 +187,11 @@ class SlackDirectory:
                         found.add(str(person["id"]))
                         self._named[missing.pop(known)] = (str(person["id"]), self._clock())
         if missing:
+            names = ", ".join(sorted(missing.values()))
             raise UnknownName(
-                f"Slack knows no user group and no person named {', '.join(sorted(missing.values()))}, so nothing"
-                " was done. An admin must correct the names in countersign.toml."
+                f"Slack knows no user group and no person named {names}, so nothing was done. An admin must correct the"
+                " names in countersign.toml.",
+                names,
             )
         return found
 

@@ -202,11 +202,64 @@ async def test_with_a_policy_nobody_could_meet_it_starts_and_says_so(around: Sur
         await running.stop()
 
 
-async def test_a_group_of_admins_that_does_not_exist_is_said_at_the_start(around: Surroundings) -> None:
-    """Every help, Home and decision needs that group; before, only they said so."""
+@pytest.mark.parametrize("setting", ["admins", "requesters", "approvers"])
+async def test_a_group_of_the_policy_that_slack_does_not_have_stops_the_start_with_its_fix(
+    around: Surroundings, setting: str
+) -> None:
+    """Every help, Home and decision needs that group."""
+    config = CONFIG.replace(b'["@card-approvers"]', b'["@card-approvers", "@no-such-group"]')
+    if setting != "approvers":
+        config = CONFIG.replace(b"[people]", f'[people]\n{setting} = ["@no-such-group"]'.encode())
+
+    with pytest.raises(startup.CannotStart) as refused:
+        await around.start(config)
+
+    said = str(refused.value)
+    assert "Slack has no user group and no person named @no-such-group" in said
+    assert "Nothing was started" in said
+    assert "Create the group in Slack, or correct countersign.toml" in said
+
+
+@pytest.mark.parametrize("error", ["missing_scope", "invalid_auth", "internal_error", "ratelimited"])
+async def test_where_slack_does_not_say_which_groups_there_are_a_missing_group_does_not_stop_the_start(
+    around: Surroundings, error: str
+) -> None:
+    await (await around.start()).stop()
+    fault = {"effect": "error", "error": error, "times": 10**6, "method": "usergroups.list"}
+    await control(around, ("faults", fault))
+
     running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
     try:
-        assert "@no-such-group" in (await ready(running))["policy"]
+        shown = await ready(running)
+    finally:
+        await running.stop()
+
+    assert {shown["database"], shown["key"], shown["poller"]} == {"ok"}
+    assert shown["slack"] != "ok"
+
+
+async def test_while_slack_is_down_a_missing_group_does_not_stop_the_start(around: Surroundings) -> None:
+    await around.slack.close()
+
+    running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
+    try:
+        assert "Messages and approvals wait" in (await ready(running))["slack"]
+    finally:
+        await running.stop()
+
+
+async def test_a_group_that_goes_missing_while_the_bot_runs_is_said_and_stops_nothing(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_names, "_LOOK_EVERY_S", 0.1)
+    running = await around.start()
+    try:
+        around.slack.workspace.store.groups.clear()
+
+        async def is_said() -> bool:
+            return "@card-approvers" in (await ready(running))["policy"]
+
+        assert await eventually("readyz names the group", is_said)
     finally:
         await running.stop()
 

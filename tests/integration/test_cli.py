@@ -201,7 +201,7 @@ def test_the_master_key_is_rotated_by_rewrap_and_checked_by_verify(ready: Termin
 
 
 def test_the_audit_chain_is_whole_until_somebody_changes_the_database(ready: Terminal) -> None:
-    assert "whole: 1 entries" in ready.run("audit", "verify")
+    assert "whole: 1 entry" in ready.run("audit", "verify")
 
     ready.sql("DROP TRIGGER IF EXISTS audit_no_update; UPDATE audit SET actor = 'U0MALLORY' WHERE seq = 1")
 

@@ -3,10 +3,13 @@
 import asyncio
 import json
 import os
+import re
+import shutil
 import socket
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -78,11 +81,29 @@ class Patient:
         toml = Path(self.env["COUNTERSIGN_CONFIG"])
         toml.write_text(toml.read_text().replace(name, other))
 
+    def move_to(self, folder: Path) -> Path:
+        """Have the database and countersign.toml where others may read them; the new path of the database."""
+        config = Path(self.env["COUNTERSIGN_CONFIG"])
+        self.env["COUNTERSIGN_CONFIG"] = str(shutil.copy(config, folder))
+        for path in config.parent.glob("bot.db*"):
+            shutil.copy(path, folder)
+        self.env["COUNTERSIGN_DATABASE_URL"] = f"sqlite:///{folder / 'bot.db'}"
+        return folder / "bot.db"
+
     async def examined(self, *options: str, **env: str) -> tuple[int, str]:
-        """Exit code and output of the command."""
+        """Exit code and output of the doctor."""
+        return await self._ended(("doctor", *options), env)
+
+    async def ran(self, *words: str) -> tuple[int, str]:
+        """The same of any command, by somebody who is not root."""
+        return await self._ended(words, {}, user=OTHER_USER if os.geteuid() == 0 else None)
+
+    async def _ended(
+        self, words: Sequence[str], env: dict[str, str], *, user: int | None = None
+    ) -> tuple[int, str]:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "doctor", *options, env={**self.env, **env}, cwd=ROOT,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+            sys.executable, "-m", "bot", *words, env={**self.env, **env}, cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, user=user,
         )  # fmt: skip
         output, _ = await process.communicate()
         return process.returncode or 0, output.decode()
@@ -263,7 +284,7 @@ FAULTS = {
     ),
     "a channel shared with another organization": Fault(
         "#card-alerts is shared with another organization",
-        "Name a channel of your own",
+        "Name a channel of your own in countersign.toml, or allow it with slack.shared_ok",
         slack("channels", id="C0ALERTS", is_ext_shared=True),
     ),
     "a group that does not exist": Fault(
@@ -382,6 +403,63 @@ def listening(port: int) -> Iterator[None]:
         yield
 
 
+OTHER_USER = 65534
+"""As whom a command runs where this process is root, for whom nothing is read-only."""
+
+
+@pytest.fixture
+def shelf() -> Iterator[Path]:
+    """A folder that every user can enter; those of pytest are its own user's alone."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def for_reading_only(path: Path) -> None:
+    """Let nobody write this file or folder, and the other user read what is in it."""
+    for one in (path, *path.rglob("*")):
+        one.chmod(0o555 if one.is_dir() else 0o444)
+
+
+@pytest.mark.parametrize("what", ["the file", "its folder"])
+@pytest.mark.parametrize("command", [("run",), ("run", "--no-migrate"), ("doctor",)])
+async def test_a_database_that_cannot_be_written_is_called_that_by_the_start_and_the_doctor(
+    patient: Patient, shelf: Path, command: tuple[str, ...], what: str
+) -> None:
+    database = patient.move_to(shelf)
+    if what == "the file":
+        database.parent.chmod(0o777)
+        for path in database.parent.glob("bot.db*"):
+            path.chmod(0o444)
+    else:
+        for_reading_only(database.parent)
+
+    try:
+        code, output = await patient.ran(*command)
+    finally:
+        database.parent.chmod(0o755)
+
+    assert code == (1 if command == ("doctor",) else 2), output
+    assert f"{database} " in output
+    assert "cannot be written" in output
+    assert re.search("Give (them|it and its folder) to the user that Countersign runs as", output)
+    assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("command", [("run",), ("migrate",)])
+async def test_a_folder_in_which_no_database_can_be_made_is_called_that(
+    patient: Patient, shelf: Path, command: tuple[str, ...]
+) -> None:
+    patient.move_to(shelf)
+    patient.env["COUNTERSIGN_DATABASE_URL"] = "sqlite:////proc/countersign/bot.db"
+
+    code, output = await patient.ran(*command)
+
+    assert code == 2, output
+    assert "/proc/countersign/bot.db and its folder cannot be written" in output
+    assert "Traceback" not in output
+
+
 async def test_a_relay_to_a_name_that_does_not_resolve_is_wrong(patient: Patient) -> None:
     relay_to(patient, "hooks.invalid")  # a name that no resolver knows [RFC 6761]
 
@@ -418,6 +496,21 @@ async def test_what_only_has_to_be_checked_is_no_fault(patient: Patient) -> None
     assert found["wrong"] == []
     for said in ("does not answer as Countersign", "No audit channel", "no webhook yet"):
         assert any(said in text for text in found["to_check"]), said
+
+
+async def test_a_shared_channel_that_the_file_allows_is_no_fault_and_is_said(patient: Patient) -> None:
+    patient.change_file("[slack]", '[slack]\nshared_ok = ["#card-alerts"]')
+    await patient.in_slack("channels", {"id": "C0ALERTS", "is_ext_shared": True})
+
+    allowed = await patient.findings()
+    await patient.in_slack("channels", {"id": "C0APPROVALS", "is_ext_shared": True})
+    other = await patient.findings()
+
+    assert allowed["wrong"] == []
+    (said,) = [text for text in allowed["to_check"] if "#card-alerts" in text]
+    assert "shared with another organization, as slack.shared_ok allows" in said
+    (wrong,) = other["wrong"]
+    assert "#card-approvals is shared with another organization" in wrong
 
 
 async def test_a_script_reads_the_same_findings_with_their_levels(patient: Patient) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sandbox.slack.state.user_object import MAIL_DOMAIN
 from tests.crash.outside import MASTER, Json, Outside, outside
 from tests.crash.people_at_work import GaveUp, Operators
 from tests.crash.programme import FREEZE, ORDER, TOPUP
@@ -47,6 +48,7 @@ def _canaries(world: Outside) -> dict[str, str]:
         "master key": MASTER.rstrip("="),
         "phone": PHONE,
         "e-mail": EMAIL,
+        "e-mail of somebody in Slack": MAIL_DOMAIN,
     }
 
 

@@ -189,3 +189,21 @@ async def test_channels_are_listed_as_the_app_may_see_them(make_stage: MakeStage
     assert members["members"] == ["U0ALICE", "U0BOB", "U0CAROL", "U0BOT"]
     assert (opened["channel"]["id"], opened["channel"]["user"]) == ("D0BOB", "U0BOB")
     assert (await stage.api("conversations.open", users="U0BOT"))["error"] == "cannot_dm_bot"
+
+
+async def test_an_app_sees_the_addresses_of_its_workspace_only_with_the_scope_for_it(
+    make_stage: MakeStage,
+) -> None:
+    async def addresses(*more: str) -> set[str]:
+        manifest = copy.deepcopy(MANIFEST)
+        scopes = set(manifest["oauth_config"]["scopes"]["bot"]) - {"users:read.email"}
+        manifest["oauth_config"]["scopes"]["bot"] = sorted({*scopes, *more})
+        stage = await make_stage(connect=False, manifest=manifest)
+        people = [*(await stage.client.users_list())["members"]]
+        people.append((await stage.client.users_info(user="U0STRANGER"))["user"])
+        return {one["profile"]["email"] for one in people if "email" in one["profile"]}
+
+    assert await addresses() == set()
+    seen = await addresses("users:read.email")
+    assert {"alice@northwind-team.example", "bob@northwind-team.example"} <= seen
+    assert not any("sven" in address or "countersign" in address for address in seen)

@@ -41,6 +41,7 @@ async def test_a_refused_password_says_where_to_set_it(refusing_server: int) -> 
         await migrate(url)
 
     assert "Set PGPASSWORD" in str(caught.value)
+    assert " postgresql://bot:***@127.0.0.1" in str(caught.value), "as it was written, without the password"
     assert "hunter2" not in str(caught.value)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
+from bot.cli.audit import in_words
 from bot.cli.doctor.findings import Finding, of_error, well, wrong
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Findin
 
 def _audit_chain(report: Report) -> Finding:
     if report.ok:
-        return well("audit_chain", f"The audit chain is whole: {report.count} entries.")
+        return well("audit_chain", f"The audit chain is whole: {in_words(report.count)}.")
     return wrong(
         "audit_chain",
         f"The audit chain is broken at entry {report.first_bad} ({report.kind}): somebody changed the database outside"

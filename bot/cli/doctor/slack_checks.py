@@ -102,7 +102,7 @@ def _app_token(fault: str | None) -> Finding:
 async def _channels(config: Config, directory: SlackDirectory) -> AsyncIterator[Finding]:
     channels = config.channels
     for name in filter(None, (channels.approvals, channels.alerts, channels.audit)):
-        yield await _channel(name, directory)
+        yield await _channel(name, directory, may_be_shared=name in channels.shared_ok)
     if not channels.audit:
         yield to_check(
             "audit_channel",
@@ -111,25 +111,36 @@ async def _channels(config: Config, directory: SlackDirectory) -> AsyncIterator[
         )
 
 
-async def _channel(name: str, directory: SlackDirectory) -> Finding:
-    """Is it there, ours alone, and may Countersign post in it?"""
+async def _channel(name: str, directory: SlackDirectory, *, may_be_shared: bool) -> Finding:
+    """Is it there, ours alone unless the file allows more, and may Countersign post in it?"""
     from bot.domain import slack_faults
     from bot.domain.errors import LookupFailed
 
     try:
         channel = await directory.channel(name)
         code = await directory.channel_fault(channel)
-        if not code and await directory.is_shared(channel):
-            return wrong(
-                "channel",
-                f"{name} is shared with another organization, whose people read what is posted there. Name a channel of"
-                " your own in countersign.toml and restart.",
-            )
+        is_shared = not code and await directory.is_shared(channel)
     except LookupFailed as error:
         code = error.code
     if code:
         return wrong("channel", slack_faults.explained(code, name))
+    if is_shared:
+        return _shared(name, is_allowed=may_be_shared)
     return well("channel", f"Channel {name} is there, and Countersign is in it.")
+
+
+def _shared(name: str, *, is_allowed: bool) -> Finding:
+    if is_allowed:
+        return to_check(
+            "channel",
+            f"{name} is shared with another organization, as slack.shared_ok allows: its people read what is posted"
+            " there.",
+        )
+    return wrong(
+        "channel",
+        f"{name} is shared with another organization, whose people read what is posted there. Name a channel of your"
+        " own in countersign.toml, or allow it with slack.shared_ok, and restart.",
+    )
 
 
 def _named(config: Config) -> Mapping[str, Sequence[str]]:

@@ -148,7 +148,7 @@ class Events:
     def person_changed(self, person: Person) -> None:
         """`user_change`: something about a person changed."""
         now = self.clock.now()
-        user = user_json(person, now)
+        user = user_json(person, now, with_email="users:read.email" in self.manifest.scopes)
         user["profile"]["fields"] = []
         user["locale"] = "en-US"
         event = {

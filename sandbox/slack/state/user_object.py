@@ -10,11 +10,15 @@ from sandbox.slack.state.people import APP_ID, BOT_ID, BOT_USER, TEAM_DOMAIN, Pe
 
 #: Where Slack would keep pictures; nothing is there, and nothing loads it.
 AVATARS = f"https://{TEAM_DOMAIN}.slack.com/avatars"
+#: Of the addresses of people, which an app sees only with `users:read.email`.
+MAIL_DOMAIN = "northwind-team.example"
 AVATAR_SIZES = (24, 32, 48, 72, 192, 512)
 
 
-def user_json(person: Person, now: float) -> Json:
-    """A user as Slack shows it to an app without `users:read.email`, at `now` (seconds since the epoch).
+def user_json(person: Person, now: float, *, with_email: bool) -> Json:
+    """A user as Slack shows it to an app at `now` (seconds since the epoch).
+
+    `with_email`: the app has `users:read.email`.
 
     Source: https://docs.slack.dev/reference/objects/user-object
     """
@@ -34,6 +38,8 @@ def user_json(person: Person, now: float) -> Json:
     }
     if person.id == BOT_USER:
         profile |= {"api_app_id": APP_ID, "bot_id": BOT_ID, "always_active": False}
+    elif with_email and not person.is_bot and not person.is_stranger:
+        profile["email"] = f"{person.name}@{MAIL_DOMAIN}"
     if person.is_stranger:
         shown["is_stranger"] = True
     if not person.deleted:

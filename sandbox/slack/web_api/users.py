@@ -44,7 +44,11 @@ def users_info(workspace: Workspace, args: Args) -> Json:
     person = workspace.store.people.get(args.required("user"))
     if person is None:
         raise SlackError("user_not_found")
-    return {"user": user_json(person, workspace.clock.now())}
+    return {"user": user_json(person, workspace.clock.now(), with_email=_may_see_email(workspace))}
+
+
+def _may_see_email(workspace: Workspace) -> bool:
+    return "users:read.email" in workspace.manifest.scopes
 
 
 def users_list(workspace: Workspace, args: Args) -> Json:
@@ -54,9 +58,9 @@ def users_list(workspace: Workspace, args: Args) -> Json:
     """
     own = [one for one in workspace.store.people.values() if not one.is_stranger]
     shown, cursor = page(own, args, default=len(own) or 1)
-    now = workspace.clock.now()
+    now, with_email = workspace.clock.now(), _may_see_email(workspace)
     return {
-        "members": [user_json(person, now) for person in shown],
+        "members": [user_json(person, now, with_email=with_email) for person in shown],
         "cache_ts": int(now),
         "response_metadata": {"next_cursor": cursor},
     }

@@ -25,9 +25,9 @@ from tests.support.ports import free_ports
 TARGET = Path(__file__).with_name("images") / "countersign.png"
 CHROMIUM = "/usr/bin/chromium"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-# The README shows it about 840 wide: a small window, drawn finely, so that its words can be read there.
-SIZE = {"width": 1290, "height": 1010}
-SCALE = 1.5
+# The README shows it about 840 wide: a small window, drawn larger, so that its words can be read there.
+SIZE = {"width": 1280, "height": 1010}
+SCALE = 1400 / 1280
 PATIENCE_MS = 30_000
 
 

@@ -59,13 +59,13 @@ def _programs(asked: Asking) -> tuple[list[str], str]:
 
 
 async def _handover(asked: Asking) -> Block:
-    note = as_typed(asked.command.rest)
-    text = await handover.preview(asked.core, asked.slack_id, note)
-    return status_view.handover_preview(text, f"countersign {_POST} {note}")
-
-
-async def _post_handover(asked: Asking) -> Block:
-    await handover.give(asked.core, asked.slack_id, as_typed(asked.command.rest))
+    """A preview; what begins with "post", as its button says it, is posted."""
+    note = as_typed(asked.command.rest).strip()
+    word, _, rest = note.partition(" ")
+    if word.lower() != _POST:
+        text = await handover.preview(asked.core, asked.slack_id, note)
+        return status_view.handover_preview(text, f"countersign handover {_POST} {note}")
+    await handover.give(asked.core, asked.slack_id, rest)
     return replies.said("✓ Your hand-over is in the alerts channel. The next person presses Accept there.")
 
 
@@ -80,8 +80,8 @@ async def _people(asked: Asking) -> Block:
     return await otp_recipients.answer(asked.core, asked.slack_id, asked.command.rest)
 
 
-# What the button under the preview of a hand-over asks for; help does not name it.
-_POST = "handover-post"
+# The first word of what the button under the preview of a hand-over asks for.
+_POST = "post"
 
 _on_duty = partial(LookUp, group="on duty")
 LOOK_UPS = (
@@ -118,7 +118,6 @@ LOOK_UPS = (
         "/countersign handover [NOTE]",
         "show what is open, and post it for the next shift",
     ),
-    LookUp(("countersign", _POST), _post_handover),
     LookUp(
         ("countersign", "what-if"),
         _what_if,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
-from tests.alerts.conftest import Desk
+from bot.services.messages import digest
+from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import BOB
 
 HASH = "0x" + "5e" * 32
@@ -79,6 +82,20 @@ async def test_a_late_submission_is_overdue_once_and_says_so_more_loudly(desk: D
     await desk.poll("funding", seconds=6 * 3600)
 
     assert "overdue: pending for more than 6 h" in await desk.only()
+
+
+async def test_the_digest_has_the_funding_on_its_way_with_its_time(desk: Desk) -> None:
+    await desk.poll("account", "funding")
+    await submitted(desk)
+    await digest.post(desk.driver.core)
+    await desk.driver.world.advance(24 * 3600)
+    await desk.poll("account", "funding")
+    await digest.post(desk.driver.core)
+    await desk.posted()
+
+    said = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
+    assert "Funding on its way" in str(said[-1])
+    assert re.search(r"on POLYGON: [^']* for 24 hours", str(said[-1])), said[-1]
 
 
 async def test_a_ledger_that_differs_twice_is_reported_with_both_figures(

@@ -131,7 +131,7 @@ MESSAGES: Mapping[str, Draw] = {
     "direct-approved-paused": _direct,
     "status": _status,
     "what-if": _what_if,
-    "handover-preview": lambda text: status.handover_preview(text, f"countersign handover-post {text}"),
+    "handover-preview": lambda text: status.handover_preview(text, f"countersign handover post {text}"),
     "code-people": lambda text: otp_recipients.code_people(
         [h.CodePerson(text, "U0ALICE", (text, text)), h.CodePerson(text, "U0BOB", ())] * 30
     ),

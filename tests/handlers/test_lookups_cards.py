@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bot.domain.cards import CardEntry
 from bot.domain.money import format_usd
@@ -126,6 +127,9 @@ async def test_purchases_add_up_without_declines_and_in_the_persons_own_days(dri
     total = sum(Decimal(text.removesuffix(" USD").replace(",", "")) for text in charged)
     assert f"Charged {total:,} USD" in str(shown)
     assert ", 1 decline" in str(shown)
+    assert "When (Europe/Paris)" in str(shown), "Alice's own zone, and not that of the machine"
+    now = driver.world.clock.now().astimezone(ZoneInfo("Europe/Paris"))
+    assert f"{now:%Y-%m-%d %H:}" in found[0][0]
     assert "9 EUR" in str(found)
     assert "read from your card provider" in str(shown)
 

@@ -196,7 +196,7 @@ def answers() -> Iterator[Sample]:
     yield "/countersign status, nothing open", status.status(replace(_status(), alerts=()), may_pause=True)
     waits = "• R-7K3M pending: Top up MARTA KOWALSKA ••3205 by 50.00 USD"
     open_now = f"Marta asks about her hotel.\n\nOpen requests: 1\n{waits}"
-    yield "/countersign handover", status.handover_preview(open_now, "countersign handover-post")
+    yield "/countersign handover", status.handover_preview(open_now, "countersign handover post")
     yield "/countersign what-if", status.what_if(the_what_if())
     yield "/countersign alerts", alerts.open_alerts(p.AlertsView(_open_alerts("funding: review"), ()))
 

@@ -384,6 +384,11 @@ FAULTS = {
         "/countersign webhook",
         webhook_elsewhere,
     ),
+    "a webhook and no address of our own": Fault(
+        "its events go to https://old.example.com/webhooks/main, and COUNTERSIGN_PUBLIC_URL is not set",
+        "Set COUNTERSIGN_PUBLIC_URL and restart. Then type /countersign webhook in Slack",
+        lambda patient: patient.register_webhook("https://old.example.com/webhooks/main"),
+    ),
     "a relay into our own network": Fault(
         "core-ledger: localhost leads to",
         "Name a public host",

@@ -87,6 +87,9 @@ async def _webhook(client: PartnerClient, name: str, public_url: str | None) -> 
         elsewhere = f"not to {ours}" if ours else "and COUNTERSIGN_PUBLIC_URL is not set"
         fix = (
             "Type /countersign webhook in Slack and register the address, or correct COUNTERSIGN_PUBLIC_URL."
+            if ours
+            else "Set COUNTERSIGN_PUBLIC_URL and restart. Then type /countersign webhook in Slack and register the"
+            " address."
         )
         return wrong("webhook", f"Program {name}: its events go to {found.url}, {elsewhere}. {fix}")
     if not found.active:

@@ -179,6 +179,7 @@ def test_a_wrong_master_key_ends_with_78_and_names_the_keys(ready: Terminal) -> 
     said = ready.run("keys", "list", code=78, COUNTERSIGN_MASTER_KEY_FILE=str(ready.folder / "other.key"))
 
     assert "does not fit this database" in said
+    assert "nothing was changed" not in said, "a start upgrades the tables before it tries the key"
 
 
 def test_a_weak_master_key_is_refused(terminal: Terminal) -> None:

@@ -57,13 +57,13 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
         yield to_check("draft_only", "Draft only is on: everything is for practice, and nothing is sent.")
 
 
-def _unanswered(error: str, api_url: str) -> str:
+def _unanswered(error: str, address: str) -> str:
     """Why the first call failed, and the fix: unlike the bot, this command is not tried again by itself."""
     from bot.domain import slack_faults
 
     if slack_faults.is_away(error):
         return (
-            f"Slack did not answer at {api_url} ({error}). Check the network of this machine, and a firewall or proxy"
+            f"Slack did not answer at {address} ({error}). Check the network of this machine, and a firewall or proxy"
             " before it; https://status.slack.com shows whether Slack works."
         )
     if error == "ratelimited":

@@ -29,6 +29,8 @@ def opened_to(host: str) -> str:
     """What to open beside loopback, said with a warning; empty for loopback itself. Raises Mistake for an address that
     this machine does not have.
     """
+    from bot.partner.loopback import is_loopback
+
     try:
         address = ip_address(host)
         with socket.socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET) as probe:
@@ -37,7 +39,7 @@ def opened_to(host: str) -> str:
         raise Mistake(
             f"{host} is not an address of this machine. Use --host {EVERY_ADDRESS} for all addresses that it has."
         ) from None
-    if address.is_loopback:
+    if is_loopback(host):
         return ""
     typer.echo(
         f"Warning: everyone who can reach {host} can act as anybody here. Type no real token, key or card number into"

@@ -39,7 +39,7 @@ def steps(partner_url: str) -> Sequence[Step]:
             go="partner simulator",
             address=partner_url,
             done_in="card-alerts",
-            done_text="MARTA KOWALSKA ••3205 declined",
+            done_text="MARTA KOWALSKA ••3205, the card does not hold enough",
         ),
         Step(
             "As Alice, open {go} and press Suggest a fix under the alert. Say how much is missing and why, and let Bob"

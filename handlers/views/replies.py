@@ -151,7 +151,7 @@ def approved(
     if unread:
         end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (
-            f"{text} Your card provider could not be read just now. It is sent once that works. It waits"
+            f"{text} Your card provider could not be read just now, so it is not sent yet. It waits"
             f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
             " request."
         )

@@ -157,6 +157,6 @@ async def approve_newest(newcomer: Newcomer) -> None:
     """As Bob, where the hint leads."""
     await newcomer.follow()
     await newcomer.button("Approve")
-    await expect(newcomer.page.get_by_role("dialog")).to_contain_text("You are approval 1 of 1")
+    await expect(newcomer.page.get_by_role("dialog")).to_contain_text("approval 1 of 1")
     await newcomer.button("Approve")
     await expect(newcomer.page.get_by_role("dialog")).to_have_count(0)

@@ -168,7 +168,7 @@ async def test_a_storm_that_both_receive_is_counted_truly(two: Two) -> None:
 
     (alert,) = [found for found in await two.alerts() if found.kind == "decline"]
     assert alert.count == 40
-    assert "declined 40 times" in alert.title
+    assert "Declined 40 times" in alert.title
 
 
 async def test_a_code_goes_out_from_whichever_process_received_it(two: Two) -> None:

@@ -79,7 +79,7 @@ ORDERS = [
         (400, "INVALID_NAME", "Correct the name"),
         (400, "INVALID_EMAIL", "Correct the e-mail"),
         (400, "INVALID_PHONE", "Correct the phone"),
-        (400, "PHONE_COUNTRY_NOT_ALLOWED", "phone of another country"),
+        (400, "PHONE_COUNTRY_NOT_ALLOWED", "number from another country"),
         (409, "QUOTA", "Contact your card provider"),
     ),
     Row("429", status(429, "RATE_LIMITED"), State.EXECUTING, "Nothing has moved yet", 60, State.SUCCEEDED),
@@ -295,7 +295,7 @@ FUNDINGS = [
     Row("200, pending", None, State.SUCCEEDED, "not verified yet"),
     *refusals(
         (400, "BAD_REQUEST", "Nothing was changed"),
-        (409, "ALREADY_SUBMITTED", "Another account holds"),
+        (409, "ALREADY_SUBMITTED", "Another account has already submitted"),
         (409, "ALREADY_CREDITED", "Find it in the ledger"),
         (429, "TOO_MANY_PENDING", "Wait until some are found"),
     ),

@@ -113,7 +113,7 @@ REFUSALS: dict[str, list[tuple[int, str, str]]] = {
     "card_limits": [(400, "BAD_REQUEST", "It said"), (404, "NOT_FOUND", "Check the card")],
     "card_phone": [
         (400, "INVALID_PHONE", "Correct the phone"),
-        (400, "PHONE_COUNTRY_NOT_ALLOWED", "phone of another country"),
+        (400, "PHONE_COUNTRY_NOT_ALLOWED", "number from another country"),
         (404, "NOT_FOUND", "Check the card"),
     ],
     "card_3ds": [(400, "BAD_REQUEST", "It said"), (404, "NOT_FOUND", "Check the card")],

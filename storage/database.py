@@ -78,6 +78,12 @@ class Database:
                 os.close(os.open(self.path, os.O_RDWR))
         except OSError as error:
             return self._why_unwritable(error)
+        lock = lock_path(self.path)
+        if lock.exists() and not os.access(lock, os.R_OK | os.W_OK):
+            return (
+                f"{lock} cannot be written ({os.strerror(errno.EACCES)}). Give it to the user that Countersign runs as:"
+                " another user made it, by running a command on this database."
+            )
         return ""
 
     def _why_unwritable(self, error: OSError) -> str:
@@ -136,6 +142,12 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
     cursor.close()
 
 
+def lock_path(path: Path) -> Path:
+    """The lock file of an SQLite file, whatever path leads to it."""
+    real = path.resolve()
+    return real.with_name(real.name + ".lock")
+
+
 class FileLock:
     """Holds a SQLite database, whatever path leads to it. The system drops it when the process dies.
 
@@ -146,7 +158,7 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         """Take the lock or raise `DatabaseInUse`."""
         real = path.resolve()
-        self._file = os.open(real.with_name(real.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        self._file = os.open(lock_path(real), os.O_RDWR | os.O_CREAT, 0o600)
         self._name = socket.socket(socket.AF_UNIX)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -29,7 +29,7 @@ async def check_canary(tx: Tx) -> None:
             wrong.append(row.kid)
     if wrong:
         raise WrongMasterKey(
-            f"The master key does not fit this database, so nothing was started and nothing was changed."
+            "The master key does not fit this database, so nothing was started."
             f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(tx.vault.kids)}."
             " Give the keyring that was used before."
         )

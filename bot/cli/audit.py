@@ -80,8 +80,15 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, as_jso
     from bot.cli.environment import open_store
     from storage import audit
 
+    if last is not None and first > last:
+        raise Mistake(f"--from {first} is after --to {last}, so there is nothing to check.")
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=anchors)
+    if report.ok and not report.count and first > 1:
+        raise Mistake(
+            f"There is no entry from {first} on, so nothing was checked. If there was one before, the end of the chain"
+            " was cut off: check it with --anchors, and keep a copy of the database before anything else."
+        )
     if as_json:
         typer.echo(_as_json(report))
     elif report.ok:

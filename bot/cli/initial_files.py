@@ -6,11 +6,12 @@ questions: they go into the `.env` by hand, and the Partner API's key goes to `c
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import typer
@@ -45,23 +46,43 @@ def write(folder: Path, given: Answers) -> None:
             f"{folder} has {' and '.join(there)} already, and nothing is overwritten. Nothing was written. Name another"
             " folder, such as: countersign init local"
         )
+    _refuse_unwritable(folder)
     answers = _asked(folder, given)
     policy = policy_file(answers)
     environment = _environment(folder, answers)
     Config.parse(policy.encode())
     Settings.from_env({"COUNTERSIGN_DATABASE_URL": str(answers.database_url)})
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error.strerror) from None
     _create(folder / POLICY, policy, mode=0o644)
     _create(folder / MASTER_KEY, new_master() + "\n", mode=0o400)
     _create(folder / ENVIRONMENT, environment, mode=0o600)
     typer.echo(_what_next(folder))
 
 
+def _refuse_unwritable(folder: Path) -> None:
+    """Raise `Mistake` where no file can be made there, before anybody answers five questions."""
+    there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
+    if not there.is_dir():
+        raise Mistake(f"{there} is not a folder. Nothing was written. Name another folder.")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _unwritable(there, os.strerror(errno.EACCES))
+
+
+def _unwritable(folder: Path, why: str | None) -> Mistake:
+    return Mistake(
+        f"{folder} cannot be written by you ({why}). Nothing was written. Name another folder, or have somebody give"
+        " you this one."
+    )
+
+
 def _asked(folder: Path, given: Answers) -> Answers:
     def ask(answer: str | None, question: str, usual: str) -> str:
         return answer if answer is not None else str(typer.prompt(question, default=usual))
 
-    return Answers(
+    answers = Answers(
         approvers=ask(
             given.approvers,
             "Who approves? A user group, or member ids with commas between them",
@@ -78,6 +99,13 @@ def _asked(folder: Path, given: Answers) -> Answers:
             f"sqlite:///{folder}/countersign.db",
         ),
     )
+    return replace(answers, database_url=_from_every_folder(str(answers.database_url)))
+
+
+def _from_every_folder(database_url: str) -> str:
+    """The address, with an SQLite file by its absolute path: a service runs in another folder than a terminal."""
+    path = database_url.removeprefix("sqlite:///")
+    return f"sqlite:///{Path(path).absolute()}" if path and path != database_url else database_url
 
 
 def policy_file(answers: Answers) -> str:

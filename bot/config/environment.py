@@ -296,7 +296,7 @@ def _unknown_names(given: Mapping[str, str]) -> Iterator[str]:
         if name in known or _is_from_kubernetes(name, given[name]):
             continue
         if name.startswith("COUNTERSIGN_"):
-            yield f"{name} is not a setting.{unknown(name, known)}"
+            yield f"{name} is not a setting.{unknown(name, known, prefix='COUNTERSIGN_')}"
 
 
 def _wrong_combinations(given: Mapping[str, str]) -> Iterator[str]:

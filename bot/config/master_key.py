@@ -13,6 +13,8 @@ from bot.partner.secret import Secret
 
 # A key service that takes longer than this is down, and the start must say so rather than hang.
 COMMAND_TIMEOUT_S = 10
+_PATH_FIX = "Correct the path, or give the file to the user that Countersign runs as."
+_COMMAND_FIX = "Run it by hand, as the user that Countersign runs as, to see why."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,9 @@ class MasterKeySource:
                 )
             return Secret(path.read_text(encoding="ascii"))
         except OSError as error:
-            raise SettingsError([f"{self.name}: {path} cannot be read ({error.strerror})."]) from None
+            raise SettingsError(
+                [f"{self.name}: {path} cannot be read ({error.strerror}). {_PATH_FIX}"]
+            ) from None
         except UnicodeDecodeError:
             raise SettingsError([f"{self.name}: {path} is not a keyring: one base64 key a line."]) from None
 
@@ -52,13 +56,17 @@ class MasterKeySource:
                 argv, stdout=subprocess.PIPE, timeout=COMMAND_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
             )
         except subprocess.TimeoutExpired:
-            sentence = f"{self.name}: {argv[0]} did not end within {COMMAND_TIMEOUT_S} seconds."
+            sentence = (
+                f"{self.name}: {argv[0]} did not end within {COMMAND_TIMEOUT_S} seconds. {_COMMAND_FIX}"
+            )
             raise SettingsError([sentence]) from None
         except OSError as error:
-            raise SettingsError([f"{self.name}: {argv[0]} cannot be run ({error.strerror})."]) from None
+            raise SettingsError(
+                [f"{self.name}: {argv[0]} cannot be run ({error.strerror}). {_COMMAND_FIX}"]
+            ) from None
         if done.returncode:
             raise SettingsError(
-                [f"{self.name}: {argv[0]} ended with code {done.returncode}, printing no key."]
+                [f"{self.name}: {argv[0]} ended with code {done.returncode}, printing no key. {_COMMAND_FIX}"]
             )
         try:
             return Secret(done.stdout.decode("ascii"))

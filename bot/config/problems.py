@@ -51,10 +51,14 @@ def sentences(error: ValidationError, model: type[BaseModel]) -> list[str]:
     return [f"{_name(one['loc'])} {_phrase(one, model)}" for one in found]
 
 
-def unknown(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, as a sentence with a space before it; empty where none is near."""
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+def unknown(name: str, known: Iterable[str], *, prefix: str = "") -> str:
+    """The name that was probably meant, as a sentence with a space before it; empty where none is near.
+
+    `prefix` is not compared: that two names begin with it does not make them near.
+    """
+    rests = [one.removeprefix(prefix) for one in known if one.startswith(prefix)]
+    near = difflib.get_close_matches(name.removeprefix(prefix), rests, n=1)
+    return f" Did you mean {prefix}{near[0]}?" if near else ""
 
 
 def models_in(annotation: Any) -> Iterator[type[BaseModel]]:

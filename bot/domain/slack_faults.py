@@ -74,6 +74,11 @@ def explained(error: str, channel: str = "") -> str:
                 "The app may not write to people (messages_tab_disabled). In the app's settings, under App Home, switch"
                 " on the Messages Tab."
             )
+        case "paid_teams_only":
+            return (
+                "User groups need a paid plan of Slack (paid_teams_only). List member ids in countersign.toml instead"
+                " of the group, and restart."
+            )
         case "ratelimited":
             return "Slack takes no more messages right now (ratelimited). Nothing to do: they are sent a little later."
     if error in TOKEN:
@@ -88,8 +93,13 @@ def explained(error: str, channel: str = "") -> str:
     return _something_else(error)
 
 
+def is_away(error: str) -> bool:
+    """Whether this says that Slack gave no answer, or none that it meant to give."""
+    return bool(_IS_AWAY.match(error))
+
+
 def _something_else(error: str) -> str:
-    if _IS_AWAY.match(error):
+    if is_away(error):
         return (
             f"Slack does not work right now ({error}). Nothing to do: Countersign tries again until it does."
         )

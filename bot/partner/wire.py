@@ -190,7 +190,7 @@ class Wire:
         except codec.BadJson:
             raise _unreadable(out, status, "the answer isn't JSON") from None
         if not isinstance(value, dict):
-            raise _unreadable(out, status, "the answer isn't JSON object")
+            raise _unreadable(out, status, "the answer isn't a JSON object")
         if status >= 400:
             raise _refusal(out, status, headers, value)
         if status not in (200, 201) or "data" not in value:

@@ -144,6 +144,8 @@ def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> 
         (("frobnicate",), "", "No such command"),
         (("audit", "export", "--format", "xml"), "", "xml"),
         (("audit", "verify", "--anchors", "absent.jsonl"), "", "cannot be read"),
+        (("audit", "verify", "--from", "99"), "", "There is no entry from 99 on, so nothing was checked"),
+        (("audit", "verify", "--from", "5", "--to", "2"), "", "--from 5 is after --to 2"),
         (("sandbox", "--slack-port", "0", "--partner-port", "0"), "", "Both halves are switched off"),
     ],
 )
@@ -177,6 +179,7 @@ def test_a_wrong_master_key_ends_with_78_and_names_the_keys(ready: Terminal) -> 
     said = ready.run("keys", "list", code=78, COUNTERSIGN_MASTER_KEY_FILE=str(ready.folder / "other.key"))
 
     assert "does not fit this database" in said
+    assert "nothing was changed" not in said, "a start upgrades the tables before it tries the key"
 
 
 def test_a_weak_master_key_is_refused(terminal: Terminal) -> None:

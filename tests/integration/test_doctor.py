@@ -266,7 +266,54 @@ def relay_to(patient: Patient, host: str) -> None:
     patient.change_file("destinations = []", f"destinations = [{destination}]")
 
 
+def key_file_that_is_missing(patient: Patient) -> None:
+    del patient.env["COUNTERSIGN_MASTER_KEYS"]
+    patient.env["COUNTERSIGN_MASTER_KEY_FILE"] = "/nowhere/master.key"
+
+
+def key_command_that_fails(patient: Patient) -> None:
+    del patient.env["COUNTERSIGN_MASTER_KEYS"]
+    patient.env["COUNTERSIGN_MASTER_KEY_COMMAND"] = "false"
+
+
+def slack_answers(effect: str, **fault: str) -> Callable[[Patient], Awaitable[None]]:
+    return slack("faults", effect=effect, times=999, **fault)
+
+
 FAULTS = {
+    "a Slack that cannot be reached": Fault(
+        f"Slack did not answer at {NOBODY_THERE}/api/",
+        "Check the network of this machine",
+        env(SLACK_API_URL=f"{NOBODY_THERE}/api/"),
+    ),
+    "a Slack that is asked too often": Fault(
+        "Slack was asked too often", "Run this again in a minute", slack_answers("429")
+    ),
+    "a group on a free plan of Slack": Fault(
+        "@card-approvers (people.approvers): User groups need a paid plan of Slack",
+        "List member ids in countersign.toml",
+        slack_answers("error", method="usergroups.list", error="paid_teams_only"),
+    ),
+    "an API that cannot be reached": Fault(
+        f"{NOBODY_THERE}/api/partner/v1 cannot be reached. ",
+        "Check the address, and the network of this machine.",
+        env(COUNTERSIGN_PARTNER_URL=f"{NOBODY_THERE}/api/partner/v1"),
+    ),
+    "an address that is not the API's": Fault(
+        "the answer isn't JSON. ",
+        "Check the address",
+        lambda patient: patient.env.update(COUNTERSIGN_PARTNER_URL=f"{patient.slack.url}/api/partner/v1"),
+    ),
+    "a master key file that is missing": Fault(
+        "/nowhere/master.key cannot be read (No such file or directory)",
+        "Correct the path, or give the file to the user that Countersign runs as.",
+        key_file_that_is_missing,
+    ),
+    "a command for the master key that fails": Fault(
+        "false ended with code 1, printing no key.",
+        "Run it by hand, as the user that Countersign runs as, to see why.",
+        key_command_that_fails,
+    ),
     "a channel without Countersign": Fault(
         "not in #card-approvals",
         "/invite @Countersign",
@@ -288,7 +335,7 @@ FAULTS = {
     ),
     "a group that does not exist": Fault(
         "no person named @no-such-group (people.admins)",
-        "Create it",
+        "Create it, or correct countersign.toml. A user group needs a paid plan of Slack; without one, list member ids",
         file("admins = []", 'admins = ["@no-such-group"]'),
     ),
     "a group with nobody in it": Fault(
@@ -335,6 +382,11 @@ FAULTS = {
         f"its events go to https://old.example.com/webhooks/main, not to {NOBODY_THERE}/webhooks/main",
         "/countersign webhook",
         webhook_elsewhere,
+    ),
+    "a webhook and no address of our own": Fault(
+        "its events go to https://old.example.com/webhooks/main, and COUNTERSIGN_PUBLIC_URL is not set",
+        "Set COUNTERSIGN_PUBLIC_URL and restart. Then type /countersign webhook in Slack",
+        lambda patient: patient.register_webhook("https://old.example.com/webhooks/main"),
     ),
     "a relay into our own network": Fault(
         "core-ledger: localhost leads to",
@@ -456,6 +508,32 @@ async def test_a_folder_in_which_no_database_can_be_made_is_called_that(
 
     assert code == 2, output
     assert "/proc/countersign/bot.db and its folder cannot be written" in output
+    assert "Traceback" not in output
+
+
+def lock_of_another_user(database: Path) -> Path:
+    database.parent.chmod(0o777)
+    database.chmod(0o666)
+    lock = database.with_name(database.name + ".lock")
+    lock.touch()
+    lock.chmod(0o444)
+    return lock
+
+
+@pytest.mark.parametrize("command", [("run",), ("doctor",), ("keys", "remove", "main")])
+async def test_a_lock_file_that_belongs_to_another_user_is_called_that(
+    patient: Patient, shelf: Path, command: tuple[str, ...]
+) -> None:
+    """Such as one that root made by running a command before the service had a user of its own."""
+    other = lock_of_another_user(patient.move_to(shelf))
+
+    code, output = await patient.ran(*command)
+
+    assert code == (1 if command == ("doctor",) else 2), output
+    assert (
+        f"{other} cannot be written (Permission denied). Give it to the user that Countersign runs as"
+        in output
+    )
     assert "Traceback" not in output
 
 

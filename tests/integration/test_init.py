@@ -112,6 +112,27 @@ def test_an_answer_that_cannot_be_is_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("folder", "sentence"),
+    [("file", "file is not a folder"), ("file/there", "file is not a folder"), ("/proc/there", "/proc")],
+    ids=["a file", "in a file", "where nobody may write"],
+)
+def test_a_folder_that_cannot_be_written_is_called_that(tmp_path: Path, folder: str, sentence: str) -> None:
+    (tmp_path / "file").write_text("mine")
+
+    said = init(tmp_path, folder, given="\n" * 5, code=2)
+
+    assert sentence in said
+    assert "Nothing was written. Name another folder" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_sqlite_file_is_found_from_every_folder_afterwards(tmp_path: Path) -> None:
+    init(tmp_path, "there", *OPTIONS, "--database-url", "sqlite:///data/c.db")
+
+    assert environment(tmp_path / "there")["COUNTERSIGN_DATABASE_URL"] == f"sqlite:///{tmp_path}/data/c.db"
+
+
 def test_the_next_steps_are_said_and_are_commands_that_there_are(tmp_path: Path) -> None:
     said = init(tmp_path, *OPTIONS, "--database-url", "sqlite:///c.db")
 

@@ -174,4 +174,6 @@ def test_what_kubernetes_says_of_a_service_with_our_name_is_ignored() -> None:
 def test_a_port_that_a_person_wrote_is_still_an_unknown_setting() -> None:
     (problem,) = problems_of({"COUNTERSIGN_PORT": "8402"})
 
-    assert problem.startswith("COUNTERSIGN_PORT is not a setting.")
+    assert problem == "COUNTERSIGN_PORT is not a setting.", (
+        "no other is near: what all begin with does not count"
+    )

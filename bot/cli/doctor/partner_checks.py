@@ -74,7 +74,9 @@ async def _webhook(client: PartnerClient, name: str, public_url: str | None) -> 
     try:
         found = await client.webhook()
     except PartnerError as error:
-        return to_check("webhook", f"Program {name}: where its events go could not be read. {error.message}")
+        return to_check(
+            "webhook", f"Program {name}: where its events go could not be read ({error.message})."
+        )
     if found is None:
         text = (
             f"Program {name}: no webhook yet. Events are read once a minute; to receive them within seconds, type"
@@ -85,6 +87,9 @@ async def _webhook(client: PartnerClient, name: str, public_url: str | None) -> 
         elsewhere = f"not to {ours}" if ours else "and COUNTERSIGN_PUBLIC_URL is not set"
         fix = (
             "Type /countersign webhook in Slack and register the address, or correct COUNTERSIGN_PUBLIC_URL."
+            if ours
+            else "Set COUNTERSIGN_PUBLIC_URL and restart. Then type /countersign webhook in Slack and register the"
+            " address."
         )
         return wrong("webhook", f"Program {name}: its events go to {found.url}, {elsewhere}. {fix}")
     if not found.active:
@@ -102,8 +107,10 @@ def _api_trouble(error: PartnerError, name: str, url: str) -> str:
 
     if isinstance(error, Unauthorized):
         return f"{error.message} Set a working key with `countersign keys set {name}`."
-    if isinstance(error, NotConnected | UnreadableAnswer) or not isinstance(error, Refused):
-        return f"{error.message} Check the address {url}, and the network of this machine."
+    if isinstance(error, NotConnected):
+        return f"{url} cannot be reached. Check the address, and the network of this machine."
+    if isinstance(error, UnreadableAnswer) or not isinstance(error, Refused):
+        return f"{url}: {error.message}. Check the address, and the network of this machine."
     return (
         f"{error.message} The address and the key may be right. Wait a few minutes and run this again; if it continues,"
         f" ask your card provider about {url}."

@@ -27,7 +27,6 @@ _EVENT_OF = {
 async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     """Everything that Slack is asked."""
     from bot import slack_connection
-    from bot.domain import slack_faults
     from bot.domain.errors import LookupFailed
     from handlers.slack_api import SlackDirectory, token_checks
 
@@ -35,11 +34,11 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     try:
         directory = await SlackDirectory.connect(client)
     except LookupFailed as error:
-        yield wrong("bot_token", slack_faults.explained(error.code))
+        yield wrong("bot_token", _unanswered(error.code, settings.slack_api_url))
         return
     token = await token_checks.bot_token(client)
     if isinstance(token, str):
-        yield wrong("bot_token", slack_faults.explained(token))
+        yield wrong("bot_token", _unanswered(token, settings.slack_api_url))
         return
     yield well("bot_token", f"Slack takes the bot token: {token.user} in {token.team}.")
     for finding in _scopes(token.scopes):
@@ -56,6 +55,20 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
         yield finding
     if config.channels.draft_only:
         yield to_check("draft_only", "Draft only is on: everything is for practice, and nothing is sent.")
+
+
+def _unanswered(error: str, api_url: str) -> str:
+    """Why the first call failed, and the fix: unlike the bot, this command is not tried again by itself."""
+    from bot.domain import slack_faults
+
+    if slack_faults.is_away(error):
+        return (
+            f"Slack did not answer at {api_url} ({error}). Check the network of this machine, and a firewall or proxy"
+            " before it; https://status.slack.com shows whether Slack works."
+        )
+    if error == "ratelimited":
+        return "Slack was asked too often (ratelimited). Run this again in a minute."
+    return slack_faults.explained(error)
 
 
 def _scopes(given: frozenset[str] | None) -> list[Finding]:
@@ -179,7 +192,8 @@ async def _name(name: str, places: Sequence[str], directory: SlackDirectory) -> 
         require_full_member(actor, directory.home_team)
     except UnknownName:
         text = (
-            f"Slack knows no user group and no person named {shown}. Create it, or correct countersign.toml."
+            f"Slack knows no user group and no person named {shown}. Create it, or correct countersign.toml. A user"
+            " group needs a paid plan of Slack; without one, list member ids."
         )
         return wrong("name", text)
     except NotAllowed as error:

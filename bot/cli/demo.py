@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("var/demo")
 CONFIG = Path(__file__).with_name("demo.toml")
+_TEAM_ZONE = 'timezone = "UTC"'
 # Where the card provider would find the bot; a name that leads nowhere else.
 PUBLIC_HOST = "countersign.example.com"
 
@@ -149,7 +150,8 @@ def _prepare(places: Places, *, fresh: bool) -> None:
         with os.fdopen(os.open(places.master_key, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
             file.write(new_master() + "\n")
     if not places.config.exists():
-        places.config.write_bytes(CONFIG.read_bytes())
+        text = CONFIG.read_text(encoding="utf-8")
+        places.config.write_text(text.replace(_TEAM_ZONE, f'timezone = "{_zone_here()}"'), encoding="utf-8")
 
 
 def _forget(folder: Path) -> None:

@@ -45,6 +45,8 @@ class AlertLineView:
     actor: str
     text: str
     mentions: tuple[str, ...]
+    live: bool
+    draft_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ class CodeView:
     where: str
     code: Secret = field(repr=False)
     good_until: datetime
+    live: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,7 @@ class LinkView:
     url: Secret = field(repr=False)
     good_until: datetime
     again_until: datetime  # another link may be had until then
+    live: bool
 
 
 @dataclass(frozen=True, slots=True)

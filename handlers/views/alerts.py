@@ -62,7 +62,10 @@ def _facts(view: AlertView) -> list[str]:
     is_note = view.resolved_at == view.raised_at
     parts = [b.when(view.raised_at) if is_note else f"since {b.when(view.raised_at)}"]
     if view.count > 1:
-        parts.append(f"seen {view.count:,} times, last {b.when(view.updated_at)}")
+        last = (
+            "" if view.state == "resolved" else f", last {b.when(view.updated_at)}"
+        )  # its ending is no sight of it
+        parts.append(f"seen {view.count:,} times{last}")
     if view.state == "acknowledged":
         until = f" until {b.when(view.held_until)}" if view.held_until else ""
         parts.append(f"acknowledged by {b.esc(view.acknowledged_by)}{until}")
@@ -109,11 +112,11 @@ def next_step(view: AlertView) -> b.Block:
 
 
 def line(view: AlertLineView) -> b.Block:
-    """One line of the alert's thread."""
+    """One line of the alert's thread. Its first line works alone on the phones of those whom it calls."""
     called = b.calls(view.mentions)
     who = f"{b.esc(view.actor)}: " if view.actor else ""
     text = f"{who}{b.esc(view.text)}{' ' + called if called else ''}"
-    return b.message(text, [b.section(text)])
+    return b.message(f"{b.money(view.live, draft_only=view.draft_only)} · {text}", [b.section(text)])
 
 
 def chart(view: AlertChartView) -> b.Block:
@@ -133,7 +136,7 @@ def code(view: CodeView) -> b.Block:
         b.section(f"{head}: {b.esc(view.where)}."),
         b.context(until),
     ]
-    return b.message(head, blocks)
+    return b.message(f"{b.money(view.live)} · {head}", blocks)
 
 
 def digest(view: DigestView) -> b.Block:

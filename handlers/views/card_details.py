@@ -24,4 +24,5 @@ def link(view: LinkView) -> b.Block:
         b.actions([b.button("New link", ids.NEW_LINK, request.id)], f"reveal:{request.id}"),
         b.context(f"{b.esc(request.id)} · a lost or expired link: *New link*, until {until}"),
     ]
-    return b.message(f"{b.esc(request.id)}: your link to the card details of {card}", blocks)
+    first = f"{b.money(view.live)} · {b.esc(request.id)}: your link to the card details of {card}"
+    return b.message(first, blocks)

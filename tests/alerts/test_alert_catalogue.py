@@ -232,7 +232,7 @@ async def test_a_new_row_is_raised_drawn_made_worse_fixed_and_over(desk: Desk) -
     await keep_coffee(desk, 0)
     assert "✗ Critical: Coffee of the kitchen is low" in await desk.only()
     (line,) = await desk.thread()
-    assert line.startswith("Now: Coffee of the kitchen is low. ")
+    assert line.startswith("SANDBOX · Now: Coffee of the kitchen is low. ")
     assert "S0" in line, "approvers are a group, and called"
 
     await desk.press(ALICE, "alert:remedy")

@@ -48,7 +48,9 @@ async def test_an_acknowledgement_is_shown_and_comes_back_unless_said_again(desk
     await alert_actions.tend(desk.driver.core)
     await desk.posted()
     assert "acknowledged by" not in await desk.only()
-    assert (await desk.thread())[-1] == "Raised again: this is still the case. <@U0BOB>"
+    assert (await desk.thread())[
+        -1
+    ] == "SANDBOX · Still open: Float of main is low: 900.00 USD, floor 1,000.00 USD. <@U0BOB>"
     assert "U0BOB" in await audited(desk, "alert.acknowledged")
 
 

@@ -55,6 +55,36 @@ async def test_a_severe_decline_has_a_message_for_each_card(desk: Desk) -> None:
     assert all("✗ Critical" in words and "looked like fraud" in words for words in shown)
 
 
+async def test_an_alert_that_called_people_when_it_was_raised_does_not_call_them_again_as_a_cluster(
+    desk: Desk,
+) -> None:
+    await desk.buy("SHADY LTD", decline_code="fraud_risk_declined")
+    await received(desk)
+    for _ in range(4):
+        await desk.buy("SHADY LTD", decline_code="fraud_risk_declined")
+    await received(desk)
+
+    assert "5 declines" in (await desk.thread())[-1]
+    calls = [m["text"] for m in await desk.everything() if "<!subteam^" in m["text"]]
+    assert len(calls) == 1, calls
+
+
+async def test_a_line_that_calls_people_into_a_thread_works_alone_on_a_phone(desk: Desk) -> None:
+    await desk.buy("ACME", decline_code="processing_error")
+    await received(desk)
+    for _ in range(4):
+        await desk.buy("ACME", decline_code="processing_error")
+    await received(desk)
+
+    calling = [
+        m["text"]
+        for m in await desk.everything()
+        if "<!subteam^" in m["text"] and m.get("thread_ts") not in (None, m["ts"])
+    ]
+    assert len(calling) == 1
+    assert calling[0].startswith("SANDBOX · 5 declines in a short time: the purchase could not be processed.")
+
+
 async def test_a_blocked_card_is_one_alert_whether_declined_or_swept(desk: Desk) -> None:
     card = desk.driver.world.cards[0]
     await desk.poll("cards")

@@ -56,7 +56,7 @@ async def test_news_of_a_submission_raise_again_what_was_acknowledged(desk: Desk
     await desk.poll("funding")
 
     assert "acknowledged by" not in await desk.only()
-    assert (await desk.thread())[-1] == "Now: Funding 0x5e5e5e…5e5e is rejected."
+    assert (await desk.thread())[-1] == "SANDBOX · Now: Funding 0x5e5e5e…5e5e is rejected."
 
 
 async def test_a_credit_taken_back_weeks_later_is_critical_though_no_event_came(desk: Desk) -> None:

@@ -40,7 +40,7 @@ async def test_a_low_float_ends_with_the_second_clean_reading_in_a_row(desk: Des
     assert "✓ Resolved: Float of main is back to 1,200.00 USD" in shown
     assert "It was below 1,000.00 USD for 2 minutes. The lowest was 900.00 USD." in shown
     assert "Submit funding" not in shown
-    assert await desk.thread() == ["Resolved: Float of main is back to 1,200.00 USD."]
+    assert await desk.thread() == ["SANDBOX · Resolved: Float of main is back to 1,200.00 USD."]
 
 
 async def test_the_alert_of_a_low_float_carries_its_chart_and_the_figures_in_words(desk: Desk) -> None:

@@ -608,6 +608,18 @@ async def test_live_updates_arrive_while_typing_and_lose_nothing(page: Page, des
     await expect(box).to_be_focused()
 
 
+async def test_times_are_in_the_zone_of_the_person_who_is_played(page: Page, desk: Desk) -> None:
+    """As Slack shows them, and as Countersign writes them into the tables beside."""
+    for user, zone in (("U0ALICE", "Asia/Tokyo"), ("U0BOB", "America/Lima")):
+        await desk.control("people", id=user, tz=zone)
+    await desk.post(channel="C0OPS", text="Closed <!date^1772409600^{date_num} {time}|some time>")
+    last = page.get_by_role("article").last
+
+    await expect(last).to_contain_text("2026-03-02 09:00 AM")
+    await play(page, "Bob", "card-ops")
+    await expect(last).to_contain_text("2026-03-01 07:00 PM")
+
+
 async def test_a_view_updated_by_the_app_keeps_what_was_typed(page: Page, desk: Desk) -> None:
     await send(page, "/desk")
     await page.get_by_label("Amount (USD)").fill("12.50")

@@ -7,6 +7,7 @@ import math
 import re
 import signal
 import time
+import tomllib
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -166,6 +167,15 @@ async def test_a_decline_is_an_alert_within_three_seconds(demo: Demo) -> None:
     assert time.monotonic() - began < ALERTED_S
     deliveries = (await demo.partner("state"))["deliveries"]
     assert {delivery["status"] for delivery in deliveries} == {200}, deliveries
+
+
+async def test_everybody_in_the_demo_and_its_alerts_have_the_zone_of_the_machine(tmp_path: Path) -> None:
+    async with running_demo(tmp_path, zone="Asia/Tokyo") as demo:
+        people = (await demo.slack("see", user=BOB))["people"]
+        policy = tomllib.loads((tmp_path / "var/demo/countersign.toml").read_text())
+
+    assert {person["tz"] for person in people} == {"Asia/Tokyo"}
+    assert policy["alerts"]["hours"]["timezone"] == "Asia/Tokyo"
 
 
 async def test_a_second_demo_says_that_the_first_runs_and_leaves_it_alone(demo: Demo, tmp_path: Path) -> None:

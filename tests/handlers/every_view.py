@@ -173,7 +173,9 @@ MESSAGES: Mapping[str, Draw] = {
     "alert-resolved": lambda text: alerts.alert(given.an_alert("resolved", text)),
     "alert-float": lambda _: alerts.alert(given.an_alert_of_the_float()),
     "alert-chart": lambda text: alerts.chart(p.AlertChartView("A-1-float.png", given.a_history())),
-    "alert-line": lambda text: alerts.line(p.AlertLineView("Bob Tanaka", text, ("S0APPROVERS", "U0CAROL"))),
+    "alert-line": lambda text: alerts.line(
+        p.AlertLineView("Bob Tanaka", text, ("S0APPROVERS", "U0CAROL"), True)
+    ),
     "alerts": lambda text: alerts.open_alerts(
         p.AlertsView(
             (given.an_alert(text=text),), (p.MuteView("quiet", "decline", text, "Bob Tanaka", None),)
@@ -185,6 +187,7 @@ MESSAGES: Mapping[str, Draw] = {
             Secret("https://countersign.example.com/details#tHe-tOkEn"),
             given.NOW,
             given.NOW,
+            live=True,
         )
     ),
     "digest": lambda text: alerts.digest(_digest(text)),

@@ -119,6 +119,33 @@ async def test_home_shows_the_float_with_its_floor_and_says_when_it_is_below(dri
     assert "*▲ The float is below its floor.*" in str(await driver.home(ALICE))
 
 
+async def test_the_chart_of_home_is_in_the_zone_of_the_person_who_looks(
+    driver: SlackDriver, homes: tuple[Homes, Counted]
+) -> None:
+    keeper, _ = homes
+    await driver.tell("people", {"id": ALICE, "tz": "Asia/Tokyo"})
+    await driver.tell("people", {"id": BOB, "tz": "America/Lima"})
+    await float_lookups.read_account(driver.core, "main")
+    await driver.world.advance(3600)
+    await driver.world.tell("float", {"amount_usd": "-10.00"})
+    for person, zone in ((ALICE, "Asia/Tokyo"), (BOB, "America/Lima")):
+        assert zones_of_charts(await driver.home(person)) == {zone}
+
+    await driver.world.tell("float", {"amount_usd": "-20.00"})
+    await driver.world.advance(120)
+    await float_lookups.read_account(driver.core, "main")
+    await keeper.tend()
+
+    for person, zone in ((ALICE, "Asia/Tokyo"), (BOB, "America/Lima")):
+        assert zones_of_charts((await driver.see(person))["home"]) == {zone}
+
+
+def zones_of_charts(view: Json) -> set[str]:
+    """What the time axes of the charts of a view are named by."""
+    drawn = [block["chart"] for block in view["blocks"] if block["type"] == "data_visualization"]
+    return {chart["axis_config"]["x_label"] for chart in drawn}
+
+
 def actions(view: Json) -> tuple[list[str], list[str]]:
     """The buttons under Actions, and what the menu beside them offers."""
     after = view["blocks"][headers(view).index("Actions") :]

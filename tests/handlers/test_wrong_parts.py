@@ -19,6 +19,15 @@ async def test_a_mistyped_period_is_blamed_and_the_card_before_it_is_not(driver:
         assert "“lastweek” isn't a period. Did you mean last week?" in await answer(driver, text)
 
 
+async def test_a_look_up_of_a_misspelt_card_offers_the_card_that_was_meant(driver: SlackDriver) -> None:
+    for text in ("/card show kowalsaa", "/card tx kowalsaa", "/card tx kowalsaa 7d"):
+        said = await answer(driver, text)
+        assert "No card matches “kowalsaa”. Did you mean MARTA KOWALSKA ••3205" in said, text
+    said = await answer(driver, "/card show dave")
+    assert "No card matches “dave”" in said
+    assert "`/card list` shows them all" in said
+
+
 async def test_a_filter_that_there_is_not_is_blamed(driver: SlackDriver) -> None:
     assert "“foo” isn't a filter of this list" in await answer(driver, "/card list foo")
 

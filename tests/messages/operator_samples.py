@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import bot.view_models as p
 from bot import operations
 from bot.domain import errors as domain
+from bot.domain.alerts import decline_alerts
 from bot.domain.people import draft_only
 from bot.domain.requests import State
 from bot.domain.time import Period
@@ -128,11 +129,11 @@ def looks() -> Iterator[Sample]:
     yield "Snooze", alerts.snooze("A-0123456789AB", "Until then its message stays as it is.")
     unresolved = found["unresolved"]
     yield "Suggest a fix: a text for the card provider", alerts.support(unresolved.title, unresolved.text)
-    called = "12 declines of this cause in a short time."
-    yield "In the thread of an alert", alerts.line(p.AlertLineView("", called, ("S0APPROVERS",)))
+    called = decline_alerts.cluster(12, "insufficient_card_balance")
+    yield "In the thread of an alert", alerts.line(p.AlertLineView("", called, ("S0APPROVERS",), False))
     yield (
         "In the thread of an alert, by a person",
-        alerts.line(p.AlertLineView("Bob Tanaka", "Acknowledged until 2026-03-02 13:00 UTC.", ())),
+        alerts.line(p.AlertLineView("Bob Tanaka", "Acknowledged until 2026-03-02 13:00 UTC.", (), False)),
     )
     history = the_float().history
     assert history is not None
@@ -144,7 +145,7 @@ def looks() -> Iterator[Sample]:
     yield "Audit anchor", alerts.anchor(p.AnchorView(1184, line))
     code = Secret("493 117")
     until = NOW + timedelta(minutes=5)
-    said = p.CodeView("DANIEL OKAFOR ••6994", "190.50 USD at Deutsche Bahn", code, until)
+    said = p.CodeView("DANIEL OKAFOR ••6994", "190.50 USD at Deutsche Bahn", code, until, False)
     yield "One-time code, to one person", alerts.code(said)
     yield "/countersign export, begun", exports.begun("transactions", _WEEK)
     yield "Export, running", exports.running("transactions", _WEEK, 12_000)

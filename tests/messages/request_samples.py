@@ -318,7 +318,7 @@ def direct() -> Iterator[Sample]:
     until = NOW + timedelta(minutes=2)
     yield (
         "Link to card details",
-        card_details.link(p.LinkView(reveal, url, until, NOW + timedelta(minutes=15))),
+        card_details.link(p.LinkView(reveal, url, until, NOW + timedelta(minutes=15), live=False)),
     )
 
 

@@ -71,9 +71,14 @@ async def _control(url: str, call: str, body: Json | None, query: dict[str, str]
     return found
 
 
-async def spawn(folder: Path, *words: str) -> Process:
-    """`countersign demo …` with its state under `folder`, and none of the settings of this machine."""
+async def spawn(folder: Path, *words: str, zone: str = "") -> Process:
+    """`countersign demo …` with its state under `folder`, and none of the settings of this machine.
+
+    `zone`: the time zone of the machine, where it is not the one that it has.
+    """
     env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    if zone:
+        env["TZ"] = zone
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "demo", *words),
         cwd=folder,
@@ -83,10 +88,10 @@ async def spawn(folder: Path, *words: str) -> Process:
     )
 
 
-async def start(folder: Path, port: int) -> Demo:
+async def start(folder: Path, port: int, zone: str = "") -> Demo:
     """Start it and wait for the address it prints, and for the page there."""
     began = monotonic()
-    process = await spawn(folder, "--port", str(port))
+    process = await spawn(folder, "--port", str(port), zone=zone)
     try:
         async with asyncio.timeout(START_PATIENCE_S):
             said = await _greeting(process)
@@ -138,9 +143,9 @@ async def refused(folder: Path, *words: str) -> str:
 
 
 @asynccontextmanager
-async def running_demo(folder: Path, port: int | None = None) -> AsyncIterator[Demo]:
+async def running_demo(folder: Path, port: int | None = None, zone: str = "") -> AsyncIterator[Demo]:
     """A demo of its own under `folder`, gone at the end however the test went."""
-    demo = await start(folder, port or free_ports(3))
+    demo = await start(folder, port or free_ports(3), zone)
     try:
         yield demo
     finally:

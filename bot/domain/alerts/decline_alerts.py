@@ -160,9 +160,9 @@ def stopped(
     )
 
 
-def cluster(count: int) -> str:
+def cluster(count: int, code: str) -> str:
     """The line in the thread that calls people, when declines become a cluster."""
-    return f"{count} declines of this cause in a short time."
+    return f"{count} declines in a short time: {cause_in_words(code).what}."
 
 
 def with_blocked_card(

@@ -108,7 +108,7 @@ async def tend(core: Core) -> None:
             holder = alert.assigned_to or alert.acknowledged_by
             called = [holder] if holder else conditions.called(core, alert.severity)
             await conditions.thread_line(
-                tx, core, alert, "system:alerts", "Raised again: this is still the case.", mentions=called
+                tx, core, alert, "system:alerts", f"Still open: {alert.title}.", mentions=called
             )
 
 

@@ -67,8 +67,10 @@ async def on_decline(tx: Tx, core: Core, received: ReceivedEvent, event: CardDec
     subject = data.card_id if severe and data.card_id else code
     alert = await alerts.raise_(tx, core, said, condition=condition, subject=subject)
     if seen.count == cluster_at:
-        text = decline_alerts.cluster(seen.count)
-        called = await alerts.called_by_line(tx, core, alert, said.severity)
+        text = decline_alerts.cluster(seen.count, code)
+        called = (
+            () if severe else await alerts.called_by_line(tx, core, alert, said.severity)
+        )  # once an alert
         await alerts.thread_line(tx, core, alert, "system:alerts", text, mentions=called)
 
 

@@ -65,6 +65,18 @@ async def chosen(core: Core, text: str) -> Chosen:
     )
 
 
+async def why_none(tx: Tx, text: str) -> str:
+    """Why no card is shown for `text`, which names none; with those whose names are nearly it."""
+    written = text[:_SHOWN]
+    near = await _named_like(tx, text)
+    if near:
+        return f"No card matches “{written}”. Did you mean {_candidates(near)}?"
+    return (
+        f"No card matches “{written}”. Name it by last four digits, name, reference or id."
+        " `/card list` shows them all."
+    )
+
+
 async def named_first(core: Core, text: str) -> str:
     """The longest beginning of `text`, in whole words, that names a card; all of it where none does."""
     words = text.split()

@@ -46,7 +46,8 @@ async def make_link(core: Core, request_id: str) -> LinkView | None:
         await audit.of_request(
             tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links}
         )
-    return LinkView(request, Secret(core.reveals.link(token)), good_until, found.valid_until)
+    live = core.live.get(request.program, True)
+    return LinkView(request, Secret(core.reveals.link(token)), good_until, found.valid_until, live)
 
 
 async def note_sent(tx: Tx, core: Core, request_id: str) -> None:

@@ -106,7 +106,8 @@ class Sender:
 
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""
-        view = CodeView(going.label, going.where, going.code, going.good_until)
+        live = all(self._core.live.values())
+        view = CodeView(going.label, going.where, going.code, going.good_until, live)
         while self._core.clock.now() < going.good_until:
             try:
                 channel = await self._publisher.open_direct(going.person)

@@ -161,8 +161,9 @@ async def _alert(core: Core, alert_id: str, _body: Body) -> AlertView | None:
 async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLineView:
     async with core.store.read() as tx:
         actor = await display_names.of(tx, str(body["actor"]))
+        draft_only = await programs.any_draft_only(tx)
     called = await mentions.named(core, [str(name) for name in body["mentions"] if name])
-    return AlertLineView(actor, str(body["text"]), called)
+    return AlertLineView(actor, str(body["text"]), called, all(core.live.values()), draft_only)
 
 
 async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartView | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from bot.domain.errors import NotAllowed
 from bot.domain.people import Standing, require_full_member
@@ -81,9 +82,10 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
     waiting = request_lookups.waiting_for(slack_id, known.pending, known.standing)
     async with core.store.read() as tx:
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=_MOST_MINE)
+        person = await people_rows.get(tx, slack_id)
         return HomeTabView(
             inbox=InboxView(waiting, tuple(mine), ()),
-            programs=known.programs,
+            programs=_in_zone(known.programs, person.actor.zone if person else None),
             alerts=known.alerts,
             may_ask=known.requesters is None or slack_id in known.requesters,
             may_decide=slack_id in known.standing.approvers,
@@ -91,6 +93,18 @@ async def of(core: Core, known: Shared, slack_id: str) -> HomeTabView:
             at=tx.now,
             snoozed=known.snoozed,
         )
+
+
+def _in_zone(states: Sequence[ProgramState], zone: ZoneInfo | None) -> tuple[ProgramState, ...]:
+    """With the charts of the float in the zone of the person who looks; the team's where none is known."""
+    return tuple(_charted_in(state, zone) if zone else state for state in states)
+
+
+def _charted_in(state: ProgramState, zone: ZoneInfo) -> ProgramState:
+    money = state.float
+    if money is None or money.history is None:
+        return state
+    return replace(state, float=replace(money, history=replace(money.history, zone=zone.key)))
 
 
 def fingerprint(tab: HomeTabView, trouble: Sequence[str] = ()) -> str:

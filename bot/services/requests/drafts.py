@@ -32,6 +32,7 @@ from bot.operations import (
 )
 from bot.services import people
 from bot.services.audit import audited_refusal
+from bot.services.cards import card_choice
 from bot.services.core import Core
 from bot.services.operators import otp_recipients, programs
 from bot.services.requests import local_facts
@@ -159,7 +160,7 @@ async def resolve_card(tx: Tx, text: str, by: NamedBy | None = None) -> CardEntr
     if not found and by is not None:
         raise NotFound(f"No card has the {by} “{written}”.")
     if not found:
-        raise NotFound(f"No card matches “{written}”. Name it by last four digits, name, reference or id.")
+        raise NotFound(await card_choice.why_none(tx, text))
     shown = "; ".join(map(_candidate, found[:_MOST_CANDIDATES]))
     more = f"; and {len(found) - _MOST_CANDIDATES} more" if len(found) > _MOST_CANDIDATES else ""
     raise NotFound(f"“{written}” fits {len(found)} cards: {shown}{more}. Give the id of the one you mean.")

@@ -9,6 +9,7 @@ import { keyed } from "./panels/modal.js";
 import { renderChannels, renderSwitcher } from "./panels/rail.js";
 import { renderHint } from "./panels/hint.js";
 import { renderWire } from "./panels/wire.js";
+import { useZone } from "./text/dates.js";
 
 const FAR_FROM_END_PX = 200;
 
@@ -18,6 +19,7 @@ export function draw(page) {
   drawConnection(page);
   const see = page.see();
   if (!see) return;
+  useZone(see.me.tz);
   const channel = page.channel();
   renderSwitcher($("switcher"), page);
   renderChannels($("channels"), page);

@@ -16,8 +16,8 @@ export function worldOf(see, me, openChannel) {
   const [peopleById, groupsById, channelsById] = [people, groups, channels].map(byId);
   return {
     me, people, groups, channels, openChannel,
-    // Changes when a name that a message shows has changed.
-    mark: markOf([people, groups, channels.map((each) => [each.id, each.name])]),
+    // Changes when a name that a message shows has changed, or the zone that its times are in.
+    mark: markOf([people, groups, channels.map((each) => [each.id, each.name]), peopleById.get(me)?.tz]),
     person: (id) => peopleById.get(id),
     group: (id) => groupsById.get(id),
     channel: (id) => channelsById.get(id),

@@ -75,7 +75,7 @@ function rows(channel, messages, app, { newFrom, inThread }) {
     const date = fromTs(message.ts);
     if (!inThread && !(before && sameDay(fromTs(before.ts), date))) {
       const day = dayName(date);
-      all.push({ key: `day ${date.toDateString()}`, signature: day, build: () => h("div", { class: "day", role: "separator" }, h("span", {}, day)) });
+      all.push({ key: `day ${date.toDateString()} ${day}`, signature: day, build: () => h("div", { class: "day", role: "separator" }, h("span", {}, day)) });
     }
     if (newFrom && !newShown && Number(message.ts) > Number(newFrom) && message.user !== app.user) {
       newShown = true;

@@ -1,11 +1,23 @@
-// Times as the person looking at the page would write them: local zone, local habits.
+// Times as Slack shows them to the person who is played: in the zone of their profile, with the habits of this browser.
 
 import { h } from "../dom/dom.js";
 
 const DAY_MS = 86_400_000;
 
+let timeZone; // undefined is the zone of this browser
+
+/** From now on, times are in this zone; one that the browser does not know changes nothing. */
+export function useZone(name) {
+  try {
+    new Intl.DateTimeFormat(undefined, { timeZone: name });
+    timeZone = name;
+  } catch {
+    timeZone = undefined;
+  }
+}
+
 function format(date, options) {
-  return new Intl.DateTimeFormat(undefined, options).format(date);
+  return new Intl.DateTimeFormat(undefined, { ...options, timeZone }).format(date);
 }
 
 export function fromTs(ts) {
@@ -21,16 +33,12 @@ export function fullTime(date) {
 }
 
 export function sameDay(one, other) {
-  return one.toDateString() === other.toDateString();
+  return number(one) === number(other);
 }
 
 function pretty(date, otherwise) {
-  const days = Math.round((startOfDay(date) - startOfDay(new Date())) / DAY_MS);
+  const days = Math.round((Date.parse(number(date)) - Date.parse(number(new Date()))) / DAY_MS);
   return { "-1": "Yesterday", 0: "Today", 1: "Tomorrow" }[days] ?? otherwise;
-}
-
-function startOfDay(date) {
-  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
 const LONG = { year: "numeric", month: "long", day: "numeric" };
@@ -49,9 +57,11 @@ export function ago(date) {
   return relative.format(Math.round(seconds / 2_592_000), "month");
 }
 
+/** `2026-03-02`, the day that it is then in the zone of the person. */
 function number(date) {
-  const two = (value) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  const parts = new Intl.DateTimeFormat("en-US", { year: "numeric", month: "2-digit", day: "2-digit", timeZone });
+  const found = Object.fromEntries(parts.formatToParts(date).map(({ type, value }) => [type, value]));
+  return `${found.year}-${found.month}-${found.day}`;
 }
 
 const TOKENS = {

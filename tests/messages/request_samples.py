@@ -14,7 +14,7 @@ from typing import Any
 import bot.view_models as p
 from bot import operations
 from bot.domain.error_messages import MESSAGES
-from bot.domain.requests import TERMINAL, Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import SENT, TERMINAL, Decision, DecisionKind, Request, Stage, State
 from bot.operations import urgency
 from bot.partner.secret import Secret
 from handlers.views import card_details, replies
@@ -61,9 +61,9 @@ def a_top_up(state: State = State.PENDING, **changes: Any) -> Request:
         "summary": _TOP_UP.summary(),
         "approvals_needed": 1,
         "outcome_text": OUTCOMES.get(state, ""),
-        "finished_at": NOW + timedelta(minutes=5) if state in OUTCOMES else None,
+        "finished_at": NOW + timedelta(minutes=5) if state in TERMINAL else None,
         "due_at": NOW + timedelta(minutes=6),
-        "first_sent_at": NOW + timedelta(minutes=5),
+        "first_sent_at": NOW + timedelta(minutes=5) if state in SENT else None,
     }
     return a_request(state, **{**of_the_top_up, **changes})
 

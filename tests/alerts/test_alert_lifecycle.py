@@ -268,9 +268,7 @@ async def test_the_digest_has_yesterdays_declines_by_cause_with_their_sums(desk:
     posted = [m for m in await desk.driver.messages(BOB, ALERTS) if "Daily summary of" in m["text"]]
     words = str(posted[-1])
     assert "Declined yesterday" in words
-    sums = (
-        r"135\.00 USD in 3 purchases: the card does not hold enough 90\.00 USD \(2\); [^']+ 45\.00 USD \(1\)"
-    )
+    sums = r"135\.00 USD in 3 purchases: the card does not hold enough \(2, 90\.00 USD\); [^']+ \(1, 45\.00 USD\)"
     assert re.search(sums, words), words
 
 

@@ -106,7 +106,7 @@ def _digest(text: str) -> p.DigestView:
         ("Spent this month, up to yesterday", "1,240.50 USD in 9 purchases"),
         ("Top-ups yesterday", "350.00 USD in 2 top-ups"),
         ("Top-ups this month, up to yesterday", "1,350.00 USD in 7 top-ups"),
-        ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough 900.00 USD (1)"),
+        ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough (1, 900.00 USD)"),
         (
             "Funding on its way",
             "0x68105d…9005 on POLYGON: 792.00 USD, in review for 3 hours; usually 45 minutes",

@@ -359,7 +359,7 @@ def summaries() -> Iterator[Sample]:
         ("Spent yesterday", "370.50 USD in 2 purchases"),
         ("Spent this month, up to yesterday", "370.50 USD in 2 purchases"),
         ("Top-ups yesterday", "50.00 USD in 1 top-up"),
-        ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough 900.00 USD (1)"),
+        ("Declined yesterday", "900.00 USD in 1 purchase: the card does not hold enough (1, 900.00 USD)"),
         (
             "Funding on its way",
             "0x68105d…9005 on POLYGON: 800.00 USD, in review for 3 hours; usually 45 minutes",

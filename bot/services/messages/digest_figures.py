@@ -87,13 +87,13 @@ def _spent(found: SpendReport) -> str:
 
 def _declined(found: SpendReport) -> str:
     causes = [
-        f"{decline_causes.cause_in_words(cause.name).what} {format_usd(cause.amount_usd)} ({cause.count:,})"
+        f"{decline_causes.cause_in_words(cause.name).what} ({cause.count:,}, {format_usd(cause.amount_usd)})"
         for cause in found.declined[:_NAMED]
     ]
     rest = found.declined[_NAMED:]
     if rest:
         causes.append(
-            f"other causes {format_usd(exact_sum(c.amount_usd for c in rest))} ({sum(c.count for c in rest):,})"
+            f"other causes ({sum(c.count for c in rest):,}, {format_usd(exact_sum(c.amount_usd for c in rest))})"
         )
     return f"{format_usd(found.declined_usd)} in {_counted(found.declined_count, 'purchase')}: {'; '.join(causes)}"
 

@@ -14,7 +14,7 @@ from tests.simulation.world import Process
 TRAVELS_FOR_S = 90.0
 # By people, or because the API refuses the key.
 _STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_reason IS NOT NULL"
-_WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until FROM request"
+_WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until, rows FROM request"
 
 
 class Moves:
@@ -84,7 +84,9 @@ class Moves:
             )
         if row["state"] == "approved":
             self.approvals.approved(row["id"], process.installation.policy)
-        if row["state"] == "unresolved":
+        if (
+            row["state"] == "unresolved" and row["rows"] is None
+        ):  # a batch: each of its rows has an alert of its own
             self._reported(row["id"])
         if row["state"] == "cancelled":
             self.cancelled(row["id"])

@@ -417,7 +417,7 @@ async def test_what_is_frozen_for_now_does_not_wait_for_a_reading_that_hangs(
         return await read(client, *given, **named)
 
     monkeypatch.setattr(CardCalls, "card", hangs)
-    monkeypatch.setattr("bot.services.execution.api_call.READ_WITHIN_S", 0.2, raising=False)
+    monkeypatch.setattr("bot.services.execution.api_call.READ_WITHIN_S", 0.2)
     monkeypatch.setattr("bot.operations._card_switch._PROVED_WITHIN_S", 0.2)
 
     async with asyncio.timeout(20):

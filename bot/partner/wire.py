@@ -41,10 +41,10 @@ log = logging.getLogger("countersign.partner")
 MOST_ANSWER_BYTES = 5 * 1024 * 1024
 """A thousand balances are 180 kB; what is larger than this is not an answer of this API."""
 
-# Ids are opaque, and those of events of no stated form. What begins with a letter or digit and has no
-# slash is one segment of a path, whatever a proxy makes of it.
 # Of the installed distribution: the client knows nothing of the rest, so that it can become one of its own.
 _USER_AGENT = f"countersign/{metadata.version('countersign')}"
+# Ids are opaque, and those of events of no stated form. What begins with a letter or digit and has no
+# slash is one segment of a path, whatever a proxy makes of it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _IDEMPOTENCY_KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _SMALL_NUMBER = re.compile(r"[0-9]{1,6}")

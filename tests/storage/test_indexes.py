@@ -2,13 +2,12 @@
 
 import pytest
 from sqlalchemy import Index, PrimaryKeyConstraint, Table, UniqueConstraint
-from sqlmodel import SQLModel
 
-import storage.tables  # noqa: F401 - fills the metadata
+from storage import tables as t
 
 OWNED = [
     (table, [column.name for column in key.columns])
-    for table in SQLModel.metadata.sorted_tables
+    for table in t.request.metadata.sorted_tables
     for key in sorted(table.foreign_key_constraints, key=lambda key: str(key.name))
 ]
 
@@ -24,6 +23,8 @@ def _is_partial(index: Index) -> bool:
     return any(index.dialect_options[name].get("where") is not None for name in ("sqlite", "postgresql"))
 
 
-@pytest.mark.parametrize(("table", "columns"), OWNED, ids=[f"{t.name}.{c[0]}" for t, c in OWNED])
+@pytest.mark.parametrize(
+    ("table", "columns"), OWNED, ids=[f"{table.name}.{columns[0]}" for table, columns in OWNED]
+)
 def test_rows_that_belong_to_another_have_an_index_by_it(table: Table, columns: list[str]) -> None:
     assert columns[0] in leading_columns(table)

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from bot.cli import audit, config, keys
-from bot.cli.errors import in_sentences
+from bot.cli.errors import in_sentences, whole_output
 
 app = typer.Typer(
     name="countersign",
@@ -36,7 +36,8 @@ _HOST_HELP = (
 
 def main() -> None:
     """Entry point of the `countersign` command."""
-    app()
+    with whole_output():
+        app()
 
 
 def _version(wanted: bool) -> None:

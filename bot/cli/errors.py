@@ -5,7 +5,11 @@ A fault of ours still shows its traceback: hiding it would only make it harder t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from functools import wraps
 from typing import ParamSpec
@@ -49,6 +53,42 @@ def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(code) from None
 
     return guarded
+
+
+@contextmanager
+def whole_output() -> Iterator[None]:
+    """Around a whole command: one whose output has no room ends with a sentence, and never as if all were well."""
+    more = ""
+    try:
+        yield
+    except (
+        Exception
+    ):  # of the output, or of something else: an unbuffered output only says so of one more line
+        more = "\n"
+        raise
+    finally:
+        why = _output_lost(more)
+        if why:
+            with suppress(OSError):
+                typer.echo(
+                    f"The output could not be written ({why}). Free some, or send it elsewhere.", err=True
+                )
+            sys.exit(ExitCode.NOT_WELL)
+
+
+def _output_lost(more: str) -> str:
+    """Why standard output takes neither what waits in its buffer nor `more`; empty where it does, or where its reader
+    wanted no more of it."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.write(more)
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # else Python tries once more at its end
+        return "" if error.errno == errno.EPIPE else error.strerror or type(error).__name__
+    return ""
 
 
 def explain(error: Exception) -> tuple[list[str], ExitCode] | None:

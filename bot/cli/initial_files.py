@@ -13,6 +13,7 @@ import re
 import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Final
 
 import typer
 
@@ -21,6 +22,16 @@ from bot.cli.errors import Mistake
 # Packaged beside this file, in the repository a link to the one at its root.
 _EXAMPLE = Path(__file__).with_name("countersign.toml")
 POLICY, MASTER_KEY, ENVIRONMENT = "countersign.toml", "master.key", ".env"
+
+
+#: In the order in which they are asked.
+_QUESTIONS: Final = {
+    "approvers": "Who approves? A user group, or member ids with commas between them",
+    "approvals_channel": "Channel for requests",
+    "alerts_channel": "Channel for alerts",
+    "draft_only": "Practice first, so that nothing is sent to the card provider?",
+    "database_url": "Database, an SQLite file or postgresql://user@host/name",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,6 @@ class Answers:
 
 def write(folder: Path, given: Answers) -> None:
     """Ask what `given` leaves open, and write the three files. Raises `Mistake`, ConfigError and SettingsError."""
-    from bot.config import Config, Settings
     from storage.vault import new_master
 
     folder = folder.absolute()
@@ -50,8 +60,6 @@ def write(folder: Path, given: Answers) -> None:
     answers = _asked(folder, given)
     policy = policy_file(answers)
     environment = _environment(folder, answers)
-    Config.parse(policy.encode())
-    Settings.from_env({"COUNTERSIGN_DATABASE_URL": str(answers.database_url)})
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -79,27 +87,46 @@ def _unwritable(folder: Path, why: str | None) -> Mistake:
 
 
 def _asked(folder: Path, given: Answers) -> Answers:
-    def ask(answer: str | None, question: str, usual: str) -> str:
-        return answer if answer is not None else str(typer.prompt(question, default=usual))
-
-    answers = Answers(
-        approvers=ask(
-            given.approvers,
-            "Who approves? A user group, or member ids with commas between them",
-            "@card-approvers",
-        ),
-        approvals_channel=ask(given.approvals_channel, "Channel for requests", "#card-approvals"),
-        alerts_channel=ask(given.alerts_channel, "Channel for alerts", "#card-alerts"),
-        draft_only=given.draft_only
-        if given.draft_only is not None
-        else typer.confirm("Practice first, so that nothing is sent to the card provider?", default=False),
-        database_url=ask(
-            given.database_url,
-            "Database, an SQLite file or postgresql://user@host/name",
-            f"sqlite:///{folder}/countersign.db",
-        ),
+    """All five, each possible: what `given` has is refused otherwise, and what is typed is asked for again."""
+    usual = Answers(
+        approvers="@card-approvers",
+        approvals_channel="#card-approvals",
+        alerts_channel="#card-alerts",
+        draft_only=False,
+        database_url=f"sqlite:///{folder}/countersign.db",
     )
+    known = {name: value for name in _QUESTIONS if (value := getattr(given, name)) is not None}
+    answers = replace(usual, **known)
+    _require_possible(answers)
+    for name in _QUESTIONS:
+        if name not in known:
+            answers = _with_answer(answers, name)
     return replace(answers, database_url=_from_every_folder(str(answers.database_url)))
+
+
+def _with_answer(answers: Answers, name: str) -> Answers:
+    """Ask for this one, which is the usual one before, until it is possible."""
+    from bot.config import ConfigError, SettingsError
+
+    usual = getattr(answers, name)
+    ask = typer.confirm if isinstance(usual, bool) else typer.prompt
+    while True:
+        answer: Any = ask(_QUESTIONS[name], default=usual)
+        typed = replace(answers, **{name: answer})
+        try:
+            _require_possible(typed)
+        except (ConfigError, SettingsError) as wrong:
+            typer.echo("\n".join(wrong.problems))
+        else:
+            return typed
+
+
+def _require_possible(answers: Answers) -> None:
+    """Raises ConfigError or SettingsError, which say what is wrong."""
+    from bot.config import Config, Settings
+
+    Config.parse(policy_file(answers).encode())
+    Settings.from_env({"COUNTERSIGN_DATABASE_URL": str(answers.database_url)})
 
 
 def _from_every_folder(database_url: str) -> str:

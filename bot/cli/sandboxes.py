@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sandbox.slack import Step
 
 HOST = "127.0.0.1"
-EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
 #: The app's manifest; packaged beside this file, in the repository a link to the one at its root.
 MANIFEST = Path(__file__).with_name("manifest.yml")
 
@@ -30,7 +29,10 @@ def opened_to(host: str) -> str:
     this machine does not have.
     """
     from bot.partner.loopback import is_loopback
+    from sandbox.listening import EVERY_ADDRESS
 
+    if is_loopback(host):
+        return ""
     try:
         address = ip_address(host)
         with socket.socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET) as probe:
@@ -39,8 +41,6 @@ def opened_to(host: str) -> str:
         raise Mistake(
             f"{host} is not an address of this machine. Use --host {EVERY_ADDRESS} for all addresses that it has."
         ) from None
-    if is_loopback(host):
-        return ""
     typer.echo(
         f"Warning: everyone who can reach {host} can act as anybody here. Type no real token, key or card number into"
         " these pages.",

@@ -15,6 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.listening import listen
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.page import STATIC, Live
@@ -26,7 +27,6 @@ from sandbox.slack.workspace import Options, Workspace
 WORKSPACE = web.AppKey("workspace", Workspace)
 LIVE = web.AppKey("live", Live)
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
 MAX_BODY_BYTES = 80_000_000
 
 
@@ -146,16 +146,9 @@ async def serve(
         rng=random.SystemRandom(),
     )
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, EVERY_ADDRESS if open_to == EVERY_ADDRESS else host, port).start()
-        if open_to not in ("", EVERY_ADDRESS):
-            await web.TCPSite(runner, open_to, runner.addresses[0][1]).start()
-    except OSError:
-        await runner.cleanup()
-        raise
+    port = await listen(runner, host, port, open_to)
     workspace = app[WORKSPACE]
-    workspace.base_url = f"http://{host}:{runner.addresses[0][1]}"
+    workspace.base_url = f"http://{host}:{port}"
     return Running(
         workspace.base_url,
         workspace.bot_token,

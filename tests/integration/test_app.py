@@ -37,6 +37,8 @@ alerts_channel = "#card-alerts"
 [people]
 approvers = ["@card-approvers"]
 """
+#: Names a group that Slack does not have.
+WITHOUT_ITS_ADMINS = CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]')
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 
 
@@ -134,6 +136,15 @@ async def ready(running: app.Running) -> dict[str, str]:
         return found
 
 
+async def ready_once_started(around: Surroundings, config: bytes = CONFIG, **env: str) -> dict[str, str]:
+    """What a bot that starts says of itself; it stops again, and soon."""
+    running = await around.start(config, **env)
+    try:
+        return await ready(running)
+    finally:
+        await asyncio.wait_for(running.stop(), 10)
+
+
 @pytest.mark.parametrize("started_before", [False, True])
 async def test_the_bot_starts_and_takes_events_while_slack_is_down_and_writes_when_it_is_back(
     around: Surroundings, monkeypatch: pytest.MonkeyPatch, started_before: bool
@@ -152,7 +163,9 @@ async def test_the_bot_starts_and_takes_events_while_slack_is_down_and_writes_wh
         assert {shown["database"], shown["key"], shown["poller"]} == {"ok"}, "it reads the account meanwhile"
         async with running.core.store.begin() as tx:
             said = float_alerts.LEDGER_DIFFERS.says(program="main", difference="1", total="2", balance="3")
-            await alerts.raise_(tx, running.core, said, condition="ledger:main", subject="main")
+            await alerts.raise_(
+                tx, running.core, said, condition="ledger:main", subject="main", program="main"
+            )
 
         again = await serve_slack(port=port, manifest_path=ROOT / "manifest.yml", options=around.options)
         try:
@@ -182,11 +195,7 @@ async def test_in_socket_mode_it_starts_and_stops_while_slack_is_down_as_well(
     token = around.slack.app_token
     await around.slack.close()
 
-    running = await around.start(SLACK_APP_TOKEN=token)
-    try:
-        shown = await ready(running)
-    finally:
-        await asyncio.wait_for(running.stop(), 10)
+    shown = await ready_once_started(around, SLACK_APP_TOKEN=token)
 
     assert "Messages and approvals wait" in shown["slack"]
     assert shown["database"] == "ok"
@@ -228,11 +237,7 @@ async def test_where_slack_does_not_say_which_groups_there_are_a_missing_group_d
     fault = {"effect": "error", "error": error, "times": 10**6, "method": "usergroups.list"}
     await control(around, ("faults", fault))
 
-    running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
-    try:
-        shown = await ready(running)
-    finally:
-        await running.stop()
+    shown = await ready_once_started(around, WITHOUT_ITS_ADMINS)
 
     assert {shown["database"], shown["key"], shown["poller"]} == {"ok"}
     assert shown["slack"] != "ok"
@@ -241,11 +246,9 @@ async def test_where_slack_does_not_say_which_groups_there_are_a_missing_group_d
 async def test_while_slack_is_down_a_missing_group_does_not_stop_the_start(around: Surroundings) -> None:
     await around.slack.close()
 
-    running = await around.start(CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]'))
-    try:
-        assert "Messages and approvals wait" in (await ready(running))["slack"]
-    finally:
-        await running.stop()
+    shown = await ready_once_started(around, WITHOUT_ITS_ADMINS)
+
+    assert "Messages and approvals wait" in shown["slack"]
 
 
 async def test_a_group_that_goes_missing_while_the_bot_runs_is_said_and_stops_nothing(

@@ -94,6 +94,40 @@ def test_nothing_is_overwritten_and_then_nothing_is_written(tmp_path: Path, name
     assert (tmp_path / name).read_text() == "mine"
 
 
+WRONG_FIRST = {
+    "approvers": ((" , ",), "people.approvers"),
+    "channel for requests": (("card approvals", "cards"), "slack.approvals_channel"),
+    "channel for alerts": (("card alerts",), "slack.alerts_channel"),
+    "practice": (("perhaps",), ""),
+    "database": (("mysql://db/x", "nowhere"), "COUNTERSIGN_DATABASE_URL"),
+}
+
+
+@pytest.mark.parametrize("which", WRONG_FIRST)
+def test_an_answer_that_cannot_be_is_asked_for_again_and_the_others_are_kept(
+    tmp_path: Path, which: str
+) -> None:
+    good = dict(zip(WRONG_FIRST, ("U0BOB", "#ops", "#noise", "y", "sqlite:///c.db"), strict=True))
+    wrong, sentence = WRONG_FIRST[which]
+    lines = [line for name in good for line in (*(wrong if name == which else ()), good[name])]
+
+    asked = init(tmp_path, given="".join(f"{line}\n" for line in lines))
+
+    assert asked.count("[") == 5 + len(wrong), asked
+    assert asked.count(sentence) >= len(wrong)
+    config = Config.parse((tmp_path / "countersign.toml").read_bytes())
+    assert config.policy.people.approvers == ("U0BOB",)
+    assert (config.channels.approvals, config.channels.alerts) == ("#ops", "#noise")
+    assert environment(tmp_path)["COUNTERSIGN_DATABASE_URL"] == f"sqlite:///{tmp_path}/c.db"
+
+
+def test_an_option_that_cannot_be_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    said = init(tmp_path, "--alerts-channel", "card alerts", given="", code=2)
+
+    assert "slack.alerts_channel" in said
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("option", "value", "sentence"),
     [

@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from bot.cli.sandboxes import opened_to
 from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[2]
@@ -154,11 +155,12 @@ def test_the_sandbox_is_reached_from_this_machine_alone_unless_it_is_opened(tmp_
             assert all(
                 is_answered(*(f"{half}{path}" for half in halves for path in ("/", "/_control/state")))
             )
-            foreign = Request(
-                f"http://127.0.0.1:{port + 1}/_control/state", headers={"Origin": "https://b.example"}
-            )
-            with pytest.raises(HTTPError, match="403"):
-                urlopen(foreign, timeout=5)
+            simulator = f"http://127.0.0.1:{port + 1}"
+            for path in ("/", "/_control/state"):
+                with pytest.raises(HTTPError, match="403"):
+                    urlopen(Request(simulator + path, headers={"Origin": "https://b.example"}), timeout=5)
+                own = Request(simulator + path, headers={"Origin": simulator})
+                assert urlopen(own, timeout=5).status == 200
             # The bot sends the key of a sandbox to this machine alone.
             assert f"COUNTERSIGN_PARTNER_URL  http://127.0.0.1:{port + 1}/" in said
             assert f"Slack stand-in      http://{here if host == here else '127.0.0.1'}:{port}" in said
@@ -184,6 +186,14 @@ def test_an_opened_demo_serves_every_page_from_elsewhere_and_its_links_lead_ther
         _, warned = demo.communicate(timeout=15)
         assert demo.returncode == 0
         assert "can act as anybody" in warned
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.0.0.2"])
+def test_every_name_of_this_machine_alone_opens_nothing_and_warns_of_nothing(
+    host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert opened_to(host) == ""
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("host", ["somewhere", "192.0.2.77"])

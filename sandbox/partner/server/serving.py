@@ -8,6 +8,7 @@ import hashlib
 
 from aiohttp import web
 
+from sandbox.listening import listen
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.routes import BASE_PATH
@@ -16,7 +17,6 @@ from sandbox.partner.server import http_app
 from sandbox.partner.state import KEY_PREFIX, Store, World
 
 DEFAULT_SEED = "countersign"
-EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
 _TICK_SECONDS = 0.25  # how late a timer may run on a real clock
 
 
@@ -87,16 +87,12 @@ async def serve(
     runner = web.AppRunner(
         http_app.application(world, is_open=bool(open_to)), access_log=None, shutdown_timeout=1
     )
-    await runner.setup()
     try:
-        await web.TCPSite(runner, EVERY_ADDRESS if open_to == EVERY_ADDRESS else host, port).start()
-        if open_to not in ("", EVERY_ADDRESS):
-            await web.TCPSite(runner, open_to, runner.addresses[0][1]).start()
+        port = await listen(runner, host, port, open_to)
     except OSError:
-        await runner.cleanup()
         world.store.close()
         raise
-    world.origin = f"http://{host}:{runner.addresses[0][1]}"
+    world.origin = f"http://{host}:{port}"
     return Running(world, runner, world.origin, key)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import BUSY_MS, Database, FileLock, RollingBack, set_pragmas
+from storage.database import Database, FileLock, RollingBack, set_pragmas
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.transaction import Tx
@@ -159,12 +159,14 @@ class Store:
 def _fold(connection: Connection) -> bool:
     """Fold the log now or not at all: SQLite would wait for readers with the write lock held."""
     cursor = connection.connection.cursor()
+    cursor.execute("PRAGMA busy_timeout")
+    waits_ms = cursor.fetchall()[0][0]
     try:
         cursor.execute("PRAGMA busy_timeout=0")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         is_busy: int = cursor.fetchall()[0][0]
     finally:
-        cursor.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+        cursor.execute(f"PRAGMA busy_timeout={waits_ms}")
         cursor.close()
     return not is_busy
 

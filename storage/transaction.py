@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, Executable, Row, Select
+from sqlalchemy import ColumnElement, CursorResult, DateTime, Executable, Row, Select, func, literal, select
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.columns import UtcDateTime
 from storage.vault import Vault
 
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
@@ -29,6 +30,30 @@ class Tx:
     @property
     def is_postgres(self) -> bool:
         return self.connection.dialect.name == "postgresql"
+
+    @property
+    def lease_clock(self) -> ColumnElement[datetime]:
+        """Leases run on one clock for all processes: the database's on PostgreSQL, the machine's on SQLite."""
+        if self.is_postgres:
+            return func.clock_timestamp(type_=DateTime(timezone=True))
+        return literal(self.machine_now, UtcDateTime())
+
+    @property
+    def machine_now(self) -> datetime:
+        """What the clock of the machine says that all processes on one SQLite file are on."""
+        return self.now
+
+    def lease_end(self, lasts: timedelta) -> Any:
+        """So long from now on the clock of leases, as a value to write."""
+        return self.lease_clock + lasts if self.is_postgres else self.machine_now + lasts
+
+    async def lasts(self, lease_until: datetime | None) -> bool:
+        """A lease until then is not over."""
+        if lease_until is None:
+            return False
+        return lease_until >= (
+            (await self.run(select(self.lease_clock))).scalar_one() if self.is_postgres else self.machine_now
+        )
 
     async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
         """Execute one statement; for the query modules of this package."""

@@ -149,6 +149,29 @@ async def _with_its_batch(tx: Tx, row: Request) -> Request:
     return row
 
 
+async def reserve(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Request | None:
+    """Hold a due request while it is looked at: nobody else looks at it or takes it up meanwhile.
+
+    It stays as it is, its version too, but for the lease and a fence one higher than any before. None when it is not
+    due, held by another, or not to be executed.
+    """
+    held = {
+        "fence": t.request.c.fence + 1,
+        "lease_owner": owner,
+        "lease_until": tx.lease_end(timedelta(seconds=lease_s)),
+    }
+    changed = update(t.request).where(t.request.c.id == request_id, *_claimable(tx)).values(held)
+    found = (await tx.run(changed.returning(*COLUMNS))).one_or_none()
+    return None if found is None else Request(**found._mapping)
+
+
+async def give_back(tx: Tx, held: Request) -> None:
+    """Nothing is called for what was reserved; nothing happens where it is somebody else's by now, or was claimed."""
+    row = t.request.c
+    mine = (row.id == held.id, row.fence == held.fence, row.lease_owner == held.lease_owner)
+    await tx.run(update(t.request).where(*mine).values(lease_owner=None, lease_until=None))
+
+
 async def claim(
     tx: Tx,
     request_id: str,
@@ -156,23 +179,25 @@ async def claim(
     owner: str,
     lease_s: float,
     version: int | None = None,
+    fence: int | None = None,
     may_expire: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
     None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
-    was judged. Must be committed before the first byte is sent. An expired approval is none, unless `may_expire` is
-    False.
+    was judged. `fence`: under which `owner` has reserved it. Must be committed before the first byte is sent. An
+    expired approval is none, unless `may_expire` is False.
     """
     row = t.request.c
     judged = () if version is None else (row.version == version,)
+    reserved = None if fence is None else (row.fence == fence) & (row.lease_owner == owner)
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
         .where(
             row.id == request_id,
             *judged,
-            *_claimable(tx),
+            *_claimable(tx, reserved),
             *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_expire else []),
         )
         .values(
@@ -185,7 +210,7 @@ async def claim(
             attempts=row.attempts + 1,
             first_sent_at=func.coalesce(row.first_sent_at, literal(tx.now, UtcDateTime)),
             lease_owner=owner,
-            lease_until=_lease_end(tx, lease_s),
+            lease_until=tx.lease_end(timedelta(seconds=lease_s)),
         )
         .returning(*COLUMNS)
     )
@@ -200,9 +225,10 @@ async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: flo
         row.id == request_id,
         row.fence == fence,
         row.lease_owner == owner,
-        row.lease_until >= _lease_clock(tx),
+        row.lease_until >= tx.lease_clock,
     )
-    changed = await tx.run(update(t.request).where(*mine).values(lease_until=_lease_end(tx, lease_s)))
+    until = tx.lease_end(timedelta(seconds=lease_s))
+    changed = await tx.run(update(t.request).where(*mine).values(lease_until=until))
     return bool(changed.rowcount)
 
 
@@ -254,20 +280,26 @@ async def due(
     lists = {"states": states, "kinds": kinds, "unsent_wait": unsent_wait or None, "but_not": but_not or None}
     given |= {name: list(values) for name, values in lists.items() if values is not None}
     asked = _due(tx.is_postgres, frozenset(given))
-    return list((await tx.run(asked, {**given, "now": tx.now, "most": limit})).scalars())
+    return list((await tx.run(asked, {**given, **_times(tx), "most": limit})).scalars())
 
 
 async def any_due(tx: Tx) -> bool:
     """Is there anything to be executed or reconciled now that nobody holds?"""
     asked = _due(tx.is_postgres, frozenset())
-    return (await tx.run(asked, {"now": tx.now, "most": 1})).first() is not None
+    return (await tx.run(asked, {**_times(tx), "most": 1})).first() is not None
+
+
+def _times(tx: Tx) -> dict[str, datetime]:
+    return {"now": tx.now, "machine_now": tx.machine_now}
 
 
 @cache
 def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     """It is asked at every turn of the engine, so it is built once for each set of conditions that is `given`."""
     row = t.request.c
-    now: Any = func.clock_timestamp(type_=DateTime(timezone=True)) if is_postgres else bindparam("now")
+    lease_clock: Any = (
+        func.clock_timestamp(type_=DateTime(timezone=True)) if is_postgres else bindparam("machine_now")
+    )
     where = {
         "program": row.program == bindparam("program"),
         "states": row.state.in_(bindparam("states", expanding=True)),
@@ -278,7 +310,7 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
         "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
     }
     asked = select(row.id).where(
-        *_claimable_at(bindparam("now"), now), *(where[name] for name in sorted(given))
+        *_claimable_at(bindparam("now"), lease_clock), *(where[name] for name in sorted(given))
     )
     return asked.order_by(row.due_at).limit(bindparam("most"))
 
@@ -342,7 +374,7 @@ async def look_again(tx: Tx, ids: Collection[str], states: Collection[State]) ->
     """Those of them that are in one of these states are due for another look, however long ago the last one was."""
     row = t.request.c
     found = (row.id.in_(list(ids)), row.state.in_(list(states)), row.rows.is_(None))
-    is_free = or_(row.lease_until.is_(None), row.lease_until < tx.now)
+    is_free = or_(row.lease_until.is_(None), row.lease_until < tx.lease_clock)
     await tx.run(update(t.request).where(*found, is_free).values(due_at=tx.now))
 
 
@@ -525,26 +557,18 @@ async def lock_limits(tx: Tx) -> None:
         await tx.run(text(f"SELECT pg_advisory_xact_lock({_LIMITS_LOCK})"))
 
 
-def _claimable(tx: Tx) -> tuple[ColumnElement[bool], ...]:
-    return _claimable_at(tx.now, _lease_clock(tx))
+def _claimable(tx: Tx, reserved: ColumnElement[bool] | None = None) -> tuple[ColumnElement[bool], ...]:
+    return _claimable_at(tx.now, tx.lease_clock, reserved)
 
 
-def _claimable_at(now: Any, lease_clock: Any) -> tuple[ColumnElement[bool], ...]:
+def _claimable_at(
+    now: Any, lease_clock: Any, reserved: ColumnElement[bool] | None = None
+) -> tuple[ColumnElement[bool], ...]:
+    """Due, in a state that can be claimed, and free, or `reserved` by whoever asks."""
     row = t.request.c
     free = or_(row.lease_until.is_(None), row.lease_until < lease_clock)
-    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, free
-
-
-def _lease_clock(tx: Tx) -> ColumnElement[datetime]:
-    """Leases run on one clock for all replicas: the database's on PostgreSQL, ours on SQLite."""
-    if tx.is_postgres:
-        return func.clock_timestamp(type_=DateTime(timezone=True))
-    return literal(tx.now, UtcDateTime)
-
-
-def _lease_end(tx: Tx, lease_s: float) -> Any:
-    lease = timedelta(seconds=lease_s)
-    return _lease_clock(tx) + lease if tx.is_postgres else tx.now + lease
+    held = free if reserved is None else reserved
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held
 
 
 def _refuse(named: set[str]) -> None:

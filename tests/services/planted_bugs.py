@@ -25,7 +25,7 @@ from bot.partner.calls import cards as card_calls
 from bot.partner.ratelimit import Lane, Place, RollingBudget
 from bot.services import alerts, execution
 from bot.services.core import Core
-from bot.services.execution import evidence, executor, maintenance, presend_checks
+from bot.services.execution import claims, evidence, maintenance, presend_checks
 from storage.requests import decisions
 from storage.requests import requests as rows
 from storage.transaction import Tx
@@ -172,7 +172,7 @@ def a_failed_renewal_takes_the_answer_with_it(patch: pytest.MonkeyPatch) -> None
                 )
 
     @asynccontextmanager
-    async def kept(core: Core, request: Request) -> AsyncIterator[None]:
+    async def kept(core: Core, request: Request, lease_s: float) -> AsyncIterator[None]:
         task = asyncio.create_task(keep(core, request))
         try:
             yield
@@ -181,4 +181,4 @@ def a_failed_renewal_takes_the_answer_with_it(patch: pytest.MonkeyPatch) -> None
             with suppress(asyncio.CancelledError):
                 await task
 
-    patch.setattr(executor, "_lease_kept", kept)
+    patch.setattr(claims, "lease_kept", kept)

@@ -200,6 +200,8 @@ async def test_an_answer_that_comes_after_two_people_agreed_and_says_otherwise_i
 
     assert settled.state == verdict, "what people said stands"
     assert "Alice and Bob" in settled.outcome_text
+    attempt = (await world.attempts(request.id))[-1]
+    assert (attempt.status, attempt.finding) == (200, "succeeded"), "what was answered is on record"
     alerted = [alert for alert in await open_alerts(world) if alert.subject == request.id]
     if verdict == "succeeded":
         assert alerted == []

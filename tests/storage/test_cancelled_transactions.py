@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from itertools import count
 from typing import Any
 
@@ -67,38 +67,47 @@ async def _changes(store: Store) -> None:
         await api_snapshots.put(tx, "main", "float", "whole")
 
 
-@pytest.mark.parametrize("how", HOW)
-async def test_a_transaction_cancelled_at_any_step_leaves_no_lock(
-    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, how: str
+Work = Callable[[], Coroutine[Any, Any, object]]
+Check = Callable[[object], Awaitable[None]]
+
+
+async def _cancelled_at_every_step(
+    monkeypatch: pytest.MonkeyPatch, how: str, work: Work, check: Check
 ) -> None:
+    """Cancel `work` at its first step, at its second, and so on to its end; `check` after each what it left behind."""
     for nth in count(1):
         canceller = Canceller(nth, how, aiosqlite.Connection._execute)
         with monkeypatch.context() as patched:
             patched.setattr(aiosqlite.Connection, "_execute", canceller.method())
-            task = asyncio.create_task(_changes(sqlite_store), name="to be cancelled")
+            task = asyncio.create_task(work(), name="to be cancelled")
             # The error is kept, as whoever logs it would: its traceback keeps the cursors.
             (ended,) = await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(SOON_S), sqlite_store.begin() as tx:
-            found = await api_snapshots.take(tx, "main", "float")
-        assert found is None or found.value == "whole", ended
+        async with asyncio.timeout(SOON_S):
+            await check((nth, ended))
         if canceller.calls < nth:
             break
     assert nth > 5
+
+
+@pytest.mark.parametrize("how", HOW)
+async def test_a_transaction_cancelled_at_any_step_leaves_no_lock(
+    sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    async def check(cancelled: object) -> None:
+        async with sqlite_store.begin() as tx:
+            found = await api_snapshots.take(tx, "main", "float")
+        assert found is None or found.value == "whole", cancelled
+
+    await _cancelled_at_every_step(monkeypatch, how, lambda: _changes(sqlite_store), check)
 
 
 @pytest.mark.parametrize("how", HOW)
 async def test_a_checkpoint_cancelled_at_any_step_leaves_the_next_writer_its_patience(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    for nth in count(1):
-        canceller = Canceller(nth, how, aiosqlite.Connection._execute)
-        with monkeypatch.context() as patched:
-            patched.setattr(aiosqlite.Connection, "_execute", canceller.method())
-            task = asyncio.create_task(sqlite_store.checkpoint(), name="to be cancelled")
-            (ended,) = await asyncio.gather(task, return_exceptions=True)
-        async with asyncio.timeout(SOON_S), sqlite_store.begin() as tx:
+    async def check(cancelled: object) -> None:
+        async with sqlite_store.begin() as tx:
             waits_ms = (await tx.run(text("PRAGMA busy_timeout"))).scalar_one()
-        assert waits_ms == BUSY_MS, (nth, ended)
-        if canceller.calls < nth:
-            break
-    assert nth > 5
+        assert waits_ms == BUSY_MS, cancelled
+
+    await _cancelled_at_every_step(monkeypatch, how, sqlite_store.checkpoint, check)

@@ -322,6 +322,29 @@ async def test_the_last_reading_counts(store: Store, clock: FrozenClock) -> None
     assert found == api_snapshots.Reading({"balance_usd": "4.1000000001"}, clock.now())
 
 
+async def test_a_reading_is_taken_once_and_only_where_it_is_not_newer_than_wanted(
+    store: Store, clock: FrozenClock
+) -> None:
+    before = clock.now() - timedelta(seconds=1)
+    async with store.begin() as tx:
+        await api_snapshots.put(tx, "main", "queued", "first")
+    async with store.begin() as tx:
+        assert await api_snapshots.take(tx, "main", "queued", until=before) is None
+        assert await api_snapshots.take(tx, "main", "queued") is not None
+        assert await api_snapshots.take(tx, "main", "queued") is None
+
+
+async def test_a_reading_of_a_time_that_is_still_to_come_is_taken_as_the_clock_has_stepped_back(
+    store: Store, clock: FrozenClock
+) -> None:
+    async with store.begin() as tx:
+        await api_snapshots.put(tx, "main", "queued", "first")
+    clock.advance(-3600)
+
+    async with store.begin() as tx:
+        assert await api_snapshots.take(tx, "main", "queued", until=clock.now()) is not None
+
+
 DRAFT = Draft(
     id="01J",
     owner="UALICE",

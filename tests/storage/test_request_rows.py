@@ -17,6 +17,7 @@ from storage.errors import CannotOpen, Purged
 from storage.requests import requests
 from storage.store import Store
 from storage.transaction import Tx
+from tests.storage.conftest import Opener
 from tests.storage.factories import BODY, NOW, PRIVATE, approved, insert, request
 from tests.support.clock import FrozenClock
 
@@ -320,6 +321,22 @@ async def test_a_lapsed_lease_cannot_be_renewed_and_a_live_one_can(store: Store)
         assert not await requests.renew(tx, held.id, owner="w1", fence=held.fence, lease_s=60)
 
 
+@pytest.mark.parametrize("databases", ["postgres"], indirect=True)
+@pytest.mark.parametrize("wrong_by_s", [-86400, 86400])
+async def test_on_a_shared_database_a_wrong_clock_sees_the_same_lease(
+    store: Store, url: str, open_store: Opener, wrong_by_s: float
+) -> None:
+    await approved(store)
+    held = await _claimed(store, "w1")
+    other = await open_store(url, clock=FrozenClock(NOW + timedelta(seconds=wrong_by_s)))
+
+    async with other.begin() as tx:
+        assert await tx.lasts(held.lease_until)
+    await _lapse(store)
+    async with other.begin() as tx:
+        assert not await tx.lasts((await _get(store)).lease_until)
+
+
 async def test_a_request_settled_by_hand_is_not_written_over_by_its_executor(store: Store) -> None:
     await approved(store)
     held = await _claimed(store, "w1")
@@ -475,3 +492,25 @@ async def test_what_expires_is_walked_page_by_page(store: Store, monkeypatch: py
             last = page[-1]
 
     assert pages == [["R-0", "R-1"], ["R-2", "R-3"], ["R-4"]]
+
+
+async def test_only_requests_of_the_wanted_states_that_nobody_works_on_are_due_for_another_look(
+    store: Store,
+) -> None:
+    """A batch is never looked at: its rows are. What is being executed has a look of its own."""
+    far, past = NOW + timedelta(days=365), NOW - timedelta(days=365)
+    made = [
+        request("R-FREE", state=State.FAILED),
+        request("R-LEFT", state=State.FAILED, lease_owner="dead", lease_until=past),
+        request("R-HELD", state=State.FAILED, lease_owner="w1", lease_until=far),
+        request("R-BATCH", state=State.FAILED, rows=2),
+        request("R-DONE", state=State.SUCCEEDED),
+        request("R-OTHER", state=State.FAILED),
+    ]
+    async with store.begin() as tx:
+        await insert(tx, *made)
+    async with store.begin() as tx:
+        await requests.look_again(tx, [one.id for one in made if one.id != "R-OTHER"], {State.FAILED})
+
+    due = {one.id for one in made if (await _get(store, one.id)).due_at is not None}
+    assert due == {"R-FREE", "R-LEFT"}

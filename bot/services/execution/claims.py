@@ -7,6 +7,9 @@ no refusal alone proves a failure.
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from bot.domain.people import draft_only
@@ -22,8 +25,12 @@ from storage.operators import Stopped, stops
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
+log = logging.getLogger("countersign.execution")
+
 # A last look is good for this long: no bytes follow a claim later than that.
 STALE_AFTER_S = 10.0
+# What was reserved by a process that died is free again so soon.
+RESERVED_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,45 @@ class Claim:
         return planning.History.of(self.made[:-1], self.operation.endpoint)
 
 
-async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | None:
-    """Claim the request, or None where nothing is called for it now. `look` is what was found of it as `seen`."""
+@dataclass(slots=True)
+class Reservation:
+    """A request that this process holds while it looks at it."""
+
+    request: Request
+    is_claimed: bool = False
+
+
+@asynccontextmanager
+async def reserved(core: Core, seen: Request) -> AsyncIterator[Reservation | None]:
+    """Hold it while it is looked at, so that of several processes one asks Slack and the API about it.
+
+    None where another has it. It is given back where it was not claimed.
+    """
+    async with core.store.begin() as tx:
+        held = await requests.reserve(tx, seen.id, owner=core.owner, lease_s=RESERVED_S)
+    if held is None:
+        yield None
+        return
+    reservation = Reservation(held)
+    try:
+        async with lease_kept(core, held, RESERVED_S):
+            yield reservation
+    finally:
+        if not reservation.is_claimed:
+            async with core.store.begin() as tx:
+                await requests.give_back(tx, held)
+
+
+async def take(core: Core, held: Reservation, look: presend_checks.Look) -> Claim | None:
+    """Claim what is reserved, or None where nothing is called for it now. `look` is what was found of it."""
     if core.closing.is_set():
         return None
+    claim = await _claim(core, held.request, look)
+    held.is_claimed = claim is not None
+    return claim
+
+
+async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim | None:
     looked_at_s = loop_s()
     async with core.store.begin() as tx:
         stopped, request = await stops.of(tx, seen.program), await _unchanged(tx, seen)
@@ -89,7 +131,9 @@ async def take(core: Core, seen: Request, look: presend_checks.Look) -> Claim | 
 async def _unchanged(tx: Tx, seen: Request) -> Request | None:
     """None where it was decided on, or taken up by another process, since it was `seen`."""
     current = await requests.get(tx, seen.id)
-    return current if current is not None and current.version == seen.version else None
+    if current is None or (current.version, current.fence) != (seen.version, seen.fence):
+        return None
+    return current
 
 
 def _nothing_leaves(core: Core, request: Request, stopped: Stopped) -> bool:
@@ -130,6 +174,7 @@ async def _begin(
         owner=core.owner,
         lease_s=core.lease_s,
         version=before.version,
+        fence=before.fence,
         may_expire=not urgency.waited_for_a_pause(before),
     )
     if request is None:
@@ -198,3 +243,34 @@ async def _held_back(tx: Tx, core: Core, request: Request, why: Stop | Later) ->
     await close(tx, core, request, why.event, "system:execution", why.text)
     if why.alarm:
         await effect_writer.write(tx, core, request, effects.of_tampering(request))
+
+
+@asynccontextmanager
+async def lease_kept(core: Core, request: Request, lease_s: float) -> AsyncIterator[None]:
+    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should.
+
+    A renewal that fails is tried again, and takes nothing from what goes on inside: an answer of the API that is
+    on its way, with the only copy of a secret perhaps, is worth more than the lease.
+    """
+    task = asyncio.create_task(_keep_lease(core, request, lease_s))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def _keep_lease(core: Core, request: Request, lease_s: float) -> None:
+    held, pause_s = True, lease_s / 3
+    while held:
+        await core.clock.sleep(pause_s)
+        try:
+            async with core.store.begin() as tx:
+                held = await requests.renew(
+                    tx, request.id, owner=core.owner, fence=request.fence, lease_s=lease_s
+                )
+            pause_s = lease_s / 3
+        except Exception:  # a database that is busy or away; without it nobody else can take over either
+            log.exception("execution.lease_not_renewed", extra={"request": request.id})
+            pause_s = lease_s / 6
+    log.warning("execution.lease_lost", extra={"request": request.id})

@@ -42,7 +42,7 @@ async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> boo
         return is_stopped
     async with core.store.begin() as tx:
         current = await requests.get(tx, request.id)
-        if current is None or current.version != request.version or _is_held(tx, current):
+        if current is None or current.version != request.version or await tx.lasts(current.lease_until):
             return True
         made = await attempts.of(tx, current.id)
         history = planning.History.of(made, cls.endpoint)
@@ -85,19 +85,15 @@ async def _held_by_a_pause(core: Core, request: Request, words: Urgency) -> None
         await urgent_rules.stops_changed(tx, core, current)
 
 
-def _is_held(tx: Tx, request: Request) -> bool:
-    return request.lease_until is not None and request.lease_until >= tx.now
-
-
 def sum_of_pauses() -> timedelta:
     """From the first send to the last repeat of an executing request."""
     return sum(timing.RETRY_PAUSES, timedelta())
 
 
 async def stop_tampered(tx: Tx, core: Core, request: Request) -> None:
-    """Executing or unresolved, and changed by hand: its key and target cannot be trusted, even for a look."""
-    if _is_held(tx, request):
-        return
+    """Executing or unresolved, held by this process, and changed by hand: its key and target cannot be trusted, even
+    for a look.
+    """
     if request.state is State.EXECUTING:
         await _end(tx, core, request, Event.LOSE_SIGHT, _UNTRUSTED, await attempts.of(tx, request.id))
     else:

@@ -1,5 +1,6 @@
 """Carrying out an approved request once, whatever dies in between.
 
+reserve  nobody else looks at it meanwhile (`claims`)                             committed before anything is asked
 look     at our records, at the people in Slack, at the API (`presend_checks`)    no transaction open
 wait     for a place in the rate budget; then at the people once more             no transaction open
 claim    the last look; approved → executing, an attempt (`claims`)               committed before any byte leaves
@@ -11,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack
 
 from bot.domain.requests import Event, Request, State, moves_of
+from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
-from bot.partner.ratelimit import Lane
+from bot.partner.ratelimit import Lane, Place
 from bot.services.alerts import card_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
@@ -43,24 +44,36 @@ async def execute(core: Core, request_id: str) -> None:
     partner = core.partners[request.program]
     if core.kinds[request.kind].handling.is_urgent:
         partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
-    look = await presend_checks.may_go(core, request, partner)
-    if request.state is State.APPROVED and not isinstance(look, presend_checks.Cleared):
-        await claims.hold_back(core, request, look)
-        return
-    core.crash_point("execution.before_claim")
-    with await partner.place(Lane.MONEY) as place:
-        if isinstance(look, presend_checks.Cleared):
-            look = await presend_checks.people_stand(core, request, look)
-        claim = await claims.take(core, request, look)
-        if claim is None:
+    with ExitStack() as places:
+        async with claims.reserved(core, request) as held:
+            found = None if held is None else await _look_and_claim(core, held, partner, places)
+        if found is None:
             return
+        claim, place = found
         core.crash_point("execution.claimed")
-        async with _lease_kept(core, claim.request):
+        async with claims.lease_kept(core, claim.request, core.lease_s):
             answered = await api_call.answer_of(core, claim, partner.at(place))
             core.crash_point("execution.answered")
             await outcome_writer.write(core, claim, answered)
     core.crash_point("execution.finished")
     await _after_it(core, claim, answered)
+
+
+async def _look_and_claim(
+    core: Core, held: claims.Reservation, partner: PartnerClient, places: ExitStack
+) -> tuple[claims.Claim, Place] | None:
+    """The claim, and the place in the rate budget that its call takes; None where nothing is called now."""
+    request = held.request
+    look = await presend_checks.may_go(core, request, partner)
+    if request.state is State.APPROVED and not isinstance(look, presend_checks.Cleared):
+        await claims.hold_back(core, request, look)
+        return None
+    core.crash_point("execution.before_claim")
+    place = places.enter_context(await partner.place(Lane.MONEY))
+    if isinstance(look, presend_checks.Cleared):
+        look = await presend_checks.people_stand(core, request, look)
+    claim = await claims.take(core, held, look)
+    return None if claim is None else (claim, place)
 
 
 async def _to_carry_out(core: Core, request_id: str) -> Request | None:
@@ -93,34 +106,3 @@ async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered
         except (PartnerError, TimeoutError) as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)
-
-
-@asynccontextmanager
-async def _lease_kept(core: Core, request: Request) -> AsyncIterator[None]:
-    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should.
-
-    A renewal that fails is tried again, and takes nothing from what goes on inside: an answer of the API that is
-    on its way, with the only copy of a secret perhaps, is worth more than the lease.
-    """
-    task = asyncio.create_task(_keep_lease(core, request))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait({task})
-
-
-async def _keep_lease(core: Core, request: Request) -> None:
-    held, pause_s = True, core.lease_s / 3
-    while held:
-        await core.clock.sleep(pause_s)
-        try:
-            async with core.store.begin() as tx:
-                held = await requests.renew(
-                    tx, request.id, owner=core.owner, fence=request.fence, lease_s=core.lease_s
-                )
-            pause_s = core.lease_s / 3
-        except Exception:  # a database that is busy or away; without it nobody else can take over either
-            log.exception("execution.lease_not_renewed", extra={"request": request.id})
-            pause_s = core.lease_s / 6
-    log.warning("execution.lease_lost", extra={"request": request.id})

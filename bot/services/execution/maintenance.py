@@ -170,4 +170,4 @@ async def _alert_of_policy(core: Core, problems: Sequence[str]) -> None:
             await alerts.resolve(tx, core, condition)
             return
         said = people_alerts.POLICY.says(problems="\n".join(problems))
-        await alerts.keep(tx, core, said, condition=condition, subject="policy")
+        await alerts.keep(tx, core, said, condition=condition, subject="policy", program="")

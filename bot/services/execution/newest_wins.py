@@ -78,8 +78,7 @@ async def wake_newer(core: Core, request: Request) -> None:
         return
     async with core.store.begin() as tx:
         found = await newer(tx, core, request)
-        is_held = found and found.lease_until is not None and found.lease_until >= tx.now
-        if found is None or is_held or found.state not in _UNDER_WAY:
+        if found is None or found.state not in _UNDER_WAY or await tx.lasts(found.lease_until):
             return
         await requests.put_off(tx, found, tx.now)
         tx.after_commit(lambda: core.carrier.wake(found.id))

@@ -65,13 +65,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             else _change(tx, claim, made, answered.finding, outcome)
         )
         request = await _finish(tx, claim, outcome, change)
-        if request is None:
-            log.warning("execution.fenced", extra={"request": claim.request.id, "fence": claim.request.fence})
-            # The API gives it once, and whoever took over cannot ask for it again.
-            secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
-            await effect_writer.write(tx, core, claim.request, secrets)
-            await _tell_of_contradiction(tx, core, claim, outcome)
-            return
+        # What a call was answered stays true whoever holds its request by now.
         await attempts.answer(
             tx,
             mine,
@@ -81,6 +75,13 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             finding=answered.finding,
             detail=outcome.text[:500],
         )
+        if request is None:
+            log.warning("execution.fenced", extra={"request": claim.request.id, "fence": claim.request.fence})
+            # The API gives it once, and whoever took over cannot ask for it again.
+            secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
+            await effect_writer.write(tx, core, claim.request, secrets)
+            await _tell_of_contradiction(tx, core, claim, outcome)
+            return
         sent = effects.Sent(made, core.partners[request.program].key_prefix)
         found = effects.of_outcome(request, change.event, outcome, sent=sent, of_kind=of_kind)
         if urgency.is_for_now(request) and not urgency.is_for_now(claim.request):

@@ -57,6 +57,6 @@ async def _waiting(tx: Tx, whole: Request) -> list[Request]:
 
 async def _due_now(tx: Tx, core: Core, request: Request) -> None:
     """Due, unless a try is under way: that one is as good, and says itself when the next one is."""
-    if request.lease_until is None or request.lease_until < tx.now:
+    if not await tx.lasts(request.lease_until):
         await requests.touch(tx, request, due_at=tx.now)
     tx.after_commit(lambda: core.carrier.wake(request.id))

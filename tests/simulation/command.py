@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import re
 import shutil
 import sys
 import time
@@ -59,19 +60,23 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="run this one seed")
     parser.add_argument("--explain", action="store_true", help="write its story in sentences")
     parser.add_argument("--shrink", action="store_true", help="find the fewest steps of it that still fail")
-    parser.add_argument("--only", default="", help="of its steps take these alone, such as 1,4,7")
-    parser.add_argument("--seeds", default="1-100", help="run these, such as 1-200")
+    parser.add_argument(
+        "--only", type=_numbers, help="of its steps take these alone, such as 1,4,7; - for none"
+    )
+    parser.add_argument("--seeds", type=_seeds, default=range(1, 101), help="run these, such as 1-200")
     parser.add_argument("--keep-on", action="store_true", help="do not end at the first violation")
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
     parser.add_argument(
         "--soak",
-        type=int,
+        type=_at_least_one,
         nargs="?",
         const=0,
         metavar="SCHEDULES",
         help="go on where the last soak ended, for so many or to the goal",
     )
-    parser.add_argument("--processes", type=int, default=0, help="of a soak or a curve; one a core otherwise")
+    parser.add_argument(
+        "--processes", type=_at_least_one, default=0, help="of a soak or a curve; one a core otherwise"
+    )
     parser.add_argument("--proved", action="store_true", help="print what was proved so far, and end")
     parser.add_argument("--plant", choices=sorted(BUGS), help="with this bug in the bot")
     parser.add_argument(
@@ -87,15 +92,49 @@ def _parsed(words: list[str]) -> argparse.Namespace:
         help="with --curve: run nothing, write what a run on this commit found",
     )
     parser.add_argument(
-        "--most", type=int, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
+        "--most", type=_at_least_one, default=MOST_FOR_A_BUG, help="schedules for each bug of the curve"
     )
-    return parser.parse_args(words)
+    asked = parser.parse_args(words)
+    if asked.seed is None:
+        for name in ("explain", "shrink", "only", "held_back"):
+            if getattr(asked, name) not in (None, False):
+                parser.error(f"--{name.replace('_', '-')} is about one seed: give --seed")
+    elif asked.only is not None:
+        unknown = asked.only - {step.number for step in plans.draw(asked.seed).steps}
+        if unknown:
+            parser.error(f"seed {asked.seed} has no step {', '.join(map(str, sorted(unknown)))}")
+    return asked
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def _numbers(text: str) -> frozenset[int]:
+    """Numbers of steps, as a shrunk plan says them."""
+    if text == "-":
+        return frozenset()
+    if not re.fullmatch(r"[0-9]+(,[0-9]+)*", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of steps such as 1,4,7")
+    return frozenset(map(int, text.split(",")))
+
+
+def _seeds(text: str) -> range:
+    if not re.fullmatch(r"[0-9]+(-[0-9]+)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a range of seeds such as 1-200")
+    first, _, last = text.partition("-")
+    seeds = range(int(first), int(last or first) + 1)
+    if not seeds:
+        raise argparse.ArgumentTypeError(f"{text!r} holds no seed: the first one is after the last one")
+    return seeds
 
 
 def _one(asked: argparse.Namespace, folder: Path) -> int:
     plan = plans.draw(asked.seed)
-    if asked.only:
-        plan = plan.only(frozenset(map(int, asked.only.split(","))))
+    if asked.only is not None:
+        plan = plan.only(asked.only)
     if asked.held_back:
         same = curve.held_back(plan, folder) == schedule.run(plan, folder).seen
         print(f"seed {plan.seed} is {'the same' if same else 'another one'} with all bugs held back")
@@ -127,11 +166,6 @@ def _shrunk(plan: plans.Plan, folder: Path, *, explain: bool) -> int:
     return _told(smallest, folder, explain=explain)
 
 
-def _seeds(asked: argparse.Namespace) -> range:
-    first, _, last = asked.seeds.partition("-")
-    return range(int(first), int(last or first) + 1)
-
-
 def _many(asked: argparse.Namespace, folder: Path) -> int:
     steps = done = 0
     broken: list[int] = []
@@ -139,13 +173,16 @@ def _many(asked: argparse.Namespace, folder: Path) -> int:
     first_of: dict[str, int] = {}
     contents: Counter[str] = Counter()
     began, cpu = time.monotonic(), time.process_time()
-    for seed in _seeds(asked):
+    for seed in asked.seeds:
         result = schedule.run(plans.draw(seed), folder)
         done, steps = done + 1, steps + result.steps
         contents.update(result.contents)
         if asked.twice and schedule.run(plans.draw(seed), folder).seen != result.seen:
-            print(f"seed {seed} does not repeat")
-            return 1
+            rules["a seed repeats"] += 1
+            first_of.setdefault("a seed repeats", seed)
+            broken.append(seed)
+            print(f"seed {seed}: it does not repeat", flush=True)
+            break
         if not result.violations:
             continue
         first = result.violations[0]

@@ -9,19 +9,25 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from itertools import chain, repeat
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from storage.database import Database, set_pragmas
+from storage.database import BUSY_MS, Database, set_pragmas
 from tests.simulation import statements
 
+# How long SQLite's own busy handler waits each time while somebody else holds the lock, in seconds; the last again.
+_WAITS_S = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0.05, 0.1)
+# The machine's own seconds: nothing in a simulation takes them.
+_REALLY_WAITED_S = 1.0
 _PATH: ContextVar[str] = ContextVar("path")
 
 
@@ -45,6 +51,10 @@ def _engine(*, read_only: bool) -> Engine:
 
 _WRITER = _engine(read_only=False)
 _READER = _engine(read_only=True)
+
+
+class WaitsForReal(Exception):
+    """Nobody could go on meanwhile, and a run would take as long as it waits."""
 
 
 class ConnectionBroke(sqlite3.OperationalError):
@@ -114,16 +124,19 @@ class InlineEngine:
 
     async def begun(self, connection: InlineConnection) -> None:
         """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
-        for _ in range(1000):
+        until_s = asyncio.get_running_loop().time() + BUSY_MS / 1000
+        for wait_s in chain(_WAITS_S, repeat(_WAITS_S[-1])):
+            began_s = time.monotonic()
             try:
                 connection.dbapi.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
             except sqlite3.OperationalError as error:
-                if "locked" not in str(error):
+                if time.monotonic() - began_s > _REALLY_WAITED_S:
+                    raise WaitsForReal("SQLite waits for a lock in the machine's own time") from error
+                if "locked" not in str(error) or asyncio.get_running_loop().time() >= until_s:
                     raise OperationalError("BEGIN", {}, error) from error
             else:
                 return
-            await asyncio.sleep(0.01)
-        raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
+            await asyncio.sleep(wait_s)
 
     async def dispose(self) -> None:
         self.break_off()

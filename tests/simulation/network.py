@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -70,14 +71,14 @@ class Call:
 
 @dataclass
 class Network:
-    """Carries calls. `in_flight` holds when each of those left that somebody waits for."""
+    """Carries calls. `in_flight` holds who waits for an answer, and since when."""
 
     loop: SimulatedLoop
     world: Owner
     rng: random.Random
     troubles: list[Trouble] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
-    in_flight: dict[int, float] = field(default_factory=dict)
+    in_flight: dict[int, tuple[Owner | None, float]] = field(default_factory=dict)
     told: Callable[[Call], None] = lambda _call: None
 
     async def carry(
@@ -101,7 +102,7 @@ class Network:
             raise Unreachable
         answered: asyncio.Future[Any] = self.loop.create_future()
         self.loop.spawn(self.world, self._travel(call, trouble, arrive, shown, answered))
-        self.in_flight[id(call)] = call.at
+        self.in_flight[id(call)] = owner, call.at
         try:
             result = await answered
             call.returned = self.loop.time()
@@ -111,9 +112,11 @@ class Network:
 
     def rests_for(self) -> float:
         """By how many seconds the clock may jump without an answer that comes soon being late by it."""
-        if not self.in_flight:
+        # A process that died waits for nothing any more.
+        waiting = [since for owner, since in self.in_flight.values() if owner is None or owner.alive]
+        if not waiting:
             return 1e9
-        return 5.0 if max(self.in_flight.values()) < self.loop.time() - ANSWERED_WITHIN_S else 0.0
+        return 5.0 if max(waiting) < self.loop.time() - ANSWERED_WITHIN_S else 0.0
 
     async def _travel(
         self,
@@ -261,6 +264,17 @@ class SlackSession:
     async def close(self) -> None: ...
 
 
+@contextmanager
+def as_the_sdk_raises_it() -> Iterator[None]:
+    """Slack's SDK lets the errors of its HTTP library through."""
+    try:
+        yield
+    except Unreachable:
+        raise ClientConnectionError("simulated: no connection") from None
+    except CutOff:
+        raise ServerDisconnectedError("simulated: the connection broke") from None
+
+
 class SlackCall:
     """`async with session.request(...)`, and the answer read from it."""
 
@@ -289,13 +303,9 @@ class SlackCall:
                 raise CutOff
             return answer
 
-        try:
+        with as_the_sdk_raises_it():
             async with asyncio.timeout(SLACK_TIMEOUT_S):
                 answer = await self._network.carry(SLACK, name, arrive, _shown)
-        except Unreachable:
-            raise ClientConnectionError("simulated: no connection") from None
-        except CutOff:
-            raise ServerDisconnectedError("simulated: the connection broke") from None
         self.status, self.headers = answer.status, answer.headers
         self.content_type, self._text = answer.content_type, answer.text or ""
         return self

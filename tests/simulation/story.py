@@ -83,6 +83,7 @@ _SAID: Mapping[str, Callable[[Given], str]] = {
     "ask by name": lambda given: f"somebody names a card by “{given['text']}”.",
     "decide": lambda _: "somebody decides.",
     "by hand": lambda _: "two people say how a doubtful request came out.",
+    "time passes": lambda given: f"nobody does anything for {_seconds(given['seconds'])}.",
     "look": lambda _: "somebody looks something up.",
     "click": lambda given: f"somebody tries to {given['action']}, whether they may or not.",
     "click twice": lambda given: f"somebody clicks {given['action']} twice.",

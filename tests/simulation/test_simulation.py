@@ -6,11 +6,14 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.simulation import soak
+from tests.simulation import command, plan, soak
+from tests.simulation.plan.bursts import BURSTS
+from tests.simulation.plan.words import CRASH_POINTS
 from tests.simulation.planted import BUGS, Curve, curve
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +38,58 @@ def test_a_seed_is_the_same_each_time() -> None:
     done = simulate("--seeds", "1003", "--twice")
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_each_situation_of_the_plans_is_drawn_now_and_then_and_a_plan_stays_short() -> None:
+    drawn = [plan.draw(seed) for seed in range(1, 1001)]
+
+    counted = Counter(burst for one in drawn for burst in one.bursts)
+    assert set(counted) == {burst.__name__ for burst in BURSTS}
+    assert min(counted.values()) >= 20, counted
+    assert sum(len(one.steps) for one in drawn) / len(drawn) <= 27
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--seeds", "x"), "'x' is not a range of seeds such as 1-200"),
+        (("--seeds", "5-1"), "'5-1' holds no seed: the first one is after the last one"),
+        (("--seed", "1", "--only", "1,x"), "'1,x' is not a list of steps such as 1,4,7"),
+        (("--seed", "1", "--only", "999"), "seed 1 has no step 999"),
+        (("--explain",), "--explain is about one seed: give --seed"),
+        (("--soak", "-5"), "'-5' is not a number from 1 on"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_words_and_never_counts_as_proved(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command._parsed(list(words))
+
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_plan_that_was_shrunk_to_no_steps_can_be_replayed() -> None:
+    assert command._parsed(["--seed", "1", "--only", "-"]).only == frozenset()
+
+
+def test_processes_die_at_every_crash_point_of_the_product() -> None:
+    sources = (
+        file.read_text() for room in ("bot", "storage", "handlers") for file in (ROOT / room).rglob("*.py")
+    )
+    points = {point for source in sources for point in re.findall(r'crash_point\("([^"]+)"\)', source)}
+
+    assert points == set(CRASH_POINTS)
+
+
+def test_an_older_copy_is_put_in_place_in_some_plans() -> None:
+    restored = 0
+    for seed in range(1, 1001):
+        steps = [step.what for step in plan.draw(seed).steps]
+        restored += "back up" in steps and "restore" in steps[steps.index("back up") :]
+
+    assert restored >= 10
 
 
 def test_a_planted_bug_is_found_and_told() -> None:
@@ -117,13 +172,24 @@ def test_a_curve_says_which_seed_found_each_bug_first_and_goes_on_where_it_ended
     assert text.index(f"| {two} |") < text.index(f"| {one} |") < text.index(f"| {three} |")
 
 
+def test_a_seed_whose_step_cannot_be_carried_out_is_named_and_counts_as_broken() -> None:
+    broken = "def do_ask(self, rng, **given): raise KeyError('no such card')"
+    words = f"from tests.simulation.schedule import Schedule\n{broken}\nSchedule.do_ask = do_ask\n"
+    words += "from tests.simulation import command\nraise SystemExit(command.main(['--seeds', '1-2']))"
+    done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, text=True)
+
+    assert done.returncode == 1
+    assert "seed 1: no unforeseen error: the simulation itself: KeyError: 'no such card'" in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("violations 1")
+
+
 def test_bugs_that_are_held_back_change_nothing() -> None:
     done = simulate("--seed", "6", "--held-back")
 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-PLANTED_SEED = "4"
+PLANTED_SEED = "1"
 # Only a run breaks these: that nothing spins, nothing unforeseen is raised, people can end it.
 BY_RUNNING = {
     *("no loop spins", "no unforeseen error", "people can end it", "a wrong key starts nothing"),

@@ -194,6 +194,16 @@ def _the_older_order(stage: Schedule) -> None:
     stage.watch.departures.on_departure(request, Call(stage.world.loop.time(), API, f"PUT {path}", "bot 1"))
 
 
+def _another_limit(stage: Schedule) -> None:
+    row = stage.world.rows("SELECT * FROM request WHERE kind = 'card_limits' ORDER BY approved_at DESC")[0]
+    stage.watch.departures._terms(row, http.Request("PUT", "", body=b'{"daily_limit":3000.00}'), "")
+
+
+def _still_in_doubt(stage: Schedule) -> None:
+    _set(stage, _top_up(stage)["id"], state="unresolved")
+    stage.watch.truth.settled(_rows(stage))
+
+
 def _a_late_emergency(stage: Schedule) -> None:
     stage.watch.emergencies["R-0000"] = 0.0
     stage.watch.departures.emergencies_first(True)
@@ -375,6 +385,7 @@ PLANTED: Mapping[str, Plant] = {
     "I-2 approved": _a_debit_of_nobody,
     "I-2 attempt": lambda stage: _leaves(stage, open_attempt=False),
     "I-2 card": _to_another_card,
+    "I-2 terms": _another_limit,
     "I-24 amount": lambda stage: _leaves(stage, amount="50.001"),
     "I-4 pause": _while_paused,
     "I-4 validity": _too_late,
@@ -403,7 +414,7 @@ PLANTED: Mapping[str, Plant] = {
     "I-6 ends": _at_the_end("truth", _change(state="approved"), rows=True),
     "I-7 true": _at_the_end("truth", _change(state="failed"), rows=True),
     "own effect": _at_the_end("truth", _of_another_kind, rows=True),
-    "I-23 settles": _at_the_end("truth", _change(state="unresolved"), rows=True),
+    "I-23 settles": _still_in_doubt,
     "two people decided": _at_the_end("truth", _said_otherwise, rows=True),
     "an answer is kept": _at_the_end("truth", _an_answer_not_kept, rows=True),
     "I-8 told": _at_the_end("reports", _change(state="expired"), rows=True),

@@ -78,8 +78,8 @@ def _a_freeze_stops_it(known: Record, _alert: Any, _about: Any) -> bool:
 
 
 def _landed_late(known: Record, _alert: Any, about: Any) -> bool:
-    """It was given up as failed, and S did it after all."""
-    return about is not None and known.did(about)
+    """It was given up as failed, and S did it after all, or moved money and no more."""
+    return about is not None and (known.did(about) or known.emptied(about) or known.net_usd(about) != 0)
 
 
 def _not_done(_known: Record, _alert: Any, about: Any) -> bool:

@@ -14,6 +14,7 @@ from tests.simulation.plan import ENDPOINTS
 
 # A freeze that cannot leave sooner than that waits for something it should not wait for.
 EMERGENCY_S = 20.0
+Json = dict[str, Any]
 _READS_BY_POST = ("/cards/balances",)
 _KINDS_BY_CALL: dict[str, tuple[str, ...]] = {}
 for _kind, _endpoint in ENDPOINTS.items():
@@ -38,7 +39,7 @@ class Departures:
             self.known.world.loop.time(), tuple(row["id"] for row in rows), f"{request.method} {path}", call
         )
         self.known.sent.append(sent)
-        self.known.by_request[id(request)] = sent
+        self.known.by_request[id(request)] = request, sent
         call.about = ", ".join(sent.ids)
         if not rows:
             if not path.startswith("/cards/") or not path.endswith(("/pan", "/pan-token")):
@@ -62,7 +63,13 @@ class Departures:
         rows = self.known.world.rows("SELECT * FROM request WHERE state IN ('executing', 'unresolved')")
         found = [row for row in rows if row["kind"] in kinds and row["rows"] is None]
         segments = path.split("/")
-        return [row for row in found if not path.startswith("/cards/") or row["subject"] in segments]
+        found = [row for row in found if not path.startswith("/cards/") or row["subject"] in segments]
+        # Of several that ask for the same it is of one for which a call is on record and has no answer yet.
+        return [row for row in found if self._awaits_an_answer(row)] or found
+
+    def _awaits_an_answer(self, row: Any) -> bool:
+        sent = "SELECT 1 FROM attempt WHERE request_id = ? AND answered_at IS NULL AND purpose <> 'look'"
+        return bool(self.known.world.rows(sent, row["id"]))
 
     def _may_leave(self, row: Any, request: http.Request, path: str, sent: Sent) -> None:
         world, now = self.known.world, self.known.world.loop.time()
@@ -121,6 +128,8 @@ class Departures:
     def _people_were_known(self, row: Any, claimed_s: float) -> None:
         """I-22: nothing is sent for the first time while nobody can say who the approvers are."""
         since = self.known.world.slack_away_since
+        if row["kind"] == "card_freeze":
+            return  # what only makes things safer does not wait for Slack
         if since is not None and claimed_s > since + 40:
             self.known.broken(
                 "I-22 fail closed", f"{row['id']} was claimed {claimed_s - since:.0f} s into Slack's outage"
@@ -143,9 +152,10 @@ class Departures:
 
     def _terms(self, row: Any, request: http.Request, path: str) -> None:
         """I-2 and I-24: the card and the amount are those that were approved, to the digit."""
-        if row["kind"] not in ("card_topup", "card_unload"):
-            return
         terms = json.loads(row["terms"])
+        if row["kind"] not in ("card_topup", "card_unload"):
+            self._fields(row, terms, request.body or b"")
+            return
         text = re.search(rb'"amount_usd"\s*:\s*([0-9.eE+-]+)', request.body or b"")
         said = text.group(1).decode() if text else "nothing"
         if not re.fullmatch(r"[0-9]+(\.[0-9]{1,2})?", said) or Decimal(said) != Decimal(terms["amount_usd"]):
@@ -153,13 +163,26 @@ class Departures:
         if row["subject"] not in path.split("/"):
             self.known.broken("I-2 card", f"{row['id']} is about {row['subject']}, {path} left")
 
+    def _fields(self, row: Any, terms: Json, body: bytes) -> None:
+        """I-2: every other value is the one that was approved, too; of what is masked, as much as is shown."""
+        said = json.loads(body, parse_float=Decimal) if body else {}
+        for name, approved in _wanted(row["kind"], terms).items():
+            left = said.get(name)
+            same = left == approved or _as_number(left) == _as_number(approved) is not None
+            if isinstance(approved, str) and "•" in approved:
+                shown = approved.rpartition("•")[2]
+                same = bool(left) and str(left).endswith(shown)
+            if not same:
+                self.known.broken("I-2 terms", f"{row['id']}: {name} {approved} was approved, {left} left")
+
     def on_arrival(self, request: http.Request, answer: http.Answer | None) -> None:
         """A call arrived at S; with its answer, what it did there is known."""
         if answer is not None and answer.status == 429:
             self._within_the_rate(request)
-        sent = self.known.by_request.get(id(request))
-        if sent is None or answer is None:
+        known = self.known.by_request.get(id(request))
+        if known is None or answer is None:
             return
+        _, sent = known
         # Of a broken connection the journal knows what the answer would have been.
         status: int | None = answer.status
         if not status:
@@ -183,6 +206,31 @@ class Departures:
             late = (left[0] if left else self.known.world.loop.time()) - at
             if harmless and late > EMERGENCY_S:
                 self.known.broken("emergencies first", f"{request_id} left {late:.0f} s after Freeze now")
+
+
+def _wanted(kind: str, terms: Json) -> Json:
+    """What a call of this kind has to say, by the API's own document; empty for a kind that says nothing."""
+    if kind in ("card_freeze", "card_unfreeze"):
+        return {"frozen": kind == "card_freeze"}
+    if kind == "fees_markup":
+        return {"markup_pct": Decimal(terms["markup_percent"]) / 100}
+    if kind == "deposit_quote":
+        return {"card_id": terms["card"], **{name: terms[name] for name in ("amount_usd", "asset", "chain")}}
+    names = {
+        "card_limits": ("daily_limit", "weekly_limit", "monthly_limit"),
+        "card_phone": ("phone_country_code", "phone"),
+        "card_order": ("card_holder_name", "partner_ref", "phone_country_code", "phone"),
+        "funding_submit": ("tx_hash", "network"),
+        "webhook_register": ("url",),
+    }.get(kind, ())
+    return {name: terms.get(name) for name in names}
+
+
+def _as_number(value: Any) -> Decimal | None:
+    try:
+        return Decimal(str(value))
+    except ArithmeticError:
+        return None
 
 
 def _matches(endpoint: str, method: str, path: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from bot.domain.requests import TRANSITIONS, State
 from tests.simulation.invariants.approvals import Approvals
-from tests.simulation.invariants.record import AT_ONCE_S, KEYED, Record, Seen, seconds
+from tests.simulation.invariants.record import AT_ONCE_S, KEYED, SWITCHES, Record, Seen, seconds
 from tests.simulation.loop import OWNER
 from tests.simulation.world import Process
 
@@ -14,6 +14,12 @@ from tests.simulation.world import Process
 TRAVELS_FOR_S = 90.0
 # By people, or because the API refuses the key.
 _STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_reason IS NOT NULL"
+# Parts of the sentences that say why: a person, a newer order, the people, the policy, the facts, or the data.
+_WHY_CANCELLED = (
+    *("by the requester", "decides this now", "a newer request on the same target"),
+    *("no longer an", "linked by a delegation", "The policy now asks for", "once drafts are switched off"),
+    *("ask again when it fits", "What is stored is not what was approved"),
+)
 _WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until, rows FROM request"
 
 
@@ -46,11 +52,13 @@ class Moves:
                 self.approvals.asked(row["id"], process.installation.policy)
                 if row["state"] not in ("pending", "approved"):
                     self.known.broken("I-5 moves", f"{row['id']} begins as {row['state']}")
-                continue
-            if (seen.state, seen.version) == (row["state"], row["version"]):
-                seen.lease_until = row["lease_until"]  # renewed
+                if row["state"] == "approved":  # in an emergency the requester alone decides
+                    self.approvals.approved(row["id"], process.installation.policy)
                 continue
             self._by_the_holder(row, seen)
+            seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
+            if (seen.state, seen.version) == (row["state"], row["version"]):
+                continue  # at most it is held, for longer, or given back
             if row["version"] < seen.version:
                 self.known.broken(
                     "I-5 version", f"{row['id']} went back from {seen.version} to {row['version']}"
@@ -58,12 +66,11 @@ class Moves:
             if row["state"] != seen.state:
                 self._moved(row, seen, process)
             seen.state, seen.version = row["state"], row["version"]
-            seen.fence, seen.holder, seen.lease_until = row["fence"], row["lease_owner"], row["lease_until"]
 
     def _by_the_holder(self, row: Any, seen: Seen) -> None:
         """I-18: while a lease lasts nobody else claims the request, or says how its call ended."""
         world = self.known.world
-        if seen.state != State.EXECUTING or not seen.lease_until or not world.clocks_never_wrong:
+        if seen.state != State.EXECUTING or not seen.lease_until or not world.leases_are_right:
             return
         writer = world.owner_of(OWNER.get())
         lasts = seconds(seen.lease_until) > world.loop.time() + AT_ONCE_S
@@ -90,8 +97,12 @@ class Moves:
             self._reported(row["id"])
         if row["state"] == "cancelled":
             self.cancelled(row["id"])
+        if (seen.state, row["state"]) == ("failed", "unresolved"):
+            self.known.reopened.add(row["id"])
         if row["state"] == "failed":
             self._failed(row["id"])
+        if row["state"] == "succeeded":
+            self._switched(row["id"])
 
     def _reported(self, request_id: str) -> None:
         """I-8: with the doubt itself an alert is committed, and a message that is due at once."""
@@ -126,20 +137,35 @@ class Moves:
                     f"{request_id} is called failed, and its call of {took_s:.0f} s ago is still on its way",
                 )
 
-    def cancelled(self, request_id: str) -> None:
-        """Nothing is called doubtful of which nobody doubts."""
+    def _switched(self, request_id: str) -> None:
+        """I-7: a setting that is called set was set by this request, by the same one of another, or is so at S."""
         row = self.known.row(request_id)
-        if "no known outcome" not in row["outcome_text"]:
+        is_batch = row["rows"] is not None
+        if is_batch or row["kind"] not in SWITCHES or self.known.by_hand(row, "succeeded"):
             return
-        others = self.known.world.rows(
-            "SELECT id FROM request WHERE subject = ? AND id <> ? AND (state = 'unresolved' OR outcome_unknown)",
-            row["subject"],
-            request_id,
+        same = self.known.world.rows(
+            "SELECT id FROM request WHERE kind = ? AND subject = ? AND terms = ?",
+            *(row["kind"], row["subject"], row["terms"]),
         )
-        if not others:
+        if any(self.known.applied(one["id"]) for one in same):
+            return
+        card = self.known.world.partner.store.one("SELECT status FROM cards WHERE id = ?", row["subject"])
+        wanted = {"card_freeze": "FROZEN", "card_unfreeze": "ACTIVE"}.get(row["kind"])
+        if wanted is None or card is None or card["status"] != wanted:
             self.known.broken(
-                "a doubt is a doubt", f"{request_id} was cancelled: {row['outcome_text'][:120]}"
+                "I-7 true",
+                f"{request_id} ({row['kind']}) is called succeeded, and no call for it had an effect",
             )
+
+    def cancelled(self, request_id: str) -> None:
+        """What was requested is cancelled by whoever asked for it, or for a reason of its own.
+
+        Another request that is under way is none, nor is one whose outcome nobody knows: both are waited for.
+        """
+        row = self.known.row(request_id)
+        said = row["outcome_text"]
+        if row["rows"] is None and not any(reason in said for reason in _WHY_CANCELLED):
+            self.known.broken("a doubt is a doubt", f"{request_id} was cancelled: {said[:120]}")
 
 
 def _reachable(state: str) -> frozenset[str]:

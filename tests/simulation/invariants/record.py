@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from sandbox.partner import http
 from tests.simulation.network import Call
 from tests.simulation.world import START, World
 
@@ -63,7 +65,7 @@ class Seen:
     lease_until: str | None = None
 
 
-Remembered = tuple[dict[str, Seen], set[str], float | None]
+Remembered = tuple[dict[str, Seen], set[str], float | None, dict[str, str], set[str]]
 
 
 @dataclass
@@ -74,7 +76,8 @@ class Record:
     found: list[Violation] = field(default_factory=list)
     seen: dict[str, Seen] = field(default_factory=dict)
     sent: list[Sent] = field(default_factory=list)
-    by_request: dict[int, Sent] = field(default_factory=dict)
+    # By the id of a call, which is kept with it: another may have the same id once it is gone.
+    by_request: dict[int, tuple[http.Request, Sent]] = field(default_factory=dict)
     first_sent: set[str] = field(default_factory=set)
     paused_at: float | None = None
     held_by_a_pause: set[str] = field(
@@ -92,6 +95,9 @@ class Record:
     keys: set[str] = field(default_factory=set)  # of the API, that this installation has had
     copied_at: float | None = None  # when the copy of the database was made
     restored_from: float | None = None  # of the copy that was put in place and taken, when it was made
+    restored: dict[str, str] = field(default_factory=dict)  # requests of that copy, and what they were in it
+    undone: set[str] = field(default_factory=set)  # of those: not sent as the copy has it, and S did it
+    reopened: set[str] = field(default_factory=set)  # given up, and then something of it was done: for people
     emergencies: dict[str, float] = field(default_factory=dict)  # Freeze now, and when
 
     def broken(self, rule: str, text: str) -> None:
@@ -110,11 +116,13 @@ class Record:
 
     def note_restored(self) -> Remembered:
         """The copy is the database now: what came after it is not known there any more. Returns what was known."""
-        before = self.seen, self.orphans, self.restored_from
+        before = self.seen, self.orphans, self.restored_from, self.restored, self.undone
         self.orphans = set(self.orphans)
         self.restored_from = self.copied_at
         rows = self.world.rows("SELECT id, state, version FROM request")
         self.seen = {row["id"]: Seen(row["state"], row["version"]) for row in rows}
+        self.restored = {row["id"]: row["state"] for row in rows}
+        self._note_undone()
         known = {row["key"] for row in self.world.rows("SELECT key FROM request")}
         for row in self.world.partner.store.all("SELECT reference FROM ledger WHERE kind = 'card_topup'"):
             key = (row["reference"] or "").removeprefix("topup:")
@@ -124,7 +132,17 @@ class Record:
 
     def note_put_back(self, before: Remembered) -> None:
         """The newer database is in place again."""
-        self.seen, self.orphans, self.restored_from = before
+        self.seen, self.orphans, self.restored_from, self.restored, self.undone = before
+
+    def _note_undone(self) -> None:
+        """Money moved, or a card was made, for requests that nothing was sent for as far as the copy knows."""
+        kept = {row["key"] for row in self.world.partner.store.all("SELECT key FROM keyed")}
+        rows = self.world.rows("SELECT id, key, state FROM request")
+        self.undone = {row["id"] for row in rows if row["key"] in kept and row["state"] not in SENT}
+
+    def as_restored(self, row: Any) -> bool:
+        """Nothing has become of this request since an older copy of the database was put in place."""
+        return bool(self.restored.get(row["id"]) == row["state"])
 
     def row(self, request_id: str) -> Any:
         """A request as the database has it now."""
@@ -144,6 +162,13 @@ class Record:
         )
         return bool(made[0]["n"] >= 2)
 
+    def net_usd(self, row: Any) -> Decimal:
+        """What the float lost under this request's own key."""
+        ledger = self.world.partner.store.all(
+            "SELECT l.amount_usd FROM ledger l JOIN keyed k ON l.keyed = k.id WHERE k.key = ?", row["key"]
+        )
+        return -sum((Decimal(line["amount_usd"]) for line in ledger), Decimal(0))
+
     def did(self, row: Any) -> bool:
         """Whether S did what this request asked for."""
         if row["kind"] not in KEYED:
@@ -152,6 +177,13 @@ class Record:
             "SELECT state FROM keyed WHERE kind = ? AND key = ?", KEYED[row["kind"]], row["key"]
         )
         return kept is not None and kept["state"] == "done"
+
+    def emptied(self, row: Any) -> bool:
+        """Whether half of a close happened: the balance of the card went back to the float."""
+        kept = self.world.partner.store.one(
+            "SELECT amount_usd FROM keyed WHERE kind = 'close' AND key = ?", row["key"]
+        )
+        return kept is not None and Decimal(kept["amount_usd"] or 0) > 0
 
 
 def seconds(stored: str) -> float:

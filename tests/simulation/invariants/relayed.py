@@ -8,8 +8,11 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 
-from tests.simulation.invariants.record import Record
+from tests.simulation.invariants.record import Record, seconds
 from tests.simulation.world import RELAY_URL, RELAYED
+
+# What is due is taken up by then.
+TRIED_WITHIN_S = 120.0
 
 
 class Relayed:
@@ -40,6 +43,11 @@ class Relayed:
                 self.known.broken("I-19 relay", f"{row['event_id']} is called sent, and was never taken")
             if row["state"] == "owed" and not world.installation.policy.relays:
                 self.known.broken("I-19 relay", f"{row['event_id']} is owed to nobody")
+            late_s = world.loop.time() - seconds(row["due_at"])
+            if row["state"] == "owed" and late_s > TRIED_WITHIN_S:
+                self.known.broken(
+                    "I-19 relay", f"{row['event_id']} is owed for {late_s:.0f} s, and nobody tries"
+                )
         if dead and not world.rows("SELECT 1 FROM alert WHERE kind LIKE 'relay%' AND state <> 'resolved'"):
             self.known.broken("I-19 relay", f"{dead} copies were given up, and no alert says so")
         self._owed()

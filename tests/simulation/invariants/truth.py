@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 from tests.simulation.invariants.record import KEYED, SENT, SWITCHES, Record
@@ -22,6 +21,21 @@ class Truth:
                 self._true(row)
         self._answers_kept()
 
+    def settled(self, rows: list[Any]) -> None:
+        """I-23: hours after the trouble ended nothing is in doubt but what S keeps so, or cannot be asked for."""
+        for row in rows:
+            if row["state"] != "unresolved" or row["kind"] not in KEYED or row["id"] in self.known.reopened:
+                continue  # a key that was given up is never sent again, so nothing but people can say it was credited
+            kept = self.known.world.partner.store.one(
+                "SELECT state FROM keyed WHERE kind = ? AND key = ?", KEYED[row["kind"]], row["key"]
+            )
+            held = kept["state"] if kept is not None else "never seen"
+            # Of a top-up the ledger proves that nothing came, too.
+            if held == "done" or (row["kind"] == "card_topup" and held in ("refunded", "never seen")):
+                self.known.broken(
+                    "I-23 settles", f"{row['id']} ({row['kind']}) stays unresolved; at the API it is {held}"
+                )
+
     def after_step(self) -> None:
         """I-1 and the sandbox's own sums, and nobody's loop runs in circles."""
         store = self.known.world.partner.store
@@ -33,7 +47,9 @@ class Truth:
             key = (row["reference"] or "").removeprefix("topup:")
             if key in self.known.orphans or key.startswith("seed-"):
                 continue
-            found = self.known.world.rows("SELECT state, exposure_usd FROM request WHERE key = ?", key)
+            found = self.known.world.rows("SELECT id, state FROM request WHERE key = ?", key)
+            if found and found[0]["id"] in self.known.undone:
+                continue
             if not found or found[0]["state"] not in SENT:
                 self.known.broken(
                     "I-2 approved", f"{row['reference']} took {row['amount_usd']} without a request"
@@ -51,7 +67,9 @@ class Truth:
         name = f"{row['id']} ({kind})"
         if kind in KEYED:
             self._true_by_key(row, name)
-        elif kind == "card_close" and state == "failed" and self._emptied(row):
+        elif kind == "card_close" and state == "failed" and self.known.emptied(row):
+            if self.known.by_hand(row, "failed"):
+                return
             self.known.broken("I-7 true", f"{name} is called failed, and the card's money went back")
         elif kind == "card_reveal":
             return
@@ -65,14 +83,6 @@ class Truth:
             if self.known.by_hand(row, "failed") or self._said_to_be_lost(row):
                 return
             self.known.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
-
-    def _emptied(self, row: Any) -> bool:
-        """Half of a close happened: the balance went back to the float, and nobody said so by hand."""
-        kept = self.known.world.partner.store.one(
-            "SELECT amount_usd FROM keyed WHERE kind = 'close' AND key = ?", row["key"]
-        )
-        moved = kept is not None and Decimal(kept["amount_usd"] or 0) > 0
-        return moved and not self.known.by_hand(row, "failed")
 
     def _network_of(self, row: Any, name: str) -> None:
         terms = json.loads(row["terms"])
@@ -120,15 +130,7 @@ class Truth:
         held = kept["state"] if kept is not None else "never seen"
         by_hand = self.known.by_hand(row, "succeeded") or self.known.by_hand(row, "failed")
         if row["kind"] == "card_topup":
-            net = sum(
-                (
-                    Decimal(r["amount_usd"])
-                    for r in store.all("SELECT amount_usd FROM ledger WHERE keyed = ?", kept["id"])
-                )
-                if kept is not None
-                else (),
-                Decimal(0),
-            )
+            net = self.known.net_usd(row)
             if state == "succeeded" and held != "done" and not self.known.by_hand(row, "succeeded"):
                 self.known.broken(
                     "I-7 true", f"{name} is called succeeded; at the API it is {held}, {net} USD moved"
@@ -137,13 +139,15 @@ class Truth:
                 self.known.broken(
                     "I-7 true", f"{name} is called failed; at the API it is {held}, {net} USD moved"
                 )
-            if state == "unresolved" and held in ("done", "refunded", "never seen") and not by_hand:
-                self.known.broken("I-23 settles", f"{name} stays unresolved; at the API it is {held}")
         elif state == "succeeded" and held != "done" and not self.known.by_hand(row, "succeeded"):
             self.known.broken("I-7 true", f"{name} is called succeeded; under its key the API has {held}")
         elif state == "failed" and held == "done" and not self.known.by_hand(row, "failed"):
             self.known.broken("I-7 true", f"{name} is called failed; under its key the API has {held}")
-        if state not in SENT and held in ("done", "unresolved", "in_flight"):
+        if (
+            state not in SENT
+            and held in ("done", "unresolved", "in_flight")
+            and row["id"] not in self.known.undone
+        ):
             self.known.broken("I-7 true", f"{name} is called {state}; under its key the API has {held}")
         if state in ("succeeded", "failed") and by_hand and self._overturned(row):
             self.known.broken("two people decided", f"{name} is {state} against what two people said")
@@ -171,7 +175,7 @@ class Truth:
                 sent.attempt,
             )
             # On a clock that is fast another's lease is over sooner.
-            lost_lease = sent.call.by in self.known.stood_still or not self.known.world.clocks_never_wrong
+            lost_lease = sent.call.by in self.known.stood_still or not self.known.world.leases_are_right
             if row and row[0]["answered_at"] is None and not (lost_lease and row[0]["taken_over"]):
                 self.known.broken(
                     "an answer is kept", f"{sent.what} for {', '.join(sent.ids)} was answered {sent.status}"

@@ -14,7 +14,8 @@ from tests.simulation.plan.words import ASK, DECIDE, ENDPOINTS
 from tests.simulation.world import ALICE, BOB, CAROL, DAVE
 
 Burst = Callable[[random.Random, Any], None]
-TOP_UP = "POST /cards/{cardId}/topup"
+TOP_UP = ENDPOINTS["card_topup"]
+_APPROVE = {"action": "approve", "in_slack": False}
 # As the network names the calls that carry out these kinds.
 _CALLS = {"card_topup": "/topup", "card_order": "POST /cards", "funding_submit": "POST /funding"}
 
@@ -30,13 +31,18 @@ def _approved(rng: random.Random, add: Any, kind: str, wait: float = 0.3, **give
     """Somebody requests this, and one or two others approve it."""
     _asked(rng, add, kind, wait, **given)
     for by in rng.choice(((BOB,), (BOB,), (BOB, CAROL))):
-        add(DECIDE, rng.choice((0.3, 0.6)), by=by, pick=0, action="approve", in_slack=False)
+        add(DECIDE, rng.choice((0.6, 1.0, 2.0)), by=by, pick=0, **_APPROVE)
 
 
 def _passes(rng: random.Random, add: Any, *waits: float) -> None:
-    """Nothing happens but that somebody looks at something."""
+    """Nothing happens but that somebody looks at something. Between looks everything due has one turn at least."""
     for wait in waits:
         add("look", wait, by=rng.choice((ALICE, BOB)), command=rng.choice(("home", "/float", "/requests")))
+
+
+def _settles(add: Any, seconds: float, every: float) -> None:
+    """Nobody does anything, and what is due has its turn again and again."""
+    add("time passes", seconds=seconds, every=every, wait=0.3)
 
 
 def _late_lookups(rng: random.Random, add: Any) -> None:
@@ -77,7 +83,7 @@ def _list_in_a_pause(rng: random.Random, add: Any) -> None:
     ending = rng.randrange(3)
     if ending < 2:
         for by in (BOB, CAROL):
-            add(DECIDE, rng.choice((0.3, 0.6)), by=by, pick=0, action="approve", in_slack=False)
+            add(DECIDE, rng.choice((0.6, 1.0, 2.0)), by=by, pick=0, **_APPROVE)
     if ending == 0:
         add(DECIDE, rng.choice((2.0, 200.0)), by=ALICE, pick=0, in_slack=False)
     _passes(rng, add, 200.0, 1000.0)
@@ -86,32 +92,27 @@ def _list_in_a_pause(rng: random.Random, add: Any) -> None:
 
 def _little_budget(rng: random.Random, add: Any) -> None:
     """The API allows few calls a minute, so what was approved waits for its turn; meanwhile things change."""
-    _asked(rng, add, "card_freeze", now=True)
+    if rng.random() < 0.3:
+        _asked(rng, add, "card_freeze", now=True)
+    several = rng.choice((2, 3, 3))
+    for number in range(several):
+        kind = rng.choice(("card_topup", "card_unfreeze", "card_unload", "card_limits", "card_phone"))
+        _asked(rng, add, kind, rng.choice((0.3, 2.0)), card=rng.choice((number, 0)))
     add("rate", 2.0, per_minute=rng.choice((4, 6, 10)))
-    for _ in range(rng.choice((1, 2, 3))):
-        kind = rng.choice(("card_topup", "card_unfreeze", "card_unfreeze", "card_limits"))
-        _approved(rng, add, kind, card=rng.choice((0, 0, 1)))
-    draw = rng.randrange(4)
-    if draw == 0:
-        add("pause", rng.choice((0.3, 2.0, 6.0)), by=CAROL)
-    elif draw == 1:
-        add("outage", rng.choice((0.3, 2.0)), side=SLACK, effect="refused", seconds=300.0)
-    elif draw == 2:
-        add(
-            ASK,
-            rng.choice((0.3, 2.0)),
-            kind="card_freeze",
-            by=DAVE,
-            card=0,
-            amount=1,
-            now=True,
-            pick=0,
-            in_slack=False,
-        )
+    for _ in range(several):
+        add(DECIDE, rng.choice((0.3, 2.0)), by=rng.choice((BOB, CAROL)), pick=0, **_APPROVE)
+    _settles(add, rng.choice((2.0, 20.0, 60.0, 70.0, 100.0)), every=6.0)
+    draw = rng.choice(("pause", "pause", "pause", "Slack is away", "freeze", "others approve"))
+    if draw == "pause":
+        add("pause", 0.3, by=CAROL)
+    elif draw == "Slack is away":
+        add("outage", 0.3, side=SLACK, effect="refused", seconds=300.0)
+    elif draw == "freeze":
+        _asked(rng, add, "card_freeze", by=DAVE, now=True)
     else:
         add("group", 0.3, users=[CAROL, DAVE])
-    _passes(rng, add, 20.0, 70.0)
-    add("rate", 70.0, per_minute=300)
+    _settles(add, 130.0, every=20.0)
+    add("rate", 0.3, per_minute=300)
     add("resume", 2.0, by=BOB)
 
 
@@ -122,7 +123,7 @@ def _over_the_limits(rng: random.Random, add: Any) -> None:
         by = rng.choice((ALICE, ALICE, DAVE))
         _asked(rng, add, "card_topup", by=by, card=rng.randrange(3), amount=rng.choice((300, 501)))
         for decider in (BOB, CAROL):
-            add(DECIDE, rng.choice((0.0, 0.3)), by=decider, pick=0, action="approve", in_slack=False)
+            add(DECIDE, rng.choice((0.0, 0.3)), by=decider, pick=0, **_APPROVE)
 
 
 def _lands_late(rng: random.Random, add: Any) -> None:
@@ -143,6 +144,8 @@ def _lands_late(rng: random.Random, add: Any) -> None:
             fault={"operation": TOP_UP, "effect": "processor", "processor": code, "times": 30},
         )
     _approved(rng, add, "card_topup")
+    if rng.random() < 0.6:
+        _settles(add, 40.0, every=rng.choice((6.0, 20.0)))
     _passes(rng, add, 200.0, 1000.0, rng.choice((2.0, 1000.0)))
 
 
@@ -162,15 +165,76 @@ def _the_same_again(rng: random.Random, add: Any) -> None:
     _passes(rng, add, 20.0, 200.0)
 
 
-def _closed_by_half(rng: random.Random, add: Any) -> None:
-    """The balance went back to the float, and the card stayed open; nobody was answered."""
-    add("api fault", 0.3, fault={"operation": ENDPOINTS["card_close"], "effect": "drop_midway", "times": 1})
-    add(
-        "network", 0.0, side=API, effect=rng.choice(("lost", "refused")), what="/close", times=30, seconds=1.0
-    )
+def _lost_among_equals(rng: random.Random, add: Any) -> None:
+    """Two people ask for just the same, both get it approved, and the call of one of them is lost."""
+    kind = rng.choice(("funding_submit", "deposit_quote"))
+    same = {"pick": rng.randrange(2), "card": rng.randrange(3), "amount": rng.choice((10, 50))}
+    for by in (ALICE, DAVE):
+        _asked(rng, add, kind, rng.choice((0.3, 2.0)), by=by, **same)
+    effect, is_first = rng.choice(("lost", "lost", "late")), rng.random() < 0.7
+    for number, is_lost in enumerate((is_first, not is_first)):
+        if is_lost:
+            lost = {"side": API, "effect": effect, "what": ENDPOINTS[kind], "times": 1}
+            add("network", 2.0, **lost, seconds=rng.choice((3.0, 130.0)))
+        add(DECIDE, rng.choice((0.6, 2.0, 4.0)), by=BOB, pick=1 - number, **_APPROVE)
     if rng.random() < 0.5:
-        add("network", 0.0, side=API, effect="doubled", what="/close", times=1, seconds=1.0)
-    _approved(rng, add, "card_close", card=rng.randrange(3))
+        add("pause", rng.choice((0.6, 2.0, 6.0)), by=CAROL)
+    _settles(add, 30.0, every=6.0)
+    _passes(rng, add, 200.0, 1000.0)
+
+
+def _overtaken(rng: random.Random, add: Any) -> None:
+    """Of two orders on the same setting the older one is held up, and the newer one comes meanwhile."""
+    older = rng.choice(("card_unfreeze", "card_unfreeze", "card_limits", "card_phone"))
+    card, (one, other) = rng.randrange(4), rng.sample((10, 25, 50, 300), 2)
+    if older == "card_unfreeze":
+        _asked(rng, add, "card_freeze", card=card, now=True)
+    newer = "card_freeze" if older == "card_unfreeze" else older
+    _asked(rng, add, older, 2.0, card=card, amount=one, pick=0)
+    is_pause = rng.random() < 0.3
+    if not is_pause and newer != "card_freeze":
+        _asked(rng, add, newer, by=DAVE, card=card, amount=other, pick=1)  # while the card can be read
+    if is_pause:
+        add("pause", 2.0, by=CAROL)
+    else:
+        seconds = rng.choice((20.0, 40.0, 70.0))
+        add("outage", 2.0, side=API, effect=rng.choice(("refused", "lost")), seconds=seconds, what="GET")
+    add(DECIDE, 0.3, by=BOB, pick=1, **_APPROVE)
+    _settles(add, rng.choice((6.0, 20.0, 40.0, 70.0)), every=6.0)
+    if newer == "card_freeze":
+        _asked(rng, add, newer, by=DAVE, card=card, now=True)
+    elif is_pause:
+        _asked(rng, add, newer, by=DAVE, card=card, amount=other, pick=1)
+    add(DECIDE, 0.6, by=CAROL, pick=0, **_APPROVE)
+    if is_pause:
+        add("resume", rng.choice((0.3, 6.0)), by=BOB)
+    _settles(add, 60.0, every=6.0)
+
+
+def _slack_goes_next(rng: random.Random, add: Any) -> None:
+    """What was approved has to wait for the API; by the time that it could be sent, Slack is away."""
+    kind = rng.choice(("card_topup", "card_topup", "card_unload", "card_limits", "card_order"))
+    _asked(rng, add, kind, amount=rng.choice((10, 50)), card=rng.randrange(3))
+    seconds = rng.choice((60.0, 70.0, 130.0))
+    add("outage", 2.0, side=API, effect=rng.choice(("refused", "lost")), seconds=seconds, what="GET")
+    add(DECIDE, 0.3, by=rng.choice((BOB, CAROL)), pick=0, **_APPROVE)
+    effect = rng.choice(("refused", "refused", "lost", "no answer"))
+    add("outage", rng.choice((2.0, 6.0)), side=SLACK, effect=effect, seconds=rng.choice((200.0, 400.0)))
+    _settles(add, 180.0, every=20.0)
+
+
+def _closed_by_half(rng: random.Random, add: Any) -> None:
+    """The balance went back to the float, and the card stayed open; nobody was answered, and no repeat arrives."""
+    add("api fault", 0.3, fault={"operation": ENDPOINTS["card_close"], "effect": "drop_midway", "times": 1})
+    # The first call is the one that arrives.
+    arrives = {"side": API, "what": "/close", "times": 1, "seconds": 2.0}
+    add("network", 0.0, effect=rng.choice(("slow", "slow", "late", "doubled")), **arrives)
+    effect = rng.choice(("lost", "refused"))
+    add("network", 0.0, side=API, effect=effect, what="/close", times=30, seconds=1.0)
+    _approved(rng, add, "card_close", card=rng.randrange(4))
+    if rng.random() < 0.5:
+        add("pause", rng.choice((6.0, 20.0)), by=CAROL)
+        _settles(add, 100.0, every=20.0)
     _passes(rng, add, 200.0, 1000.0)
 
 
@@ -191,10 +255,11 @@ def _cards_wait(rng: random.Random, add: Any) -> None:
 
 def _taken_over(rng: random.Random, add: Any) -> None:
     """Whoever carries out a call stands still for longer than its lease, and goes on then."""
-    times, seconds = rng.choice((1, 2, 3)), rng.choice((10.0, 40.0))
+    times, seconds = rng.choice((1, 2, 2, 3)), rng.choice((10.0, 40.0, 60.0))
     add("network", 0.3, side=API, effect="slow", what="/topup", times=times, seconds=seconds)
     _approved(rng, add, "card_topup")
-    add("standstill", rng.choice((0.3, 0.6, 2.0)), after=rng.randrange(60), seconds=rng.choice((50.0, 120.0)))
+    seconds = rng.choice((40.0, 50.0, 70.0, 120.0))
+    add("standstill", rng.choice((0.6, 2.0, 6.0)), after=rng.randrange(60), seconds=seconds, holds=True)
     _passes(rng, add, 20.0)
 
 
@@ -220,7 +285,7 @@ def _lost_commits(rng: random.Random, add: Any) -> None:
     for _ in range(rng.choice((1, 2))):
         add("lost commits", rng.choice((0.0, 0.02, 0.3)), times=times, done=rng.random() < 0.6)
         by = rng.choice((BOB, CAROL))
-        add(DECIDE, 0.02, by=by, pick=0, action="approve", in_slack=False)
+        add(DECIDE, 0.02, by=by, pick=0, **_APPROVE)
         add("lost commits", rng.choice((0.0, 0.02, 0.3)), times=times, done=rng.random() < 0.6)
 
 
@@ -233,6 +298,9 @@ BURSTS: tuple[Burst, ...] = (
     _lands_late,
     _lands_late,
     _the_same_again,
+    _lost_among_equals,
+    _overtaken,
+    _slack_goes_next,
     _closed_by_half,
     _disk_in_mid_call,
     _cards_wait,

@@ -43,6 +43,10 @@ TROUBLES = (
     "database",
     "joiners",
     "reveals",
+    "restores",
+    "forgeries",
+    "clock of one",
+    "funding decided",
 )
 # Timers that cost much and matter seldom, by the trouble to which they matter.
 _JOBS = {
@@ -119,7 +123,7 @@ def draw(seed: int) -> Plan:
         pause = rng.choices(WAITS, FREQUENT)[0] if wait is None else wait
         steps.append(Step(len(steps), pause, doing, given))
 
-    manner = rng.choice(("any", "theme", "theme", "bursts", "bursts"))
+    manner = rng.choice(("any", "theme", "theme", "bursts", "bursts", "bursts"))
     harmless = False
     if manner == "theme":
         theme = rng.choice(THEMES)
@@ -135,7 +139,9 @@ def draw(seed: int) -> Plan:
             burst(rng, add)
         if rng.random() < 0.5:
             TROUBLE[rng.choice(troubles)](rng, add, kinds)
-    for _ in range(rng.choice((0, 2, 4)) if bursts else rng.choice((6, 10, 14, 18))):
+    if harmless:
+        TROUBLE[troubles[0]](rng, add, kinds)
+    for _ in range(rng.choice((0, 2, 4)) if bursts or harmless else rng.choice((4, 8, 12, 16))):
         if rng.random() < 0.5:
             ask(rng, add, kinds, in_slack)
         elif rng.random() < 0.3:
@@ -154,13 +160,15 @@ def draw(seed: int) -> Plan:
         settings["processor_timeout"] = rng.choice(("500", "hang"))
     if rng.random() < 0.1:
         settings["unload_replay"] = "conflict"
-    if "card_3ds" in kinds:
+    asked_for = {step.given.get("kind") for step in steps}
+    if "card_3ds" in asked_for:
         settings["threeds_webhook_enabled"] = True
-    if "deposit_quote" in kinds:
+    if "deposit_quote" in asked_for:
         settings["deposits_enabled"] = True
     several = not {"standstills", "clock of one"}.isdisjoint(troubles)
     several = several or not NEEDS_TWO_PROCESSES.isdisjoint(bursts)
     replicas = 2 if several or rng.random() < 0.12 else 1
     jobs = frozenset(_JOBS[trouble] for trouble in troubles if trouble in _JOBS)
     relays = "relay" in troubles
-    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays)
+    drawn = tuple(burst.__name__ for burst in bursts)
+    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays, drawn)

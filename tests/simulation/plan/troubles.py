@@ -160,13 +160,20 @@ def _standstill(rng: random.Random, add: Any, kinds: list[str]) -> None:
 
 
 def _crowd(rng: random.Random, add: Any, kinds: list[str]) -> None:
-    """Many calls that nobody answers, and an emergency."""
-    add("network", 0.3, side=API, effect="no answer", what="limits", times=60, seconds=1.0)
-    for number in range(12):
-        given = {"kind": "card_limits", "by": ALICE, "card": number % 3 + 1, "amount": 100 + number}
-        add(ASK, 0.02, **given, now=False, pick=0, in_slack=False)
-        add(DECIDE, 0.3, by=BOB, pick=0, action="approve", in_slack=False)
-    add(ASK, 2.0, kind="card_freeze", by=ALICE, card=0, amount=1, now=True, pick=0, in_slack=False)
+    """Many calls that nobody answers, none of which waits for another one; and an emergency."""
+    for what in ("PUT", "/topup"):
+        add("network", 0.02, side=API, effect="no answer", what=what, times=60, seconds=1.0)
+    given = {"amount": rng.choice((10, 50)), "now": False, "pick": 0, "in_slack": False}
+    for kind in ("card_limits", "card_phone"):
+        for card in range(4):
+            add(ASK, 0.02, kind=kind, by=rng.choice((ALICE, DAVE)), card=card, **given)
+    for number in range(8):
+        wait = 2.0 if number == 0 else 0.3
+        add(DECIDE, wait, by=BOB, pick=7 - number, action="approve", in_slack=False)
+    add("ask many", 0.3, kind="card_topup", by=ALICE, cards=[0, 1, 2, 3], amount=10)
+    add(DECIDE, 2.0, by=BOB, pick=0, action="approve", in_slack=False)
+    add(ASK, 2.0, kind="card_freeze", by=ALICE, **{**given, "card": rng.randrange(4), "now": True})
+    add("time passes", 0.3, seconds=25.0, every=1.0)
 
 
 def _old_rows(rng: random.Random, add: Any, kinds: list[str]) -> None:
@@ -218,10 +225,10 @@ def _master_keys(rng: random.Random, add: Any, kinds: list[str]) -> None:
 
 
 def _restores(rng: random.Random, add: Any, kinds: list[str]) -> None:
-    """A copy of the database is made; things happen; the copy is put in place of it."""
-    if rng.random() < 0.5:
-        add("back up")
-    else:
+    """A copy of the database is made; something is requested; the copy is put in place of it, mostly."""
+    add("back up")
+    ask(rng, add, kinds, 0.0)
+    if rng.random() < 0.8:
         add("restore")
 
 

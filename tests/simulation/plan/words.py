@@ -87,6 +87,8 @@ CRASH_POINTS = (
     "inbox.stored",
     "inbox.handled",
     "backfill.read",
+    "relay.taken",
+    "relay.sent",
 )
 API_FAULTS: tuple[dict[str, Any], ...] = (
     {"effect": "drop_before_commit"},

@@ -6,18 +6,22 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
-from bot.domain.errors import AlreadyDecided, CountersignError, OwnRequest
+from sqlalchemy import select
+
+from bot.domain.errors import AlreadyDecided, CountersignError, LookupFailed, OwnRequest
 from bot.domain.people import KindPolicy
+from bot.domain.requests import State
 from bot.domain.requests import approvals as rules
 from bot.outcomes import planning
+from bot.services import people
 from bot.services.execution import presend_checks
-from bot.services.requests import approvals
+from bot.services.requests import approvals, lifecycle
 from storage import database
 from storage import tables as t
-from storage.requests import decisions
+from storage.requests import decisions, requests
 from storage.upsert import insert_new
 from tests.simulation import inline_sqlite
-from tests.simulation.planted.bug import Acts, Bug, put
+from tests.simulation.planted.bug import Acts, Bug, peek, put
 
 
 def _requester_approves(stack: ExitStack, acts: Acts) -> None:
@@ -58,8 +62,25 @@ def _one_approval_is_enough(stack: ExitStack, acts: Acts) -> None:
 
 
 def _approvals_last_for_ever(stack: ExitStack, acts: Acts) -> None:
-    honest = planning.approval_is_valid
+    """Nowhere is it asked whether an approval is still valid: not by a timer, the last look, or the claim."""
+    honest, honest_claim, honest_expire = planning.approval_is_valid, requests.claim, lifecycle._expire_in
+
+    async def claim(tx: Any, request_id: str, **more: Any) -> Any:
+        lapsed = (
+            t.request.c.id == request_id,
+            t.request.c.state == State.APPROVED,
+            t.request.c.valid_until <= tx.now,
+        )
+        if more.get("may_expire", True) and peek(tx, select(t.request.c.id).where(*lapsed)) and acts():
+            more["may_expire"] = False
+        return await honest_claim(tx, request_id, **more)
+
+    async def expire_in(tx: Any, core: Any, request: Any) -> bool:
+        return False if request.state is State.APPROVED and acts() else await honest_expire(tx, core, request)
+
     put(stack, planning, "approval_is_valid", lambda request, now: honest(request, now) or acts())
+    put(stack, requests, "claim", claim)
+    put(stack, lifecycle, "_expire_in", expire_in)
 
 
 def _gone_approvers_count(stack: ExitStack, acts: Acts) -> None:
@@ -76,15 +97,23 @@ def _look_ups_fail_open(stack: ExitStack, acts: Acts) -> None:
     """Where Slack cannot say who approved, they are taken for who they were."""
     honest = presend_checks._approvers_stand
 
-    async def stand(*given: Any) -> Any:
+    honest_since, away = people.seen_to_send_since, set[str]()
+
+    async def stand(core: Any, request: Any, *more: Any) -> Any:
+        away.discard(request.id)
         try:
-            return await honest(*given)
-        except Exception:
+            return await honest(core, request, *more)
+        except LookupFailed:
             if not acts():
                 raise
+            away.add(request.id)
             return None
 
+    def since(*given: Any) -> Any:
+        return None if away else honest_since(*given)
+
     put(stack, presend_checks, "_approvers_stand", stand)
+    put(stack, people, "seen_to_send_since", since)
 
 
 def _limits_not_counted(stack: ExitStack, acts: Acts) -> None:
@@ -103,7 +132,7 @@ def _limits_not_counted(stack: ExitStack, acts: Acts) -> None:
 BUGS = (
     Bug("the requester approves", ("I-3 approvals",), _requester_approves),
     Bug("one approval is enough", ("I-3 needed", "I-3 approvals"), _one_approval_is_enough),
-    Bug("approvals last for ever", ("I-4 validity",), _approvals_last_for_ever),
+    Bug("approvals never expire", ("I-4 validity",), _approvals_last_for_ever),
     Bug("approvers who left still count", ("I-4 approvers",), _gone_approvers_count),
     Bug("look-ups fail open", ("I-22 fail closed",), _look_ups_fail_open),
     Bug("limits are not counted", ("I-11 limits",), _limits_not_counted),

@@ -104,18 +104,21 @@ def _half_closed_is_nothing(stack: ExitStack, acts: Acts) -> None:
 def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:
     """The first renewal of a lease that fails ends the call that it was kept for."""
     honest_renew, honest_answer = requests.renew, api_call.answer_of
-    failed = set[str]()
+    begun, failed = set[str](), set[str]()
 
     async def renew(tx: Any, request_id: str, **more: Any) -> bool:
-        failed.add(request_id)
+        if request_id in begun:
+            failed.add(request_id)  # the one before was not committed
+        begun.add(request_id)
         held: bool = await honest_renew(tx, request_id, **more)
-        tx.after_commit(lambda: failed.discard(request_id))
+        tx.after_commit(lambda: begun.discard(request_id))
         return held
 
     async def answer_of(core: Any, claim: Any, partner: Any) -> Any:
+        begun.discard(claim.request.id)
         failed.discard(claim.request.id)
         answered = await honest_answer(core, claim, partner)
-        if claim.request.id in failed and acts():
+        if claim.request.id in begun | failed and acts():
             raise OSError("simulated: the renewal of the lease failed")
         return answered
 
@@ -125,17 +128,17 @@ def _lost_renewal_loses_the_answer(stack: ExitStack, acts: Acts) -> None:
 
 BUGS = (
     Bug("a refusal ends a doubt", ("I-7 true", "a doubt ends by proof"), _refusal_ends_a_doubt),
-    Bug("no sweep for late landings", ("I-7 true",), _no_late_landings),
+    Bug("no sweep for requests completed late", ("I-7 true",), _no_late_landings),
     Bug("given up at once", ("I-7 true", "a doubt ends by proof"), _given_up_at_once),
     Bug(
-        "a debit that landed late is a success",
+        "a late debit counts as a success",
         ("I-7 true", "two people decided"),
         _a_debit_is_a_success,
         "D1",
     ),
     Bug(
         "the sweep takes another request's effect",
-        ("I-7 true", "own effect"),
+        ("I-7 true", "own effect", "every alert ends"),
         _the_sweep_takes_anothers_effect,
         "D2",
     ),

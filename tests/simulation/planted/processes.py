@@ -16,6 +16,7 @@ from bot.services.execution import queues
 from bot.services.operators import Leader, programs
 from storage import tables as t
 from storage.requests import requests
+from storage.transaction import Tx
 from tests.simulation.planted.bug import Acts, Bug, peek, peek_into, put
 
 _WRITES = frozenset({"cards:write", "users:write"})
@@ -38,20 +39,32 @@ def _dead_process_keeps_its_claim(stack: ExitStack, acts: Acts) -> None:
 def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
     """What another process is working on is claimed all the same."""
     honest_due, honest_claim, row = requests.due, requests.claim, t.request.c
+    honest_any, honest_lasts = requests.any_due, Tx.lasts
+
+    def held_by_others(tx: Any) -> list[str]:
+        held = (row.state == State.EXECUTING, row.due_at <= tx.now, row.lease_until >= tx.machine_now)
+        return peek(tx, select(row.id).where(*held))
 
     async def due(tx: Any, *, but_not: Any = (), **more: Any) -> list[str]:
         found = await honest_due(tx, but_not=but_not, **more)
-        held = (row.state == State.EXECUTING, row.due_at <= tx.now, row.lease_until >= tx.now)
-        more_ids = [one for one in peek(tx, select(row.id).where(*held)) if one not in but_not]
+        more_ids = [one for one in held_by_others(tx) if one not in but_not]
         return [*found, *more_ids] if more_ids and acts() else found
 
+    async def any_due(tx: Any) -> bool:
+        return await honest_any(tx) or bool(held_by_others(tx) and acts())
+
+    async def lasts(tx: Any, lease_until: Any) -> bool:
+        return await honest_lasts(tx, lease_until) and not acts()
+
     async def claim(tx: Any, request_id: str, **more: Any) -> Any:
-        held = peek(tx, select(row.id).where(row.id == request_id, row.lease_until >= tx.now))
+        held = peek(tx, select(row.id).where(row.id == request_id, row.lease_until >= tx.machine_now))
         if held and acts():
             await tx.run(update(t.request).where(row.id == request_id).values(lease_until=None))
         return await honest_claim(tx, request_id, **more)
 
     put(stack, requests, "due", due)
+    put(stack, requests, "any_due", any_due)
+    put(stack, Tx, "lasts", lasts)
     put(stack, requests, "claim", claim)
 
 

@@ -134,7 +134,7 @@ def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
 
 
 BUGS = (
-    Bug("key made anew", ("I-1 once", "I-2 approved", "I-7 true"), _key_made_anew),
+    Bug("a new idempotency key for each attempt", ("I-1 once", "I-2 approved", "I-7 true"), _key_made_anew),
     Bug("sealed bodies swapped", ("I-24 amount",), _bodies_swapped),
     Bug("a tenth of a cent more", ("I-24 amount",), _a_cent_more),
     Bug("another card", ("I-2 card",), _another_card),

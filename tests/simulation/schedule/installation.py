@@ -13,9 +13,6 @@ from tests.simulation.schedule.machine import MachineSteps
 from tests.simulation.schedule.stage import Json
 from tests.simulation.world import Installation
 
-# Until a process that was started says no, or works.
-STARTS_S = 12.0
-
 
 class InstallationSteps(MachineSteps):
     """What is set at a start."""
@@ -23,9 +20,12 @@ class InstallationSteps(MachineSteps):
     def do_policy(self, rng: random.Random, change: Json, restarts: bool) -> None:
         """The reviewed file is changed; it holds from the next start of each process."""
         policy = replace(self.world.installation.policy, **change)
-        self.world.installation = replace(self.world.installation, policy=policy)
+        installation = replace(self.world.installation, policy=policy)
         if restarts:
-            self.do_restart(rng, after=0, down=0.0)
+            self._restart_all(installation)
+            self.note_who_left()
+        else:
+            self.world.installation = installation
 
     def do_new_api_key(self, rng: random.Random, revoked: str) -> None:
         """A new key of the API takes the place of the old one, which is revoked before, after, or never."""
@@ -63,12 +63,13 @@ class InstallationSteps(MachineSteps):
         self.people.close_windows()
         world.installation, world.may_start = replace(right, masters=(1,)), False
         world.start_bots()
-        self.drive(STARTS_S)
+        self.until_ready()
         if any(process.ready for process in world.processes):
             self.watch.broken("a wrong key starts nothing", "Countersign started without its master key")
         world.kill_bot()
         world.installation, world.may_start = right, True
         world.start_bots()
+        self.until_ready()
 
     def _restart_all(self, installation: Installation) -> None:
         """One process after another is started anew with these settings."""
@@ -77,7 +78,7 @@ class InstallationSteps(MachineSteps):
         for process in [one for one in self.world.processes if one.owner.alive]:
             self.end(process)
             self.world.start_bots()
-            self.drive(3.0)
+            self.until_ready()
 
     def do_back_up(self, rng: random.Random) -> None:
         self.world.back_up()
@@ -93,7 +94,7 @@ class InstallationSteps(MachineSteps):
         newer = world.put_in_place(world.copy)
         remembered = self.watch.note_restored()
         world.start_bots()
-        self.drive(STARTS_S)
+        self.until_ready()
         refusal = next((p.failed for p in world.processes if p.owner.alive and p.failed), None)
         if isinstance(refusal, CannotStart) and "older than it was" in str(refusal):
             world.say("the newer database is put back")
@@ -101,6 +102,7 @@ class InstallationSteps(MachineSteps):
             world.put_in_place(newer)
             self.watch.note_put_back(remembered)
             world.start_bots()
+            self.until_ready()
 
 
 async def _rewrap(store: Store) -> None:

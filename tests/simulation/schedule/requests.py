@@ -94,6 +94,10 @@ class RequestSteps(Stage):
     def do_look(self, rng: random.Random, by: str, command: str) -> None:
         self.people.look(by, command)
 
+    def do_time_passes(self, rng: random.Random, seconds: float, every: float) -> None:
+        """Nobody does anything, and everything that is due has a turn each so many seconds."""
+        self.drive(seconds, leap_s=every)
+
     def _texts(self, kind: str, card: int, amount: int, pick: int, rng: random.Random) -> Json | None:
         """What is typed into the form of this kind; few values, so that requests meet."""
         known = self.cards()

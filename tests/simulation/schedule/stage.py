@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sandbox.partner.accounts import api_keys
 from tests.simulation.invariants import Watch
-from tests.simulation.people import PEOPLE_WHO_DECIDE, People
+from tests.simulation.people import People
 from tests.simulation.plan import Plan
-from tests.simulation.world import ALICE, DAVE, World
+from tests.simulation.world import ALICE, World
 
 Json = dict[str, Any]
 HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
@@ -38,6 +39,9 @@ class Stage:
         for reference in ("p-1", "p-2"):  # whose cards may have their codes sent by Slack
             world.write("INSERT INTO person_card (partner_ref, slack_id) VALUES (?, ?)", reference, ALICE)
         world.tell_partner("deliveries", {"map": {"countersign.example.com": "http://127.0.0.1:8402"}})
+        self.note_who_left()
+        # Who is no approver when it begins never was one.
+        self.watch.gone_since.update(dict.fromkeys(self.watch.gone_since, float("-inf")))
 
     def scopes(self) -> list[str]:
         """What the key of the API may do when nothing is wrong."""
@@ -54,9 +58,16 @@ class Stage:
 
         world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)
 
+    def drive_until(self, done: Callable[[], bool], most_s: float) -> None:
+        """Let time pass until something is so, or no more than that."""
+        ends = self.world.loop.time() + most_s
+        while not done() and self.world.loop.time() < ends:
+            self.drive(0.25)
+
     def note_who_left(self) -> None:
+        """Of everybody in the workspace: since when they may not approve."""
         able, now = self.world.able_to_approve(), self.world.loop.time()
-        for person in (*PEOPLE_WHO_DECIDE, DAVE):
+        for person in self.world.slack.store.people:
             if person in able:
                 self.watch.gone_since.pop(person, None)
             else:

@@ -61,6 +61,12 @@ tiers = [{self._tier()}]
 [policy.card_freeze]
 now = {str(self.freeze_now).lower()}
 
+[deposits]
+card = "card_id"
+amount_usd = "amount_usd"
+asset = "asset"
+chain = "chain"
+
 [limits]
 per_requester_usd = "{self.per_requester_usd}"
 total_usd = "{self.total_usd}"

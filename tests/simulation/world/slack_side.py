@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from copy import deepcopy
@@ -16,7 +17,7 @@ from sandbox.slack.clock import Clock as SlackClock
 from sandbox.slack.control import workspace_admin
 from sandbox.slack.web_api import METHODS, WebApi, files, response_url
 from sandbox.slack.workspace import Options, Workspace
-from tests.simulation.network import SlackRequest
+from tests.simulation.network import SLACK_TIMEOUT_S, SlackRequest, as_the_sdk_raises_it
 from tests.simulation.world.furniture import slack_manifest
 from tests.simulation.world.names import APPROVALS, DAVE, GUEST, OPS, SLACK_URL, START, Json
 
@@ -60,7 +61,11 @@ class SlackSide:
         async def arrive() -> Any:
             return await response_url.handle(self.workspace, request)
 
-        answer = await self.world.network.carry("Slack", "response_url", arrive, lambda a: str(a.status))
+        with as_the_sdk_raises_it():
+            async with asyncio.timeout(SLACK_TIMEOUT_S):
+                answer = await self.world.network.carry(
+                    "Slack", "response_url", arrive, lambda a: str(a.status)
+                )
         return WebhookResponse(url=url, status_code=answer.status, body=answer.text or "", headers={})
 
 

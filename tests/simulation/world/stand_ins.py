@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +29,9 @@ from sandbox.slack.workspace import Workspace
 from storage import store as stores
 from storage.events import ingest
 from storage.store import Store
+from storage.transaction import Tx
 from tests.simulation.loop import OWNER
-from tests.simulation.world.names import Json
+from tests.simulation.world.names import START, Json
 
 if TYPE_CHECKING:
     from tests.simulation.world.world import World
@@ -45,6 +46,7 @@ def follow(world: World) -> None:
     """From now on everything here is about this world."""
     global _current  # noqa: PLW0603 - the SDK makes its client for response URLs itself, from the URL alone
     _current = world
+    home.ROUND_S = world.home_round_s
 
 
 class _Errors(logging.Handler):
@@ -94,6 +96,13 @@ async def _leader(begun: Start, store: Store, owner: str) -> Any:
     return leader
 
 
+def _machine_now(tx: Tx) -> datetime:
+    """Several processes are on a database that runs leases on its own clock, which is right."""
+    if _current is None or _current.replicas == 1:
+        return tx.now
+    return START + timedelta(seconds=_current.loop.time())
+
+
 _between_looks = SlackNames._pause_s
 # Most worlds ask Slack so seldom whether all is well, until the trouble ends.
 _LOOKS_EVERY_S = 900.0
@@ -122,12 +131,12 @@ def take_over() -> None:
     app._leader = _leader
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
+    Tx.machine_now = property(_machine_now)  # type: ignore[assignment, method-assign]
     ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits
     # Bells wake these; each idle round costs the simulation readings.
     delivery.IDLE_S = 5.0
     inbox.IDLE_S = 10.0
     Embedded.__init__.__kwdefaults__["sweep_every_s"] = 5.0  # type: ignore[index]
-    home.ROUND_S = 10.0
     relay.IDLE_S = 10.0
     SlackNames._pause_s = _pause_s  # type: ignore[assignment, method-assign]
     Workspace.log_call = _not_logged  # type: ignore[assignment, method-assign]

@@ -62,7 +62,7 @@ FORESEEN = (
     "NotDelivered",
 )
 # Steps that make no trouble.
-_HARMLESS = frozenset({"ask", "ask many", "ask by name", "decide", "look", "click twice"})
+_HARMLESS = frozenset({"ask", "ask many", "ask by name", "decide", "look", "click twice", "time passes"})
 
 
 class World:
@@ -91,6 +91,8 @@ class World:
         self.all_jobs = asyncio.Event()  # set once those come into use as well
         # In so many leaps time passes where nothing is under way: now and then everybody has many turns.
         self.leaps = order.choice((1, 1, 2, 3, 8))
+        # Home is drawn again so often; each round reads all that it shows.
+        self.home_round_s = order.choice((10.0, 60.0, 60.0, 60.0))
         self.interrupts = (0.0, 0.05, 0.2, 0.5)[manner]
         self.world = Owner("world")
         self.folder = folder
@@ -208,6 +210,11 @@ class World:
                 self.say(f"{process.owner.name} dies at the point {name}.")
                 process.kill()
         raise Killed
+
+    @property
+    def leases_are_right(self) -> bool:
+        """They last as long as they say: the clock they run on is the one process's own, or that of the database."""
+        return self.replicas > 1 or self.clocks_never_wrong
 
     def set_clocks(self, wrong_by_s: float, which: Process | None = None) -> None:
         """The wall clock of every process, now and later, is wrong by so much; or of this one alone."""

@@ -190,7 +190,7 @@ class SlackNames:
                 await alerts.resolve(tx, core, condition)
                 return
             said = delivery_alerts.SLACK_ACCESS.says(faults="\n".join(self._missing.access))
-            await alerts.keep(tx, core, said, condition=condition, subject="slack")
+            await alerts.keep(tx, core, said, condition=condition, subject="slack", program="")
 
     async def fault(self) -> str | None:
         """For `/readyz`: what Slack does not give us, and what to do."""

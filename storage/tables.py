@@ -597,6 +597,7 @@ class AlertRow(SQLModel, table=True):
     snoozed_until: datetime | None = _maybe_when()
     assigned_to: str | None = _maybe_text()
     resolved_at: datetime | None = _maybe_when()
+    program: str | None = _maybe_text()
 
 
 class CardRow(SQLModel, table=True):

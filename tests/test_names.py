@@ -100,6 +100,7 @@ SPOKEN = {
     r"(?:its|the) card (?:shows|says)": "its message; a card is a payment card",
     r"fault of its own": "an internal error",
     r"was so for": "was open for",
+    r"good until": "valid until",
 }
 #: Sentences that stay: what they say is signed with requests that wait, or not ours.
 SPOKEN_OTHERWISE = {"bot/operations/webhook_register.py": "the service"}

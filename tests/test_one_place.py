@@ -12,6 +12,7 @@ import bot
 import bot.domain.money.amounts
 import bot.domain.people.delegation
 import bot.domain.requests.approvals
+import bot.domain.sentences
 import bot.operations._facts
 import bot.operations.fees_markup
 import bot.operations.readers
@@ -31,6 +32,7 @@ EXECUTION = SERVICES / "execution"
 EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers, storage)]
 AUDIT = Path(bot.services.audit.__file__)
 PEOPLE = Path(bot.services.people.__file__)
+SENTENCES = Path(bot.domain.sentences.__file__)
 EVENT_MODELS = Path(bot.partner.models.webhooks.__file__)
 SECOND_PERSON = {Path(bot.domain.requests.approvals.__file__), Path(bot.domain.people.delegation.__file__)}
 
@@ -135,6 +137,22 @@ def fifteen_minutes_said(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
+def live_programs_read(tree: ast.AST) -> Iterator[ast.AST]:
+    """`core.live`: which word a message says, LIVE or SANDBOX, is asked of `Core.is_live`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("core.live"):
+            yield node
+
+
+def full_stops_added(tree: ast.AST) -> Iterator[ast.AST]:
+    """The endings of a sentence listed, to see whether a text lacks its full stop; or that taken off and put back."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple) and {".", "!", "?"} <= {getattr(e, "value", None) for e in node.elts}:
+            yield node
+        if isinstance(node, ast.FormattedValue) and ast.unparse(node.value).endswith(".rstrip('.')"):
+            yield node
+
+
 Find = Callable[[ast.AST], Iterator[ast.AST]]
 
 # What is looked for, where, and the modules that may: with an example of what each must find.
@@ -148,6 +166,9 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (texts_made_amounts, EVERYWHERE, READ_FROM_TEXT, 'Decimal(kept.value["balance_usd"])'),
     (codes_event_named, EVERYWHERE, {EVENT_MODELS}, 'NEVER = {"card.3ds_challenge"}'),
     (fifteen_minutes_said, EVERYWHERE, set(), 'text = f"{why} It waits 15 minutes at most."'),
+    (live_programs_read, EVERYWHERE, set(), "live = all(self._core.live.values())"),
+    (full_stops_added, EVERYWHERE, {SENTENCES}, 'text.endswith((".", "!", "?"))'),
+    (full_stops_added, EVERYWHERE, {SENTENCES}, "text = f\"{why.rstrip('.')}. Try again.\""),
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
 ]
 
@@ -196,3 +217,21 @@ def test_a_search_for_one_program_names_it_in_the_search() -> None:
         for path in SERVICES.rglob("*.py")
         if any(filters_after_a_bounded_search(ast.parse(path.read_text())))
     } == set()
+
+
+def test_only_storage_says_whether_a_lease_lasts_as_it_runs_on_the_clock_of_the_database() -> None:
+    found = [
+        f"{path}:{node.lineno}"
+        for package in EVERYWHERE
+        if package != Path(storage.__file__ or "").parent
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare)
+        and any(
+            isinstance(part, ast.Attribute) and part.attr == "lease_until"
+            for part in (node.left, *node.comparators)
+        )
+        and not all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops)
+    ]
+
+    assert found == []

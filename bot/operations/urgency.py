@@ -11,6 +11,7 @@ from typing import Any, Final
 from bot import operations
 from bot.domain.people import approved_while_paused, draft_only
 from bot.domain.requests import EITHER, Request, State
+from bot.domain.sentences import with_stop
 from bot.operations._base import Operation
 from bot.operations._handling import Urgency
 from bot.outcomes import Finding, Outcome, timing
@@ -109,18 +110,16 @@ def while_paused(kind: str, why: str) -> str:
     if urgency is None:
         return approved_while_paused(why)
     return (
-        f"{_ended(why)} So this is not sent now, and the card is {urgency.not_done}. {urgency.meanwhile} It waits"
+        f"{with_stop(why)} So this is not sent now, and the card is {urgency.not_done}. {urgency.meanwhile} It waits"
         f" until sending resumes and then goes first; it does not expire. {urgency.advice}"
     )
 
 
 def while_stopped(why: str) -> str:
     """That what waits is not sent just now; `why` is a sentence, with or without its full stop."""
-    return f"It is not sent now: {_ended(why)} It is sent as soon as sending resumes, before everything else."
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
+    return (
+        f"It is not sent now: {with_stop(why)} It is sent as soon as sending resumes, before everything else."
+    )
 
 
 def next_try(request: Request, at: Callable[[datetime], str]) -> str:

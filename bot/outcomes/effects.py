@@ -208,7 +208,10 @@ def of_tampering(request: Request) -> list[Effect]:
 
 def of_late_landing(after: Request) -> list[Effect]:
     """A look found that a request given up as failed was carried out after all."""
-    return _completed_late(after, after.outcome_text, "landed_late")
+    said = request_alerts.COMPLETED_LATE.says(
+        request=after.id, summary=after.headline, how=after.outcome_text
+    )
+    return _otherwise(after, after.outcome_text, "landed_late", said)
 
 
 def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
@@ -224,11 +227,14 @@ def of_reopening(after: Request, *, sent: Sent) -> list[Effect]:
 
 def of_contradiction(request: Request, text: str) -> list[Effect]:
     """A look found otherwise than two people said of a request. What they said is kept, and people are notified."""
-    return _completed_late(request, text, "contradicted")
+    said = request_alerts.COMPLETED_LATE.says(
+        "contradicted", request=request.id, summary=request.headline, how=text
+    )
+    return _otherwise(request, text, "contradicted", said)
 
 
-def _completed_late(request: Request, text: str, line: str) -> list[Effect]:
-    said = request_alerts.COMPLETED_LATE.says(request=request.id, summary=request.headline, how=text)
+def _otherwise(request: Request, text: str, line: str, said: Said) -> list[Effect]:
+    """It came out otherwise than it was called."""
     return [
         AuditEntry(f"request.{line}", request.outcome or {}, UPKEEP),
         RedrawCard(),

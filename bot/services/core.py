@@ -111,6 +111,15 @@ class Core:
             if cls.is_set_up() and (self.reveals.base_url or not cls.handling.needs_public_url)
         }
 
+    def is_live(self, program: str | None = None) -> bool:
+        """Does this program move real money? Without one: does any, which a message that belongs to all has to say.
+
+        What is not known counts as real money.
+        """
+        if program:
+            return self.live.get(program, True)
+        return any(self.live.values()) or not self.live
+
     @property
     def default_program(self) -> str:
         """`main` where there is one, else the first by name."""

@@ -24,6 +24,7 @@ class Outgoing:
     """A code on its way to a person (a Slack id). `label` is the card, `where` the purchase in words."""
 
     event_id: str
+    program: str
     person: str
     code: Secret = field(repr=False)
     label: str

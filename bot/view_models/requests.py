@@ -69,6 +69,8 @@ class ResultsView:
     name: str
     text: str
     content: str
+    live: bool
+    draft_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ _WAKE = (
 class Alert:
     """A fact someone should look at. `state`: raised, acknowledged, snoozed or resolved.
 
+    `program`: the one it belongs to; nothing for all, and for one of an older version.
     `snoozed_until` is when a snooze, or an acknowledgement, runs out.
     """
 
@@ -49,10 +50,11 @@ class Alert:
     snoozed_until: datetime | None
     assigned_to: str | None
     resolved_at: datetime | None
+    program: str | None
 
 
 async def raise_(
-    tx: Tx, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str
+    tx: Tx, *, dedupe: str, kind: str, subject: str, severity: str, title: str, text: str, program: str = ""
 ) -> tuple[Alert, bool]:
     """Raise an alert, or count it on the open one of the same `dedupe`; True when it is new.
 
@@ -67,6 +69,7 @@ async def raise_(
         "dedupe": dedupe,
         "kind": kind,
         "subject": subject,
+        "program": program,
         "state": "raised",
         "count": 1,
         "raised_at": tx.now,

@@ -13,8 +13,9 @@ import pytest
 
 from bot.services.events import Poller, otp_delivery
 from handlers.slack_api import SlackPublisher
+from storage.cards import otp_recipients
 from tests.events.receiving import Bot, a_bot
-from tests.handlers.slack_driver import BOB, SlackDriver, a_slack_driver
+from tests.handlers.slack_driver import BOB, CAROL, SlackDriver, a_slack_driver
 
 ALERTS = "C0ALERTS"
 Json = dict[str, Any]
@@ -142,3 +143,15 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         await bot.backfill.run_once()  # the log is read from here on
         await made.poller.funding()  # and what was final before is no news
         yield made
+
+
+@pytest.fixture
+async def challenged(desk: Desk) -> str:
+    """A card in webhook mode, with a reference; its id."""
+    await desk.register()
+    await desk.tell("account", {"threeds_webhook_enabled": True})
+    card = next(c for c in desk.driver.world.cards if c["partner_ref"])
+    await desk.api("PUT", f"/cards/{card['id']}/3ds", {"method": "webhook"})
+    async with desk.driver.world.store.begin() as tx:
+        await otp_recipients.put(tx, card["partner_ref"], CAROL)
+    return str(card["id"])

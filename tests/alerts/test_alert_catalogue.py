@@ -218,7 +218,9 @@ async def keep_coffee(desk: Desk, cups: int, kind: AlertKind = COFFEE) -> None:
     async with core.store.begin() as tx:
         severity = Severity.CRITICAL if cups == 0 else Severity.WARNING
         said = kind.says(severity=severity, place="the kitchen", cups=cups)
-        await lifecycle.keep(tx, core, said, condition=kind.condition("kitchen"), subject="kitchen")
+        await lifecycle.keep(
+            tx, core, said, condition=kind.condition("kitchen"), subject="kitchen", program="main"
+        )
     await desk.posted()
 
 

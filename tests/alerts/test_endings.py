@@ -36,7 +36,9 @@ async def test_a_resolved_alert_of_any_kind_never_repeats_the_alarm(desk: Desk) 
             for case, words in kind.wordings.items():
                 said = Said(kind, words.severities[0], filled(words.title), filled(words.text))
                 condition = kind.condition("main", f"about {case}")
-                alert = await lifecycle.keep(tx, core, said, condition=condition, subject=f"about {case}")
+                alert = await lifecycle.keep(
+                    tx, core, said, condition=condition, subject=f"about {case}", program="main"
+                )
                 shown.append((said, condition, alert.id))
     desk.driver.world.clock.advance(720)
     async with core.store.begin() as tx:
@@ -67,11 +69,11 @@ async def test_words_given_in_the_transaction_that_ends_it_are_how_it_ended(desk
     condition, severity = kind.condition("main"), kind.severities[0]
     async with core.store.begin() as tx:
         said = Said(kind, severity, "Paused", "Nothing is sent.")
-        await lifecycle.keep(tx, core, said, condition=condition, subject="main")
+        await lifecycle.keep(tx, core, said, condition=condition, subject="main", program="main")
     desk.driver.world.clock.advance(60)
     async with core.store.begin() as tx:
         said = Said(kind, severity, "It goes on", "Both confirmed it.")
-        alert = await lifecycle.keep(tx, core, said, condition=condition, subject="main")
+        alert = await lifecycle.keep(tx, core, said, condition=condition, subject="main", program="main")
         await lifecycle.resolve(tx, core, condition)
         over = await rows.get(tx, alert.id)
 
@@ -139,7 +141,7 @@ async def test_what_silenced_the_alarm_silences_its_end(desk: Desk) -> None:
 
     said = Said(kind, kind.severities[-1], "Float of main is low: 1", "It is so.")
     async with core.store.begin() as tx:
-        await lifecycle.keep(tx, core, said, condition=kind.condition("main"), subject="main")
+        await lifecycle.keep(tx, core, said, condition=kind.condition("main"), subject="main", program="main")
     await desk.driver.world.advance(60)
     async with core.store.begin() as tx:
         await lifecycle.resolve(tx, core, kind.condition("main"))

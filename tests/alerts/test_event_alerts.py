@@ -116,18 +116,6 @@ async def test_a_credit_is_reported_once(desk: Desk) -> None:
     assert "is credited" in shown[0]
 
 
-@pytest.fixture
-async def challenged(desk: Desk) -> str:
-    """A card in webhook mode, with a reference; its id."""
-    await desk.register()
-    await desk.tell("account", {"threeds_webhook_enabled": True})
-    card = next(c for c in desk.driver.world.cards if c["partner_ref"])
-    await desk.api("PUT", f"/cards/{card['id']}/3ds", {"method": "webhook"})
-    async with desk.driver.world.store.begin() as tx:
-        await otp_recipients.put(tx, card["partner_ref"], CAROL)
-    return str(card["id"])
-
-
 async def code_of(desk: Desk) -> str:
     (event,) = [e async for e in desk.driver.core.partners["main"].events(event_type="card.3ds_challenge")]
     return str(event.payload["code"])

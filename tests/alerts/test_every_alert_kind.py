@@ -369,6 +369,15 @@ async def test_what_an_event_tells_is_one_alert_whichever_way_it_is_received(
         assert words in answer
     (raised,) = await alert_ids(desk) - ids
     assert raised[0] == kind.kind
+    assert await program_of(desk, raised[1]) == "main"
+
+
+async def program_of(desk: Desk, alert_id: str) -> str | None:
+    """The program whose word, LIVE or SANDBOX, the alert says."""
+    async with desk.driver.world.store.read() as tx:
+        found = await alert_rows.get(tx, alert_id)
+    assert found is not None
+    return found.program
 
 
 async def alert_ids(desk: Desk) -> set[tuple[str, str]]:
@@ -492,6 +501,7 @@ async def test_what_no_event_tells_is_one_alert_of_the_pollers_and_its_end_is_re
         assert words in alone[0]
     (raised,) = await alert_ids(desk) - ids
     assert raised[0] == kind.kind
+    assert await program_of(desk, raised[1]) == "main"
     if kind.over:
         await kind.over(desk)
         await receive(desk, "both", kind.jobs, kind.seconds)

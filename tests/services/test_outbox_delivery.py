@@ -20,7 +20,9 @@ from bot.services.messages import MessageGone, Outbox, Posted, SlackRefused, Sla
 from bot.services.requests import approvals
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import MessageView
+from storage.messages import Due
 from storage.messages import outbox as rows
+from storage.transaction import Tx
 from tests.services.outcome_steps import Fault, execute
 from tests.services.scripted_slack import ScriptedSlack
 from tests.support.waiting import eventually
@@ -298,7 +300,9 @@ async def a_storm(post: Post, of: int) -> None:
     async with post.world.store.begin() as tx:
         for n in range(of):
             said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, f"Alert {n}", "It is so.")
-            await alerts.raise_(tx, post.world.core, said, condition=f"float:{n}", subject="main")
+            await alerts.raise_(
+                tx, post.world.core, said, condition=f"float:{n}", subject="main", program="main"
+            )
 
 
 @pytest.mark.parametrize("alerts_channel", ["C0ALERTS", APPROVALS])
@@ -441,6 +445,34 @@ async def test_a_line_whose_card_was_deleted_has_it_posted_again(post: Post) -> 
         await outbox_messages.line(tx, post.world.core, request, "reminder", tag="x")
     await post.deliver(10)
     assert post.in_channel() == ["card pending", "line reminder"]
+
+
+async def test_a_line_whose_card_is_found_deleted_while_it_is_its_turn_never_stands_in_the_channel_itself(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An edit goes beside the lines: it may find that the card is gone when the line has been chosen already."""
+    request = await post.world.top_up(approved=False)
+    await post.deliver()
+    post.slack.messages.clear()
+    post.world.clock.advance(5)
+    async with post.world.store.begin() as tx:
+        await outbox_messages.line(tx, post.world.core, request, "reminder", tag="x")
+    chosen = rows.sendable
+
+    async def chosen_before(tx: Tx, *, each: int) -> list[Due]:
+        found = await chosen(tx, each=each)
+        monkeypatch.undo()
+        (line,) = [due.row for due in found if due.row.kind == "line"]
+        async with post.world.store.begin() as other:
+            await rows.forget_place(other, line.subject, "card")
+            await outbox_messages.redraw(other, post.world.core, request)
+        return found
+
+    monkeypatch.setattr(rows, "sendable", chosen_before)
+    await post.deliver(10)
+
+    assert post.in_channel() == ["card pending", "line reminder"]
+    assert post.slack.messages[1].thread_ts == post.slack.messages[0].ts
 
 
 async def test_a_thread_whose_card_was_deleted_goes_on_under_the_new_card(post: Post) -> None:

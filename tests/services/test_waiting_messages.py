@@ -106,7 +106,7 @@ async def test_an_ending_counts_from_when_it_was_really_so_and_from_the_earliest
     said = float_alerts.LEDGER_DIFFERS.says(program="main", difference="1", total="1", balance="2")
     for since in (began, began + timedelta(minutes=5)):
         async with world.store.begin() as tx:
-            await keep(tx, world.core, said, condition="x", subject="main", since=since)
+            await keep(tx, world.core, said, condition="x", subject="main", program="main", since=since)
         world.clock.advance(240)
     async with world.store.begin() as tx:
         await resolve(tx, world.core, "x")

@@ -109,6 +109,18 @@ def test_the_policy_version_is_the_digest_of_the_bytes() -> None:
     assert Config.parse(content + b"\n").digest != Config.parse(content).digest
 
 
+def test_only_channels_that_countersign_writes_to_may_be_named_as_shared() -> None:
+    """A mistyped one would allow nothing, while whoever typed it relies on it."""
+    channels = '[slack]\napprovals_channel = "#a"\nalerts_channel = "#b"\naudit_channel = "#c"\n'
+    allowed = SMALLEST.replace('[slack]\napprovals_channel = "#a"\nalerts_channel = "#b"\n', channels)
+    assert allowed != SMALLEST
+    named = allowed.replace("[slack]\n", '[slack]\nshared_ok = ["#a", "#b", "#c"]\n')
+    wrong = allowed.replace("[slack]\n", '[slack]\nshared_ok = ["#a", "#elsewhere"]\n')
+
+    assert Config.parse(named.encode()).channels.shared_ok == ("#a", "#b", "#c")
+    assert problems_of(wrong) == ["slack.shared_ok names #elsewhere, which is none of the channels above."]
+
+
 def test_every_problem_is_reported_at_once_with_table_and_key() -> None:
     problems = problems_of(
         """

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one
+
+_CHECK_IT = (
+    "{how} Check the card and the ledger. If somebody requested it again, it may have been paid twice."
+)
 
 UNRESOLVED = AlertKind(
     name="unresolved",
@@ -20,14 +24,17 @@ UNRESOLVED = AlertKind(
 
 COMPLETED_LATE = AlertKind(
     name="landed_late",
-    raised_when="a request that was given up as failed was executed after all",
+    raised_when="a request that was given up as failed, or that two people called failed, was executed or debited",
     found_by="upkeep",
     ends="never: acknowledge it when you are done",
-    wordings=one(
-        Severity.CRITICAL,
-        "Completed late: {summary} ({request})",
-        "{how} Check the card and the ledger. If somebody requested it again, it may have been paid twice.",
-    ),
+    wordings={
+        "": Wording((Severity.CRITICAL,), "Completed late: {summary} ({request})", _CHECK_IT),
+        "contradicted": Wording(
+            (Severity.CRITICAL,),
+            "Called failed, but your card provider disagrees: {summary} ({request})",
+            _CHECK_IT,
+        ),
+    },
     is_mutable=False,
     condition_name="late",
 )

@@ -13,6 +13,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from bot.domain.people.delegation import Delegation
+from bot.domain.sentences import with_stop
 
 # From the deciding approval to the first byte sent. Long enough for a restart, short enough that
 # nobody is surprised by a payment approved before lunch.
@@ -22,8 +23,7 @@ APPROVAL_VALID_IN_WORDS = f"{APPROVAL_VALID_FOR // timedelta(minutes=1)} minutes
 
 def approved_while_paused(why_paused: str) -> str:
     """`why_paused`, a sentence, and what a pause means for a request that is approved meanwhile."""
-    stop = "" if why_paused.endswith((".", "!", "?", "…")) else "."
-    return f"{why_paused}{stop} What is approved meanwhile waits {APPROVAL_VALID_IN_WORDS} at most."
+    return f"{with_stop(why_paused)} What is approved meanwhile waits {APPROVAL_VALID_IN_WORDS} at most."
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,9 @@ async def _frozen_still(tx: Tx, core: Core, card_id: str, read_at: datetime) -> 
     )
     said = card_alerts.CARD_STATUS.says("unfrozen", card=entry.label, freeze=newest.id, cause=cause)
     facts = {"program": entry.program, "card_id": card_id}
-    await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=card_id, program=entry.program, facts=facts
+    )
 
 
 _BY_OTHERS = "No request here unfroze it: your card provider did, or somebody else with the key."
@@ -133,6 +135,7 @@ async def _changed(tx: Tx, core: Core, entry: CardEntry) -> None:
         card_alerts.CARD_STATUS.says(str(entry.status), card=entry.label),
         condition=card_alerts.CARD_STATUS.condition(entry.program, entry.id),
         subject=entry.id,
+        program=entry.program,
         facts={"program": entry.program, "card_id": entry.id},
     )
 
@@ -143,7 +146,14 @@ async def _closed(tx: Tx, core: Core, entry: CardEntry) -> None:
     if await requests.find(tx, subject=entry.id, kinds=closing, states=_OURS, limit=1):
         return
     said = card_alerts.CARD_STATUS.says("closed", card=entry.label)
-    await alerts.tell(tx, core, said, condition=f"closed:{entry.program}:{entry.id}", subject=entry.id)
+    await alerts.tell(
+        tx,
+        core,
+        said,
+        condition=f"closed:{entry.program}:{entry.id}",
+        subject=entry.id,
+        program=entry.program,
+    )
 
 
 async def _frozen_here(tx: Tx, core: Core, card_id: str) -> bool:
@@ -160,7 +170,7 @@ async def blocked(tx: Tx, core: Core, program: str, card_id: str, label: str, ho
         return
     said = card_alerts.CARD_BLOCKED.says(card=label, how=how)
     facts = {"program": program, "card_id": card_id}
-    await alerts.keep(tx, core, said, condition=condition, subject=card_id, facts=facts)
+    await alerts.keep(tx, core, said, condition=condition, subject=card_id, program=program, facts=facts)
 
 
 async def _over(tx: Tx, core: Core, program: str, statuses: dict[str, str], read_at: datetime) -> None:

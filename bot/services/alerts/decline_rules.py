@@ -65,7 +65,9 @@ async def on_decline(tx: Tx, core: Core, received: ReceivedEvent, event: CardDec
         is_cluster=seen.count >= cluster_at,
     )
     subject = data.card_id if severe and data.card_id else code
-    alert = await alerts.raise_(tx, core, said, condition=condition, subject=subject)
+    alert = await alerts.raise_(
+        tx, core, said, condition=condition, subject=subject, program=received.program
+    )
     if seen.count == cluster_at:
         text = decline_alerts.cluster(seen.count, code)
         called = (
@@ -95,7 +97,7 @@ async def _stopped(
         count=seen.count,
         total_usd=seen.amount_usd,
     )
-    await alerts.raise_(tx, core, said, condition=condition, subject=card_id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=card_id, program=received.program)
     return True
 
 

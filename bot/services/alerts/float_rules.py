@@ -50,7 +50,9 @@ async def _float(tx: Tx, core: Core, program: str, reading: Kept[Account]) -> No
         pending_usd=(await requests.pending_hold(tx, program, core.float_kinds, core.policy.limits)).usd,
         coming_usd=await funding_rules.on_its_way(tx, program),
     )
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts={"program": program}
+    )
     await alerts.resolve(tx, core, float_alerts.RUNWAY.condition(program))
 
 
@@ -88,7 +90,9 @@ async def _runway(tx: Tx, core: Core, program: str) -> None:
         hours_with_funding=then,
         most=most,
     )
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts={"program": program}
+    )
 
 
 async def _allowance(tx: Tx, core: Core, program: str, reading: Kept[Account]) -> None:
@@ -100,4 +104,6 @@ async def _allowance(tx: Tx, core: Core, program: str, reading: Kept[Account]) -
         return
     left = max(0, limit - total)
     said = account_alerts.ALLOWANCE.says(severity=level, program=program, left=left, limit=limit, total=total)
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts={"program": program}
+    )

@@ -245,7 +245,7 @@ async def _tell(tx: Tx, core: Core, program: str, known: Known) -> None:
             ),
             text=" ".join(filter(None, (words, about, _late(tx, known)))),
         )
-        await alerts.tell(tx, core, said, condition=condition, subject=funding_id)
+        await alerts.tell(tx, core, said, condition=condition, subject=funding_id, program=program)
         return
     if status == "pending" and not known.mark:
         await alerts.resolve(tx, core, condition)
@@ -269,7 +269,9 @@ async def _warn(tx: Tx, core: Core, program: str, known: Known, *, reason: str) 
     facts = {"program": program, "funding_id": funding_id, "reason": reason}
     facts |= {"tx_hash": known.tx_hash} if known.tx_hash else {}
     facts |= {"network": known.network} if known.network else {}
-    await alerts.keep(tx, core, said, condition=condition, subject=funding_id, facts=facts, is_news=True)
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=funding_id, program=program, facts=facts, is_news=True
+    )
 
 
 def _case(status: str, reason: str, mark: str) -> str:
@@ -332,7 +334,7 @@ async def _count_unverified(tx: Tx, core: Core, program: str, found: Sequence[Fu
         limit=funding_alerts.UNVERIFIED_LIMIT,
         hashes=", ".join(short_hash(f.tx_hash) for f in waiting),
     )
-    await alerts.keep(tx, core, said, condition=condition, subject=program)
+    await alerts.keep(tx, core, said, condition=condition, subject=program, program=program)
 
 
 async def requests_of(tx: Tx, core: Core, funding_id: str) -> list[Request]:

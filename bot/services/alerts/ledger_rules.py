@@ -157,7 +157,7 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         took_usd = -exact_sum(entry.amount_usd for entry in rows)
         said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
-        await alerts.raise_(tx, core, said, condition=condition, subject=program)
+        await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
 
 
 async def _tell_of_unsent(
@@ -172,7 +172,7 @@ async def _tell_of_unsent(
         state=request.state.value,
     )
     condition = float_alerts.UNEXPLAINED.condition(program, "unsent", request.id)
-    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id, program=program)
 
 
 async def _tell_of_returns(
@@ -207,7 +207,7 @@ async def tell_of_return(tx: Tx, core: Core, request: Request, usd: Decimal, row
     await batch_rows.money_came_back(tx, core, request)
     said = float_alerts.returned(program, rows, usd, request=f"{request.id} ({request.summary})")
     condition = float_alerts.UNEXPLAINED.condition(program, "returned", request.id)
-    await alerts.raise_(tx, core, said, condition=condition, subject=request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id, program=program)
 
 
 def _moving(fresh: Sequence[LedgerEntry]) -> set[str]:
@@ -241,5 +241,12 @@ async def _add_up(
         )
         facts = {"program": program}
         await alerts.keep(
-            tx, core, said, condition=condition, subject=program, facts=facts, since=kept.read_at
+            tx,
+            core,
+            said,
+            condition=condition,
+            subject=program,
+            program=program,
+            facts=facts,
+            since=kept.read_at,
         )

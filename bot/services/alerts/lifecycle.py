@@ -28,17 +28,18 @@ Facts = Mapping[str, str]
 REDRAW_EVERY = timedelta(seconds=5)
 
 
-async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> Alert:
+async def raise_(tx: Tx, core: Core, said: Said, *, condition: str, subject: str, program: str) -> Alert:
     """Raise or count the one alert of this condition; its message goes to the alerts channel.
 
     `said` are its words, from its row of the catalogue; `condition` is the key that its kind gives. `subject`: the
-    id it is about, such as a card, a request or a program.
+    id it is about, such as a card, a request or a program. `program`: the one it belongs to; empty for all.
     """
     alert, is_new = await alerts.raise_(
         tx,
         dedupe=condition,
         kind=said.kind.name,
         subject=subject,
+        program=program,
         severity=said.severity.value,
         title=said.title,
         text=said.text,
@@ -57,6 +58,7 @@ async def keep(
     *,
     condition: str,
     subject: str,
+    program: str,
     facts: Facts | None = None,
     is_news: bool = False,
     since: datetime | None = None,
@@ -73,7 +75,7 @@ async def keep(
         begun = [text for text in (kept.get(SINCE), since.isoformat() if since else None) if text]
         await remember(tx, condition, {**(facts or {}), **({SINCE: min(begun)} if begun else {})})
     if found is None:
-        return await raise_(tx, core, said, condition=condition, subject=subject)
+        return await raise_(tx, core, said, condition=condition, subject=subject, program=program)
     if (found.severity, found.title, found.text) == (said.severity, said.title, said.text):
         return found
     worse = said.severity.rank > Severity(found.severity).rank
@@ -93,9 +95,9 @@ async def keep(
     return alert
 
 
-async def tell(tx: Tx, core: Core, said: Said, *, condition: str, subject: str) -> None:
+async def tell(tx: Tx, core: Core, said: Said, *, condition: str, subject: str, program: str) -> None:
     """A fact to know, with nothing left to do. What was open for this condition ends with it."""
-    alert = await keep(tx, core, said, condition=condition, subject=subject)
+    alert = await keep(tx, core, said, condition=condition, subject=subject, program=program)
     await resolve(tx, core, alert.dedupe, ended=Ended(said.title, said.text))
 
 

@@ -26,6 +26,7 @@ from bot.domain.alerts import (
     request_alerts,
 )
 from bot.domain.money import format_usd
+from bot.domain.sentences import with_stop
 from bot.domain.time import in_words
 from bot.services import display_names, snapshots
 from bot.services.core import Core
@@ -170,8 +171,7 @@ async def _unresolved(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[s
     if found is None:
         return "not found", {}
     outcome = await display_names.in_text(tx, found.outcome_text.strip())
-    ended = outcome if outcome.endswith((".", "!", "?")) or not outcome else f"{outcome}."
-    return "", {"state": str(found.state), "summary": found.summary, "outcome": ended}
+    return "", {"state": str(found.state), "summary": found.summary, "outcome": with_stop(outcome)}
 
 
 async def _relay_dead(tx: Tx, core: Core, alert: Alert, known: Facts) -> tuple[str, Facts]:

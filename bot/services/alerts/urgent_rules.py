@@ -42,7 +42,14 @@ async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = Fal
     elif await alert_rows.open_one(tx, condition) is None:
         pass
     elif not_final:
-        await alerts.keep(tx, core, _for_now(whole, not_final, words), condition=condition, subject=whole.id)
+        await alerts.keep(
+            tx,
+            core,
+            _for_now(whole, not_final, words),
+            condition=condition,
+            subject=whole.id,
+            program=whole.program,
+        )
     else:
         await _end(tx, core, whole, request, words, condition)
     if is_refused or request.state is State.EXPIRED:
@@ -113,7 +120,7 @@ async def _raise(
         request=whole.id,
         advice=words.advice,
     )
-    alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id)
+    alert = await alerts.keep(tx, core, said, condition=condition, subject=whole.id, program=whole.program)
     if not is_new:
         return
     await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}. {words.meanwhile}")
@@ -146,7 +153,9 @@ async def _leave_behind(tx: Tx, core: Core, request: Request, words: Urgency) ->
         how=f"{request.id}: {request.outcome_text}",
         advice=words.advice,
     )
-    alert = await alerts.raise_(tx, core, said, condition=kind.condition(request.id), subject=request.id)
+    alert = await alerts.raise_(
+        tx, core, said, condition=kind.condition(request.id), subject=request.id, program=request.program
+    )
     await alerts.thread_line(tx, core, alert, "system:alerts", f"{said.title}.")
 
 

@@ -35,13 +35,13 @@ async def alert_view(tx: Tx, core: Core, found: alerts.Alert) -> AlertView:
         raised_at=found.raised_at,
         updated_at=found.updated_at,
         resolved_at=found.resolved_at,
-        live=all(core.live.values()),
+        live=core.is_live(found.program),
         acknowledged_by=await display_names.of(tx, acknowledged_by),
         held_until=found.snoozed_until,
         assigned_to=await display_names.of(tx, found.assigned_to),
         is_mutable=catalogue.is_mutable(found.kind),
         can_try_now=await _can_try_now(tx, found),
-        draft_only=await programs.any_draft_only(tx),
+        draft_only=await programs.says_draft_only(tx, core, found.program),
     )
 
 

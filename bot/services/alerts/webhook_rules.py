@@ -69,7 +69,9 @@ async def _failing(
     first = min(event.created_at for event in undelivered)
     said = delivery_alerts.WEBHOOK_FAILING.says(program=program, count=len(undelivered), first=first)
     facts = {"program": program}
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts=facts, since=first)
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts=facts, since=first
+    )
 
 
 async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) -> None:
@@ -84,4 +86,6 @@ async def _silent(tx: Tx, core: Core, program: str, delivered: Sequence[Event]) 
         return
     said = delivery_alerts.WEBHOOK_SILENT.says(program=program)
     since, facts = newest[0].created_at, {"program": program}
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts=facts, since=since)
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts=facts, since=since
+    )

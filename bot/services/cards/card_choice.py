@@ -88,6 +88,25 @@ async def named_first(core: Core, text: str) -> str:
     return text
 
 
+async def exact_card_and_rest(core: Core, text: str) -> tuple[str, str]:
+    """`6994 lost wallet` as the card and what follows it; all of it as the card where that is not certain.
+
+    Certain is a first word that is the last four digits, the reference or the id of one card, and of no other.
+    """
+    first, _, rest = text.partition(" ")
+    try:
+        refuse_card_number(text)
+    except ValueError:
+        return text, ""
+    async with core.store.read() as tx:
+        if await cards.match(tx, text):
+            return text, ""
+        found = await cards.match(tx, first)
+    names = {name for entry in found for name in (entry.last4, entry.partner_ref, entry.id)}
+    is_certain = len(found) == 1 and first.lstrip("•*") in names
+    return (first, rest.strip()) if is_certain else (text, "")
+
+
 async def example(core: Core) -> CardEntry | None:
     """An active card that its last four digits alone name, for examples; None where there is none."""
     async with core.store.read() as tx:

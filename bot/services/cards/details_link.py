@@ -46,7 +46,7 @@ async def make_link(core: Core, request_id: str) -> LinkView | None:
         await audit.of_request(
             tx, core, request, "system:reveal", "card_details.link_made", {"nth": made.links}
         )
-    live = core.live.get(request.program, True)
+    live = core.is_live(request.program)
     return LinkView(request, Secret(core.reveals.link(token)), good_until, found.valid_until, live)
 
 

@@ -35,6 +35,6 @@ async def in_period(tx: Tx, core: Core, period: Period, *, program: str) -> Spen
         program=program,
         period=period,
         last_event_at=await purchases.last_event_at(tx, program),
-        live=core.live.get(program, True),
+        live=core.is_live(program),
         draft_only=await programs.is_draft_only(tx, program),
     )

@@ -115,7 +115,9 @@ async def _put_off(tx: Tx, core: Core, event: InboxEvent) -> None:
             event=event.event_id, type=event.type, program=event.program, attempts=attempts
         )
         condition = delivery_alerts.EVENT_STUCK.condition(event.event_id)
-        await alerts.raise_(tx, core, said, condition=condition, subject=event.event_id)
+        await alerts.raise_(
+            tx, core, said, condition=condition, subject=event.event_id, program=event.program
+        )
 
 
 async def on_event(tx: Tx, core: Core, received: ReceivedEvent) -> None:
@@ -131,7 +133,7 @@ async def on_event(tx: Tx, core: Core, received: ReceivedEvent) -> None:
         case CardStatusChanged(data=data) if data.card_id and await cards.get(tx, data.card_id):
             await card_sync.queue_reading_of_change(tx, received.program, data.card_id)
         case ThreeDsChallenge() as challenge:
-            await otp_delivery.on_challenge(tx, core, challenge)
+            await otp_delivery.on_challenge(tx, core, challenge, received.program)
 
 
 def purchase_leg_of(event: TypedEvent) -> PurchaseLeg | None:

@@ -43,22 +43,22 @@ class _Challenge:
     code: Secret | None = field(repr=False)
 
 
-async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge) -> None:
+async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge, program: str) -> None:
     """Hand the code to the sender once this is committed, or say why nobody gets it."""
     challenge = await _read(tx, event)
     person = await otp_recipients.person_of(tx, challenge.partner_ref) if challenge.partner_ref else None
     if tx.now >= challenge.good_until or challenge.code is None:
         said = otp_alerts.THREE_DS.says("expired", card=challenge.label, purchase=challenge.where)
-        await _nobody_gets_it(tx, core, challenge, said)
+        await _nobody_gets_it(tx, core, program, challenge, said)
     elif person is None:
         said = otp_alerts.nobody_named(challenge.label, challenge.where, challenge.partner_ref)
-        await _nobody_gets_it(tx, core, challenge, said)
+        await _nobody_gets_it(tx, core, program, challenge, said)
     else:
         said = otp_alerts.THREE_DS.says("sending", card=challenge.label, purchase=challenge.where)
         condition = otp_alerts.THREE_DS.condition(challenge.event_id)
-        await alerts.keep(tx, core, said, condition=condition, subject=challenge.event_id)
+        await alerts.keep(tx, core, said, condition=condition, subject=challenge.event_id, program=program)
         going = Outgoing(
-            event.id, person, challenge.code, challenge.label, challenge.where, challenge.good_until
+            event.id, program, person, challenge.code, challenge.label, challenge.where, challenge.good_until
         )
         tx.after_commit(lambda: core.codes.outgoing.put_nowait(going))
 
@@ -78,10 +78,10 @@ async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
     )
 
 
-async def _nobody_gets_it(tx: Tx, core: Core, challenge: _Challenge, said: Said) -> None:
+async def _nobody_gets_it(tx: Tx, core: Core, program: str, challenge: _Challenge, said: Said) -> None:
     """Reported as a fact: nothing is left to wait for."""
     condition = otp_alerts.THREE_DS.condition(challenge.event_id)
-    await alerts.tell(tx, core, said, condition=condition, subject=challenge.event_id)
+    await alerts.tell(tx, core, said, condition=condition, subject=challenge.event_id, program=program)
 
 
 class Sender:
@@ -106,7 +106,7 @@ class Sender:
 
     async def send(self, going: Outgoing) -> None:
         """Into a direct message, tried again while the code is good."""
-        live = all(self._core.live.values())
+        live = self._core.is_live(going.program)
         view = CodeView(going.label, going.where, going.code, going.good_until, live)
         while self._core.clock.now() < going.good_until:
             try:
@@ -135,7 +135,9 @@ class Sender:
         async with self._core.store.begin() as tx:
             said = otp_alerts.THREE_DS.says("not delivered", card=going.label, purchase=going.where)
             condition = otp_alerts.THREE_DS.condition(going.event_id)
-            await alerts.tell(tx, self._core, said, condition=condition, subject=going.event_id)
+            await alerts.tell(
+                tx, self._core, said, condition=condition, subject=going.event_id, program=going.program
+            )
 
 
 async def settle(core: Core) -> None:
@@ -145,4 +147,6 @@ async def settle(core: Core) -> None:
             if tx.now - alert.raised_at <= _KNOWN_AFTER:
                 continue
             said = otp_alerts.THREE_DS.says("may not have come", title_before=alert.title)
-            await alerts.tell(tx, core, said, condition=alert.dedupe, subject=alert.subject)
+            await alerts.tell(
+                tx, core, said, condition=alert.dedupe, subject=alert.subject, program=alert.program or ""
+            )

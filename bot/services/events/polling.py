@@ -220,6 +220,7 @@ class Poller:
                     said,
                     condition=condition,
                     subject=program,
+                    program=program,
                     facts={"program": program},
                     since=last.read_at if last else self._begun_at,
                 )

@@ -67,7 +67,7 @@ async def _judge(tx: Tx, core: Core, program: str) -> None:
     if causes.total() >= TROUBLE_AT:
         said = delivery_alerts.deliveries_refused(program, dict(causes.most_common()), tx.now)
         since = min(refusal.at for refusal in found)
-        await alerts.keep(tx, core, said, condition=condition, subject=program, since=since)
+        await alerts.keep(tx, core, said, condition=condition, subject=program, program=program, since=since)
     elif not causes:
         await alerts.resolve(tx, core, condition)
 

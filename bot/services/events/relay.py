@@ -73,7 +73,7 @@ async def note_destinations(core: Core) -> None:
         await audit.record(tx, core, "system:app", "relay.destinations", "relay", body)
         said = delivery_alerts.destinations_changed(before, now, dropped)
         condition = said.kind.condition(core.ids.ulid())
-        await alerts.tell(tx, core, said, condition=condition, subject="relay")
+        await alerts.tell(tx, core, said, condition=condition, subject="relay", program="")
 
 
 async def redeliver(core: Core, alert_id: str, slack_id: str) -> int:
@@ -138,6 +138,7 @@ async def _tell_dead(tx: Tx, core: Core, name: str, error: str, *, over: str = "
         said,
         condition=delivery_alerts.RELAY_DEAD.condition(name),
         subject=name,
+        program="",
         facts={"error": error},
     )
 
@@ -153,7 +154,7 @@ async def _tell_unreadable(tx: Tx, core: Core, name: str) -> None:
     said = delivery_alerts.RELAY_UNREADABLE.says(
         destination=name, count=len(events), events=", ".join(events[:_NAMED]) + more
     )
-    await alerts.keep(tx, core, said, condition=condition, subject=name)
+    await alerts.keep(tx, core, said, condition=condition, subject=name, program="")
 
 
 @dataclass(slots=True)

@@ -28,5 +28,5 @@ async def look(core: Core, slack_id: str, program: str) -> WebhookView:
         secret_since=secret.since if secret else None,
         last_delivery_at=last,
         may_change=slack_id in await people.admins(core),
-        live=core.live.get(program, True),
+        live=core.is_live(program),
     )

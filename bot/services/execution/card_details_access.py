@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.requests import Request
+from bot.domain.sentences import with_stop
 from bot.operations import odd_status
 from bot.outcomes import effects
 from bot.partner.errors import PartnerError
@@ -153,7 +154,7 @@ async def _spend(core: Core, request: Request, digest: str, manner: Manner) -> R
             facts = {"card": request.subject, "as": manner.value}
             await audit.of_request(tx, core, request, request.requester, "card_details.link_used", facts)
     if paused:
-        text = f"{paused.rstrip('.')}. The link was not used: try again when sending resumes."
+        text = f"{with_stop(paused)} The link was not used: try again when sending resumes."
         raise NotShown(text, "paused", status=503)
     if spent is None:  # somebody was quicker, or it expired since it was read
         async with _refusal(core, request):

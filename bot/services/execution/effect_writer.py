@@ -51,7 +51,9 @@ async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect])
 
 async def _alert(tx: Tx, core: Core, request: Request, effect: e.RaiseAlert | e.FollowUrgent) -> None:
     if isinstance(effect, e.RaiseAlert):
-        await alerts.raise_(tx, core, effect.said, condition=effect.condition, subject=request.id)
+        await alerts.raise_(
+            tx, core, effect.said, condition=effect.condition, subject=request.id, program=request.program
+        )
     else:
         await urgent_rules.follow(tx, core, request, is_refused=effect.is_refused)
 

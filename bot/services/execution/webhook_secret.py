@@ -38,4 +38,6 @@ async def record(tx: Tx, core: Core, request: Request, effect: SecretEffect) -> 
 async def _lost(tx: Tx, core: Core, program: str, request: Request) -> None:
     said = delivery_alerts.WEBHOOK_SECRET.says(program=program, request=request.id)
     condition = delivery_alerts.WEBHOOK_SECRET.condition(program)
-    await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+    await alerts.keep(
+        tx, core, said, condition=condition, subject=program, program=program, facts={"program": program}
+    )

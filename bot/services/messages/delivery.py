@@ -151,6 +151,8 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow, lane: Lane) -> None:
         place = await self._place_of(row)
+        if row.kind == Form.LINE and place is None:
+            return  # what it goes under was found deleted since it was chosen, and is posted again first
         # Taken before the view model is read: a change committed after this has a row of its own.
         async with self._core.store.begin() as tx:
             if not await outbox.sending(tx, row.id):

@@ -92,7 +92,7 @@ async def report(tx: Tx, core: Core, row: OutboxRow, fault: Fault) -> None:
     said = delivery_alerts.MESSAGE_FAILED.says(
         fault.fate.value, subject=named(row), error=fault.error, where=_where(row)
     )
-    await alerts.keep(tx, core, said, condition=_condition(row), subject=row.subject)
+    await alerts.keep(tx, core, said, condition=_condition(row), subject=row.subject, program="")
 
 
 async def recovered(tx: Tx, core: Core, row: OutboxRow) -> None:

@@ -78,7 +78,7 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LineView | N
             text=await display_names.in_text(tx, str(body.get("text", ""))),
             decisions=tuple(await decisions.of(tx, found.id)),
             approver_names=core.policy.people.approvers,
-            live=core.live.get(found.program, True),
+            live=core.is_live(found.program),
             draft_only=await request_view_models.is_draft(tx, found),
         )
     if view.line not in mentions.ASKING:
@@ -111,7 +111,10 @@ async def with_card_after(tx: Tx, request: Request) -> Request:
 async def _batch_results(core: Core, request_id: str, _body: Body) -> ResultsView | None:
     async with core.store.read() as tx:
         found = await requests.get(tx, request_id)
-        return None if found is None else await batch_results.results(tx, found)
+        if found is None:
+            return None
+        draft_only = await request_view_models.is_draft(tx, found)
+        return await batch_results.results(tx, core, found, draft_only=draft_only)
 
 
 async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectView | None:
@@ -124,7 +127,7 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
         waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_card_after(tx, found))
-        code, live = short_code(found.digest), core.live.get(found.program, True)
+        code, live = short_code(found.digest), core.is_live(found.program)
         is_draft = await request_view_models.is_draft(tx, found)
         view = DirectView(found, code, actor, None, live, paused, waiting, waits_for, draft_only=is_draft)
         of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
@@ -158,12 +161,14 @@ async def _alert(core: Core, alert_id: str, _body: Body) -> AlertView | None:
     return replace(view, mentions=await mentions.of_alert(core, row))
 
 
-async def _alert_line(core: Core, _alert_id: str, body: Body) -> AlertLineView:
+async def _alert_line(core: Core, alert_id: str, body: Body) -> AlertLineView:
     async with core.store.read() as tx:
         actor = await display_names.of(tx, str(body["actor"]))
-        draft_only = await programs.any_draft_only(tx)
+        found = await alerts.get(tx, alert_id)
+        program = found.program if found is not None else None
+        draft_only = await programs.says_draft_only(tx, core, program)
     called = await mentions.named(core, [str(name) for name in body["mentions"] if name])
-    return AlertLineView(actor, str(body["text"]), called, all(core.live.values()), draft_only)
+    return AlertLineView(actor, str(body["text"]), called, core.is_live(program), draft_only)
 
 
 async def _alert_chart(core: Core, alert_id: str, _body: Body) -> AlertChartView | None:
@@ -212,11 +217,11 @@ async def digest(tx: Tx, core: Core, day: str) -> DigestView | None:
         day,
         lines,
         tuple(kept.value["still_open"]),
-        all(core.live.values()),
+        core.is_live(),
         first=str(kept.value.get("first", "")),
         waiting=tuple(waiting),
         waiting_in_all=int(kept.value.get("waiting_in_all", 0)),
-        draft_only=await programs.any_draft_only(tx),
+        draft_only=await programs.says_draft_only(tx, core, None),
     )
 
 

@@ -26,7 +26,9 @@ async def watch(core: Core) -> None:
             await alerts.resolve(tx, core, _CONDITION)
         elif waiting.since < tx.now - LATE_AFTER:
             said = delivery_alerts.messages_wait(waiting.count, waiting.since, waiting.error)
-            await alerts.keep(tx, core, said, condition=_CONDITION, subject="slack", since=waiting.since)
+            await alerts.keep(
+                tx, core, said, condition=_CONDITION, subject="slack", program="", since=waiting.since
+            )
 
 
 async def end(tx: Tx, core: Core) -> None:

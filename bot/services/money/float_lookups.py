@@ -73,7 +73,7 @@ async def _view(
         cards_active=value.cards_active,
         cards_limit=value.cards_limit,
         read_at=kept.read_at,
-        live=core.live.get(program, True),
+        live=core.is_live(program),
         history=past,
         runway=runway,
         period=period,

@@ -50,10 +50,12 @@ async def ask(
     subject: str,
     terms: Mapping[str, Any],
     facts: Mapping[str, Any],
+    program: str = "",
 ) -> Consent | None:
     """Ask the others, in the alerts channel; None when it is asked for already. `actor` may ask.
 
     `facts` are those that the wording of the alert for this act names, who asks and until when apart.
+    `program`: the one it is about; empty for all.
     """
     consent = await confirmations.ask(
         tx,
@@ -69,7 +71,9 @@ async def ask(
         return None
     await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _recorded(consent))
     said = people_alerts.CONSENT.says(act.kind, who=actor.name, until=consent.expires_at, **facts)
-    alert = await alerts.raise_(tx, core, said, condition=_condition(consent), subject=consent.id)
+    alert = await alerts.raise_(
+        tx, core, said, condition=_condition(consent), subject=consent.id, program=program
+    )
     await alerts.thread_line(tx, core, alert, actor.id, "Asks a second person to confirm this.")
     return consent
 

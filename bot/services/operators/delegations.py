@@ -65,7 +65,9 @@ async def _tell(tx: Tx, core: Core, action: str, key: str, words: str) -> None:
     began = action == "delegation.began"
     await audit.record(tx, core, "system:delegations", action, "policy", {"delegation": key})
     said = people_alerts.DELEGATION.says("began" if began else "ended", delegation=words)
-    await alerts.tell(tx, core, said, condition=people_alerts.DELEGATION.condition(key, action), subject=key)
+    await alerts.tell(
+        tx, core, said, condition=people_alerts.DELEGATION.condition(key, action), subject=key, program=""
+    )
 
 
 async def problems(core: Core) -> list[str]:

@@ -55,7 +55,9 @@ async def switch_off(core: Core, slack_id: str, named: Sequence[str]) -> list[st
 async def _ask(core: Core, program: str, actor: Actor) -> str:
     async with core.store.begin() as tx:
         facts = {"program": program}
-        consent = await confirmations.ask(tx, core, ACT, actor, subject=program, terms={}, facts=facts)
+        consent = await confirmations.ask(
+            tx, core, ACT, actor, subject=program, terms={}, facts=facts, program=program
+        )
     if consent is None:
         return f"Switching off draft only for {program} was requested already. A second person has to confirm it."
     return f"Requested. An approver or another admin has to confirm it before anything is sent to {program}."

@@ -41,7 +41,7 @@ async def give(core: Core, slack_id: str, note: str) -> Alert:
         text = await _text(tx, core, note)
         said = people_alerts.HANDOVER.says(who=actor.name, note_and_what_is_open=text)
         condition = people_alerts.HANDOVER.condition(core.ids.ulid())
-        alert = await alerts.raise_(tx, core, said, condition=condition, subject=actor.id)
+        alert = await alerts.raise_(tx, core, said, condition=condition, subject=actor.id, program="")
         await audit.record(tx, core, actor.id, "handover.given", f"alert:{alert.id}")
     return alert
 

@@ -136,7 +136,7 @@ async def _tell(tx: Tx, core: Core, actor: str, partner_ref: str, person: str, n
     await audit.record(tx, core, actor, _ACTION, f"code:{partner_ref}", {"person": person})
     said = otp_alerts.CODE_PERSON.says(reference=partner_ref, name=named, how=by)
     condition = otp_alerts.CODE_PERSON.condition(partner_ref, core.ids.ulid())
-    await alerts.tell(tx, core, said, condition=condition, subject=partner_ref)
+    await alerts.tell(tx, core, said, condition=condition, subject=partner_ref, program="")
 
 
 def _not_allowed(core: Core) -> str:

@@ -48,7 +48,12 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
             await audit.record(tx, core, actor.id, "program.write_paused", about, body)
             said = people_alerts.PAUSED.says(program=program, who=actor.name, reason=reason)
             await alerts.raise_(
-                tx, core, said, condition=people_alerts.PAUSED.condition(program), subject=program
+                tx,
+                core,
+                said,
+                condition=people_alerts.PAUSED.condition(program),
+                subject=program,
+                program=program,
             )
             await _redraw(tx, core, program)
     return stopped
@@ -113,6 +118,7 @@ async def _ask(core: Core, program: str, why: str, actor: Actor) -> str:
             subject=program,
             terms={},
             facts={"program": program, "pause": why},
+            program=program,
         )
     if consent is None:
         return f"You asked to resume {program} already. Another approver or admin has to confirm it."

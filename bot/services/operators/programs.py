@@ -16,6 +16,7 @@ from bot.domain.alerts import account_alerts
 from bot.domain.errors import Paused
 from bot.domain.people import draft_only
 from bot.domain.requests import State
+from bot.domain.sentences import with_stop
 from bot.operations import asking
 from bot.partner.client import ENDPOINTS
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
@@ -67,7 +68,7 @@ async def require_same_account(core: Core, program: str, partner_id: str) -> Non
             await alerts.resolve(tx, core, trouble, case="other account")
             said = account_alerts.ACCOUNT_CHANGED.says(program=program)
             condition = account_alerts.ACCOUNT_CHANGED.condition(program)
-            await alerts.raise_(tx, core, said, condition=condition, subject=program)
+            await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
     raise OtherAccount(
         f"The key of {program} belongs to another account than before, so nothing of it is shown or sent. Set the key"
         " of the known account, or use another program name for another account."
@@ -91,7 +92,12 @@ async def pause(core: Core, program: str, error: PartnerError) -> None:
         await audit.record(tx, core, _BY, "program.paused", subject, reason_code=error.code or "")
         condition = account_alerts.KEY_TROUBLE.condition(program)
         await alerts.raise_(
-            tx, core, account_alerts.key_trouble(program), condition=condition, subject=program
+            tx,
+            core,
+            account_alerts.key_trouble(program),
+            condition=condition,
+            subject=program,
+            program=program,
         )
 
 
@@ -104,7 +110,9 @@ async def _hold(core: Core, program: str, error: Forbidden) -> None:
         await audit.record(tx, core, _BY, "endpoint.held", f"program:{program}", {"endpoint": endpoint})
         said = account_alerts.SCOPE.says(program=program, endpoint=endpoint, error=error.message)
         condition = account_alerts.SCOPE.condition(program, endpoint)
-        await alerts.keep(tx, core, said, condition=condition, subject=program, facts={"program": program})
+        await alerts.keep(
+            tx, core, said, condition=condition, subject=program, program=program, facts={"program": program}
+        )
 
 
 async def release(tx: Tx, core: Core, program: str, endpoint: str, *, by: str = _BY) -> None:
@@ -223,6 +231,13 @@ async def is_draft_only(tx: Tx, program: str) -> bool:
     return known is not None and known.is_draft_only
 
 
+async def says_draft_only(tx: Tx, core: Core, program: str | None) -> bool:
+    """Does a message of this program begin with DRAFT ONLY? One that belongs to all does where all are for drafts."""
+    if program:
+        return await is_draft_only(tx, program)
+    return all([await is_draft_only(tx, name) for name in core.partners])
+
+
 async def any_draft_only(tx: Tx) -> bool:
     """Is this so of any program?"""
     return any(known.is_draft_only for known in await programs.all(tx))
@@ -246,10 +261,5 @@ async def paused_now(core: Core, program: str) -> str:
 def sentence(paused: Pause) -> str:
     since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
     return (
-        f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {_sentence(paused.reason)}"
+        f"Sending to {paused.program} is paused since {since} by {paused.by_name}: {with_stop(paused.reason)}"
     )
-
-
-def _sentence(text: str) -> str:
-    """What somebody typed, with the full stop that it may lack: another sentence follows it."""
-    return text if text.rstrip().endswith((".", "!", "?", "…")) else f"{text.rstrip()}."

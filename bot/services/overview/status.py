@@ -74,7 +74,7 @@ async def program_state(core: Core, program: str) -> ProgramState:
         )
         return ProgramState(
             program=program,
-            live=core.live.get(program, True),
+            live=core.is_live(program),
             paused=await programs.why_paused(tx, program),
             may_resume=await pauses.of(tx, program) is not None,
             float=known,

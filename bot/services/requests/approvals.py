@@ -33,6 +33,7 @@ from bot.domain.requests import (
     decide,
     two_agree,
 )
+from bot.domain.sentences import with_stop
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
 from bot.services import alerts, audit, outbox_messages, people
@@ -170,7 +171,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
             require_rejectable(request, actor.id)
             people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
-            text = f"The reason given: {_as_sentence(reason)} Nothing was sent."
+            text = f"The reason given: {with_stop(reason)} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
 
 
@@ -309,7 +310,7 @@ async def _resolve_as_agreed(
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else urgency.failed_how(request.kind)
     names = " and ".join(d.actor_name for d in agreeing)
-    evidence = " ".join(f"Evidence of {d.actor_name}: {_as_sentence(d.reason)}" for d in agreeing)
+    evidence = " ".join(f"Evidence of {d.actor_name}: {with_stop(d.reason)}" for d in agreeing)
     moved = await requests.move(
         tx,
         request,
@@ -332,10 +333,6 @@ async def _resolve_as_agreed(
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved
-
-
-def _as_sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 async def redraw(core: Core, request_id: str) -> None:

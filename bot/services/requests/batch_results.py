@@ -81,7 +81,7 @@ async def _private(tx: Tx, row: Request) -> dict[str, str]:
         return {}
 
 
-async def results(tx: Tx, found: Request) -> ResultsView:
+async def results(tx: Tx, core: Core, found: Request, *, draft_only: bool) -> ResultsView:
     """What became of each row, as CSV. No private value is in it: what is said of a row is what its card says."""
     rows = await requests.rows_of(tx, found.id)
     asked = [row for row in rows if not is_left_out(row)]
@@ -91,6 +91,8 @@ async def results(tx: Tx, found: Request) -> ResultsView:
         name=results_name(found.id),
         text=f"{found.id}: {words}",
         content=line(_HEADER) + "".join(_result(row) for row in rows),
+        live=core.is_live(found.program),
+        draft_only=draft_only,
     )
 
 

@@ -80,7 +80,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
         approvers=tuple(sorted(who_may_be_second(slack_id, standing))),
         program=draft.program,
-        live=core.live.get(draft.program, True),
+        live=core.is_live(draft.program),
     )
 
 

@@ -208,7 +208,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
         ),
         approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
         approvers=who_may_be_second(draft.owner, standing),
-        live=core.live.get(draft.program, True),
+        live=core.is_live(draft.program),
         paused=paused,
     )
 

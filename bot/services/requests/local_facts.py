@@ -102,8 +102,9 @@ async def can_be_cancelled(tx: Tx, core: Core, request: Request) -> bool:
     """Nothing of it was carried out, and no call of it is under way: not sent yet, or refused each time."""
     if request.state in UNSENT:
         return True
-    is_held = request.lease_until is not None and request.lease_until >= tx.now
-    if request.state is not State.EXECUTING or request.is_batch or is_held or request.kind not in core.kinds:
+    if request.state is not State.EXECUTING or request.is_batch or request.kind not in core.kinds:
+        return False
+    if await tx.lasts(request.lease_until):
         return False
     history = planning.History.of(await attempts.of(tx, request.id), core.kinds[request.kind].endpoint)
     return planning.was_refused(request, history)

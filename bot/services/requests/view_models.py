@@ -41,7 +41,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         lines=lines,
         concerns=concerns,
         approver_names=core.policy.people.approvers,
-        live=core.live.get(found.program, True),
+        live=core.is_live(found.program),
         next_look_at=await _next_look_at(tx, core, found),
         batch=batch,
         paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",

@@ -27,7 +27,7 @@ from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from bot.services.messages import request_links
 from handlers.deps import Deps
-from handlers.slack_api import chart_upload, code_of, retry_after_s, with_links
+from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, replies
 from handlers.views.requests import loading, trouble
 
@@ -43,6 +43,10 @@ _REMEMBER = 5000
 _PATIENCE_S = (1.0, 2.0, 4.0)
 # Slack waits three seconds for an ack; a person notices half a second.
 _CLOSES_WITHIN_S = 0.5
+
+
+# An HTTP status from here on.
+_REFUSED = 400
 
 
 class Seen:
@@ -175,7 +179,10 @@ class Turn:
 
         What Slack refuses for its chart is said in words; the float's goes to their direct messages as a picture.
         """
-        await chart_upload.send(self._tell, answer, note=self._send_picture)
+        sent, _ = await chart_upload.send(self._tell, answer, note=self._send_picture)
+        if sent is not None and sent.status_code >= _REFUSED:  # the SDK raises nothing for a response URL
+            log.warning("handlers.response_refused", extra={"status": sent.status_code})
+            await chart_upload.send(self.tell_directly, answer)
 
     async def _send_picture(self, drawn: charts.Picture) -> str:
         """Where they find the picture of the chart, as a file cannot be shown to one person in a channel."""
@@ -265,6 +272,9 @@ class Turn:
         if isinstance(error, SlackApiError):
             code = code_of(error)
             return replies.explain_slack(code, self._logged(error, code))
+        if isinstance(error, SlackUnreachable):
+            log.warning("handlers.slack_away", extra={"error": type(error).__name__})
+            return replies.explain_slack("no answer")
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})
             return replies.explain(error, "" if replies.is_said(error) else self._logged(error, ""))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from bot.domain.card_details import NOT_SET_UP
-from bot.operations import Operation
+from bot.operations import REASON_LIMIT, Operation
 from bot.services import people
 from bot.services.cards import card_choice
 from bot.services.events import webhook_status
@@ -69,15 +69,18 @@ async def open_from_command(turn: Turn, cls: type[Operation], rest: str) -> None
     if batches.is_bulk(cls, rest):
         await batches.open_paste(turn, cls)
         return
-    await open_form(
-        turn,
-        cls,
-        _about_webhook(turn, cls, rest) if cls.webhook_url else _typed(cls, rest),
-    )
+    filled = _about_webhook(turn, cls, rest) if cls.webhook_url else await _typed(turn, cls, rest)
+    await open_form(turn, cls, filled)
 
 
-def _typed(cls: type[Operation], rest: str) -> Filled:
-    return Filled(grammar.prefill(cls, rest))
+async def _typed(turn: Turn, cls: type[Operation], rest: str) -> Filled:
+    """As the fields of the form; after the card alone, which is all that some forms ask, the reason may follow."""
+    texts = grammar.prefill(cls, rest)
+    if len(cls.fields) != 1 or not cls.fields[0].card or not texts:
+        return Filled(texts)
+    name = cls.fields[0].name
+    card, reason = await card_choice.exact_card_and_rest(turn.core, texts[name])
+    return Filled({name: card}, reason=reason[:REASON_LIMIT])
 
 
 def _about_webhook(turn: Turn, cls: type[Operation], rest: str) -> Filled:

@@ -2,7 +2,7 @@
 
 from handlers.slack_api.agent import Agent
 from handlers.slack_api.directory import SlackDirectory
-from handlers.slack_api.errors import code_of, retry_after_s, status_of
+from handlers.slack_api.errors import SlackUnreachable, code_of, retry_after_s, status_of
 from handlers.slack_api.files import fetch
 from handlers.slack_api.links import with_links
 from handlers.slack_api.publish import SlackPublisher
@@ -11,6 +11,7 @@ __all__ = [
     "Agent",
     "SlackDirectory",
     "SlackPublisher",
+    "SlackUnreachable",
     "agent",
     "chart_upload",
     "code_of",

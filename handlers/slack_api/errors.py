@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError
+
+# What the SDK raises where no answer came: it lets the errors of its HTTP library through as they are.
+SlackUnreachable = ClientError
 
 # Slack's own troubles that come as a 200.
 TROUBLES = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout"})

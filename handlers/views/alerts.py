@@ -129,7 +129,7 @@ def code(view: CodeView) -> b.Block:
     """The direct message with a one-time code. Its fallback text has none: that is what phones show."""
     head = f"A code for {b.esc(view.label)}"
     until = (
-        f"Good until {b.when(view.good_until)}. If this purchase is not yours, freeze the card immediately."
+        f"Valid until {b.when(view.good_until)}. If this purchase is not yours, freeze the card immediately."
     )
     blocks = [
         b.header(f"Code {view.code.reveal()}"),

@@ -48,6 +48,7 @@ SLACK_SAID: Final[Mapping[str, str]] = {
     " installation differ.",
 }
 _NOTHING: Final = "Nothing was recorded or sent."
+_LOOK_FIRST: Final = "If you were submitting or deciding, look at /requests before you do it again."
 
 
 def is_said(error: BaseException) -> bool:
@@ -67,7 +68,7 @@ def explain(error: BaseException, reference: str = "") -> str:
         if isinstance(error, CountersignError)
         else "Something went wrong."
     )
-    return f"{what} If you were submitting or deciding, look at /requests before you do it again.{asked}"
+    return f"{what} {_LOOK_FIRST}{asked}"
 
 
 def _of_the_api(error: PartnerError) -> str:
@@ -85,6 +86,6 @@ def _of_the_api(error: PartnerError) -> str:
 
 
 def explain_slack(code: str, reference: str = "") -> str:
-    """The sentence for an error code of Slack's."""
+    """The sentence for an error code of Slack's. It may have been the answer alone that Slack did not take."""
     asked = f" Tell an admin the reference {reference}." if reference else ""
-    return SLACK_SAID.get(code, f"Slack refused this ({code}). {_NOTHING}{asked}")
+    return SLACK_SAID.get(code, f"Slack did not take this ({code}). {_LOOK_FIRST}{asked}")

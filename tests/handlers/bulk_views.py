@@ -90,7 +90,7 @@ MESSAGES: Mapping[str, Draw] = {
     "batch-understood": lambda text: batch.understood(_TOPUP, [text] * MAX_ROWS, "01JABC"),
     "batch-faults": lambda text: batch.faults([Problem(n, text) for n in range(MAX_ROWS)]),
     "batch-results": lambda text: request_card.results(
-        p.ResultsView("R-7K3M", "R-7K3M-results.csv", text, "")
+        p.ResultsView("R-7K3M", "R-7K3M-results.csv", text, "", True)
     ),
     "batch-left-out": lambda text: request_card.line(given.a_line("left_out", State.PENDING, text)),
 }

@@ -91,6 +91,7 @@ async def test_an_uploaded_list_becomes_one_request_with_rows_and_a_file_of_resu
     assert "2 of 2 rows succeeded. 30.50 USD of 30.50 USD moved." in words(card)
     results = await replies_with_files(driver, batch)
     assert [file["name"] for m in results for file in m["files"]] == [f"{batch.id}-results.csv"]
+    assert [m["text"].split(" · ")[0] for m in results] == ["SANDBOX"]
     assert await hold_rows_to_the_ledger(driver.world, batch) == Decimal("30.50")
 
 

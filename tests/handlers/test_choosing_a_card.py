@@ -173,3 +173,30 @@ async def test_while_somebody_types_a_failure_is_no_message_for_each_letter(
     assert await offered(driver, "mar") == []
     await driver.settle()
     assert await driver.messages(ALICE, "D0ALICE") == []
+
+
+async def test_words_after_one_exact_card_are_the_reason_of_a_form_that_asks_for_no_more(
+    driver: SlackDriver,
+) -> None:
+    card = driver.world.cards[0]
+    name = f"{card['card_holder_name']} ••{card['last4']} · Active"
+    for named in ("{last4}", "••{last4}", "{partner_ref}", "{id}"):
+        await driver.command(ALICE, f"/card freeze {named.format(**card)} lost wallet")
+        filled = await driver.filled(ALICE)
+        assert (filled["card"], filled["reason"]) == (name, "lost wallet"), named
+        await driver.close(ALICE)
+
+
+async def test_words_after_what_is_not_one_exact_card_stay_with_it(driver: SlackDriver) -> None:
+    """A name that is nearly a card's is a slip, and no reason; nor is the rest of a card number."""
+    card = driver.world.cards[0]
+    first = card["card_holder_name"].split()[0]
+    await put(driver, entry(1, last4="5555"), entry(2, last4="5555"))
+    for typed in (f"{first} lost wallet", "5555 lost wallet", "0000 lost wallet", "4111 1111 1111 1111"):
+        await driver.command(ALICE, f"/card freeze {typed}")
+        assert not (await driver.filled(ALICE)).get("reason"), typed
+        assert await note(driver), typed
+        await driver.close(ALICE)
+    await put(driver, entry(3, last4="4111"))
+    await driver.command(ALICE, "/card freeze 4111 1111 1111 1111")
+    assert not (await driver.filled(ALICE)).get("reason")

@@ -269,7 +269,7 @@ async def an_alert_of_the_float(driver: SlackDriver) -> None:
     await a_past(driver)
     async with driver.core.store.begin() as tx:
         said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, "Low", "The float is low.")
-        await alerts.raise_(tx, driver.core, said, condition="float:main", subject="main")
+        await alerts.raise_(tx, driver.core, said, condition="float:main", subject="main", program="main")
 
 
 async def drawn_again(driver: SlackDriver) -> None:

@@ -84,7 +84,7 @@ async def snooze_the_low_float(driver: SlackDriver) -> None:
     """The float falls below its floor, and Bob snoozes the alert."""
     async with driver.core.store.begin() as tx:
         said = Said(float_alerts.FLOAT_LOW, Severity.CRITICAL, "Float is low", "Fund it.")
-        raised = await alerts.raise_(tx, driver.core, said, condition="float", subject="main")
+        raised = await alerts.raise_(tx, driver.core, said, condition="float", subject="main", program="main")
     until = driver.core.clock.now() + timedelta(hours=4)
     await alert_actions.snooze(driver.core, raised.id, BOB, until)
 
@@ -225,7 +225,7 @@ async def test_an_alert_and_a_pause_reach_those_who_look_and_nothing_new_sends_n
 
     async with driver.core.store.begin() as tx:
         said = Said(decline_alerts.DECLINE, Severity.WARNING, "Declines at a bakery", "Look at it.")
-        await alerts.raise_(tx, driver.core, said, condition="d", subject="main")
+        await alerts.raise_(tx, driver.core, said, condition="d", subject="main", program="main")
     await pausing.pause(driver.core, BOB, ["main"], "the key may be stolen")
 
     assert await keeper.tend() == 1
@@ -246,7 +246,7 @@ async def test_a_storm_is_one_redraw_and_who_went_away_is_not_drawn_for(
         async with driver.core.store.begin() as tx:
             title = f"Declines of cause {n % 7}"
             said = Said(decline_alerts.DECLINE, Severity.WARNING, title, f"{n}")
-            await alerts.raise_(tx, driver.core, said, condition=f"d{n % 7}", subject="main")
+            await alerts.raise_(tx, driver.core, said, condition=f"d{n % 7}", subject="main", program="main")
     assert await keeper.tend() == 2
     assert await keeper.tend() == 0
 

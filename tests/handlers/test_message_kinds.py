@@ -61,7 +61,7 @@ async def answer(driver: SlackDriver) -> Shown:
     async with core.store.begin() as tx:
         said = Said(float_alerts.FLOAT_LOW, Severity.WARNING, "Low", "Low.")
         condition = float_alerts.FLOAT_LOW.condition("main")
-        alert = await alerts.raise_(tx, core, said, condition=condition, subject="main")
+        alert = await alerts.raise_(tx, core, said, condition=condition, subject="main", program="main")
         await api_snapshots.put(tx, "", f"digest:{DAY}", {"lines": [["Top-ups", "3"]], "still_open": []})
         anchor = await audit.anchor(tx)
     assert anchor is not None

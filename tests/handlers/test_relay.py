@@ -16,7 +16,9 @@ async def test_one_click_on_the_alert_sends_what_was_given_up_again(driver: Slac
         await relay.put(tx, row_id="one", destination="core-ledger", event_id="evt-1", body=b"{}")
         await relay.failed(tx, [Failed("one", "answered 503", None)])
         said = delivery_alerts.RELAY_DEAD.says(destination="core-ledger", count=1, error="answered 503")
-        await alerts.raise_(tx, driver.core, said, condition="relay:core-ledger", subject="core-ledger")
+        await alerts.raise_(
+            tx, driver.core, said, condition="relay:core-ledger", subject="core-ledger", program=""
+        )
     await driver.settle()
     channel = driver.core.channels.alerts
     (message,) = [m for m in await driver.messages(ALICE, channel) if "core-ledger" in m["text"]]

@@ -15,6 +15,7 @@ from bot.domain.requests import State
 from bot.services.messages import MessageGone, SlackRefused, SlackTrouble
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher, errors
+from handlers.views.error_messages import SLACK_SAID, explain_slack
 from tests.handlers import sample_requests
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver
 
@@ -253,6 +254,36 @@ async def test_an_error_of_ours_keeps_the_ack_and_names_a_reference_that_is_in_t
     assert references[0] in answer
     assert references[1] in shown
     assert "planted" not in answer + shown
+
+
+async def test_an_answer_that_slack_did_not_take_is_no_error_of_ours_and_says_where_to_look(
+    driver: SlackDriver, caplog: pytest.LogCaptureFixture
+) -> None:
+    await driver.tell("faults", {"method": "response_url", "effect": "reset_after", "times": 2})
+    with caplog.at_level(logging.WARNING, "countersign.handlers"):
+        await driver.command(ALICE, "/float")
+
+    assert [record.message for record in caplog.records] == ["handlers.slack_away"]
+    said = (await driver.shown_to(ALICE))["text"]
+    assert "Slack did not take this (no answer)" in said
+    assert "look at /requests" in said
+
+
+@pytest.mark.parametrize("command", ["/float", "/card show 3205", "/countersign status"])
+async def test_an_answer_that_the_response_url_refused_comes_as_a_direct_message(
+    driver: SlackDriver, command: str
+) -> None:
+    await driver.tell("faults", {"method": "response_url", "effect": "500", "times": 9})
+    await driver.command(ALICE, command)
+
+    (answer,) = [m for m in await driver.messages(ALICE, "D0ALICE") if m["is_app"]]
+    assert answer["blocks"]
+
+
+@pytest.mark.parametrize("code", [*SLACK_SAID, "internal_error", "a_word_of_tomorrow", "no answer"])
+def test_what_is_said_of_slacks_trouble_never_says_that_nothing_was_recorded(code: str) -> None:
+    """What was done may be recorded by then: it can be the answer alone that Slack did not take."""
+    assert "Nothing" not in explain_slack(code)
 
 
 async def test_a_trigger_that_died_is_explained(driver: SlackDriver) -> None:

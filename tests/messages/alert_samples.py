@@ -149,6 +149,10 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     },
     ("unresolved", ""): {"support_card": _SUPPORT},
     ("landed_late", ""): {"how": "50.00 USD moved from the float onto MARTA KOWALSKA ••3205."},
+    ("landed_late", "contradicted"): {
+        "how": "Two people said that R-7K3M failed, and that counts. Your card provider disagrees: The ledger shows the"
+        " debit and no refund."
+    },
     ("key_reused", ""): {
         "alarm": "The answer to a top-up names another card or amount: the key may have been used before."
     },

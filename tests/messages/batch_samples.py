@@ -151,7 +151,7 @@ def lists() -> Iterator[Sample]:
     yield "Not all rows were done", request_card.card(partly)
     done = _approved(State.SUCCEEDED, _DONE, first, second, _ending(_DONE))
     yield "All rows were done", request_card.card(done)
-    results = p.ResultsView("R-B4TC", "R-B4TC-results.csv", f"R-B4TC: {_ending(_DONE)}", "")
+    results = p.ResultsView("R-B4TC", "R-B4TC-results.csv", f"R-B4TC: {_ending(_DONE)}", "", False)
     yield "In the thread: the file of results", request_card.results(results)
     yield "A list that was stopped", replies.said(replies.cancelled(partly.request))
 

@@ -393,7 +393,8 @@ def _said(view: LineView) -> str:
 
 def results(view: ResultsView) -> b.Block:
     """The words beside a batch's file of results."""
-    return b.message(b.esc(view.text), [b.plain_section(view.text)])
+    text = f"{b.money(view.live, draft_only=view.draft_only)} · {b.esc(view.text)}"
+    return b.message(text, [b.plain_section(view.text)])
 
 
 def direct(view: DirectView) -> b.Block:

@@ -53,10 +53,13 @@ def _canaries(world: Outside) -> dict[str, str]:
 
 
 def _files(world: Outside) -> Iterator[tuple[str, bytes]]:
-    """Everything the bot wrote: database, its log and index, anchors, the log."""
+    """Everything the bot wrote: database, its log and index, anchors, the log.
+
+    What SQLite has not folded into the file yet stands in its log, and is in the database all the same.
+    """
     for path in sorted(world.folder.iterdir()):
         if path.name not in ("master.key", "countersign.toml"):
-            yield path.name, path.read_bytes()
+            yield path.name.removesuffix("-wal"), path.read_bytes()
 
 
 def _slack(world: Outside) -> Iterator[tuple[str, bytes]]:

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import Locator, Page, expect
 
+from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PATIENCE_MS = 12_000
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
-    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
-        pytest.skip(f"there is no {CHROMIUM}: the conversation was not held in a browser")
+    require_chromium("the conversation was not held in a browser")
     async with running_demo(tmp_path_factory.mktemp("conversation")) as running:
         yield running
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def page(demo: Demo) -> AsyncIterator[Page]:
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=str(CHROMIUM), args=ARGS)
+    async with a_browser() as browser:
         opened = await browser.new_page(viewport={"width": 1400, "height": 900})
         broken: list[str] = []
         opened.on("pageerror", lambda error: broken.append(str(error)))
@@ -38,7 +34,6 @@ async def page(demo: Demo) -> AsyncIterator[Page]:
         expect.set_options(timeout=PATIENCE_MS)
         await opened.goto(demo.url)
         yield opened
-        await browser.close()
         assert broken == []
 
 

@@ -6,7 +6,6 @@ nothing of the card, the link or the service's address is in the bot's log or da
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -15,18 +14,14 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import BrowserContext, Frame, Page, async_playwright, expect
+from playwright.async_api import BrowserContext, Frame, Page, expect
 
+from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
-]
 PATIENCE_MS = 10_000
 ALICE, BOB = "U0ALICE", "U0BOB"
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/details#[A-Za-z0-9_-]{43}")
@@ -137,20 +132,15 @@ class Desk:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
-    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
-        pytest.skip(f"there is no {CHROMIUM}: card details were not opened in a browser")
+    require_chromium("card details were not opened in a browser")
     folder = tmp_path_factory.mktemp("details")
     broken: list[str] = []
-    async with running_demo(folder) as demo, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGS, env={**os.environ, "LANG": "C.UTF-8"}
-        )
+    async with running_demo(folder) as demo, a_browser() as browser:
         context = await browser.new_context(viewport={"width": 360, "height": 740})
         context.set_default_timeout(PATIENCE_MS)
         context.on("weberror", lambda error: broken.append(str(error.error)))
         expect.set_options(timeout=PATIENCE_MS)
         yield Desk(demo, folder, context)
-        await browser.close()
     assert broken == []
 
 

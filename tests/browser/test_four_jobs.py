@@ -6,25 +6,19 @@ shows the card, the float and the ledger move. Each test is one job and reads th
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import AsyncIterator
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import Locator, Page, expect
 
+from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGS = [
-    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
-    *("--disable-sync", "--no-first-run"),
-]
 # The outcome has 5 s from the last approval to the card; reads before and after take their share.
 PATIENCE_MS = 20_000
 ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
@@ -125,8 +119,7 @@ class Pages:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
-    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
-        pytest.skip(f"there is no {CHROMIUM}: the four jobs were not done in a browser")
+    require_chromium("the four jobs were not done in a browser")
     async with running_demo(tmp_path_factory.mktemp("four-jobs")) as running:
         yield running
 
@@ -135,10 +128,7 @@ async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
 async def pages(demo: Demo) -> AsyncIterator[Pages]:
     """Both pages as a newcomer opens them; fails at the end if one of them broke."""
     broken: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGS, env={**os.environ, "LANG": "C.UTF-8"}
-        )
+    async with a_browser() as browser:
         context = await browser.new_context(viewport={"width": 1400, "height": 900})
         context.set_default_timeout(PATIENCE_MS)
         context.on("weberror", lambda error: broken.append(str(error.error)))
@@ -151,7 +141,6 @@ async def pages(demo: Demo) -> AsyncIterator[Pages]:
         partner = await opened.value
         await slack.bring_to_front()  # a hidden tab draws once a second
         yield Pages(slack, partner)
-        await browser.close()
     assert broken == []
 
 

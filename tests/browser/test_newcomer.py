@@ -10,12 +10,11 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, async_playwright, expect
+from playwright.async_api import Locator, Page, expect
 
+from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 PATIENCE_MS = 20_000
 #: From the page as it opens to a top-up that is approved and done.
 MOST_CLICKS = 8
@@ -51,8 +50,7 @@ class Newcomer:
 
 @pytest.fixture
 async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
-    if not CHROMIUM.exists():  # noqa: ASYNC240 - once, before anything runs
-        pytest.skip(f"there is no {CHROMIUM}: no newcomer tried the demo in a browser")
+    require_chromium("no newcomer tried the demo in a browser")
     async with running_demo(tmp_path) as running:
         yield running
 
@@ -60,15 +58,13 @@ async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
 @pytest.fixture
 async def newcomer(demo: Demo) -> AsyncIterator[Newcomer]:
     broken: list[str] = []
-    async with async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+    async with a_browser() as browser:
         page = await browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: broken.append(str(error)))
         expect.set_options(timeout=PATIENCE_MS)
         await page.goto(demo.url)
         yield Newcomer(page)
-        await browser.close()
     assert broken == []
 
 

@@ -1,36 +1,26 @@
 """The stand-in's page in a real Chromium, with the real stand-in and a small slack-bolt app behind it."""
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, WebSocketRoute, async_playwright, expect
+from playwright.async_api import Browser, Page, WebSocketRoute, expect
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.slack import Running, Step, serve
+from tests.support.chromium import a_browser, require_chromium
 
 Json = dict[str, Any]
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-CHROMIUM = Path("/usr/bin/chromium")
-CHROMIUM_ARGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 PATIENCE_MS = 5000
 NOT_ABOVE_ZERO = "Write an amount above zero, such as 50.00."
 
@@ -290,14 +280,9 @@ async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[D
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def chromium() -> AsyncIterator[Browser]:
-    if not await asyncio.to_thread(CHROMIUM.exists):
-        pytest.skip(f"there is no {CHROMIUM}: the page was not tested in a browser")
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=CHROMIUM, args=CHROMIUM_ARGS, env={**os.environ, "LANG": "C.UTF-8"}
-        )
+    require_chromium("the page was not tested in a browser")
+    async with a_browser() as browser:
         yield browser
-        await browser.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")

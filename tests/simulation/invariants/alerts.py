@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.simulation.invariants.record import Record
+from tests.simulation.invariants.record import Record, all_text, dedupe_of
 
 # alerts.float.clear_usd of the reviewed file, by default.
 CLEAR_USD = 1200
@@ -90,8 +90,16 @@ def _somebody_is_asked(known: Record, _alert: Any, _about: Any) -> bool:
     return bool(known.world.rows("SELECT 1 FROM consent WHERE state = 'open'"))
 
 
-def _was_refused_by_slack(known: Record, _alert: Any, _about: Any) -> bool:
-    return bool(known.world.rows("SELECT 1 FROM outbox WHERE state = 'dropped'"))
+def _was_refused_by_slack(known: Record, alert: Any, _about: Any) -> bool:
+    """It was dropped; or it stands in Slack as plain text, and nothing changed since that would draw it again."""
+    subject = alert["subject"]
+    if known.world.rows("SELECT 1 FROM outbox WHERE state = 'dropped' AND subject = ?", subject):
+        return True
+    return any(
+        subject.rpartition(":")[2] in dedupe_of(message) and "there are no buttons here" in all_text(message)
+        for messages in known.world.slack.store.messages.values()
+        for message in messages
+    )
 
 
 def _is_held(known: Record, _alert: Any, _about: Any) -> bool:

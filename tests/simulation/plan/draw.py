@@ -133,15 +133,15 @@ def draw(seed: int) -> Plan:
     if not harmless and (_BY_WEBHOOK & {*kinds, *troubles} or rng.random() < 0.25):
         add(ASK, 0.3, kind="webhook_register", by=CAROL, card=0, amount=1, now=False, pick=0, in_slack=False)
         add(DECIDE, 0.6, by=BOB, pick=0, action="approve", in_slack=False)
-    bursts = rng.sample(BURSTS, rng.choice((1, 2, 3))) if manner == "bursts" else []
+    bursts = rng.sample(BURSTS, rng.choice((1, 1, 1, 1, 1, 1, 1, 2))) if manner == "bursts" else []
     for burst in bursts:
-        for _ in range(rng.choice((1, 1, 2))):
+        for _ in range(rng.choice((1, 1, 1, 2))):
             burst(rng, add)
         if rng.random() < 0.5:
             TROUBLE[rng.choice(troubles)](rng, add, kinds)
     if harmless:
         TROUBLE[troubles[0]](rng, add, kinds)
-    for _ in range(rng.choice((0, 2, 4)) if bursts or harmless else rng.choice((4, 8, 12, 16))):
+    for _ in range(rng.choice((0, 0, 1, 2, 4)) if bursts or harmless else rng.choice((2, 3, 4, 6, 10))):
         if rng.random() < 0.5:
             ask(rng, add, kinds, in_slack)
         elif rng.random() < 0.3:

@@ -51,7 +51,7 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
         return Schedule(plan, world).run()
     finally:
         world.close()
-        if plan.seed % 8 == 0:
+        if plan.seed % 16 == 0:
             gc.collect()
 
 
@@ -132,7 +132,7 @@ class Schedule(RequestSteps, InstallationSteps, Calm):
     def _start_what_died(self) -> None:
         """Whoever runs Countersign starts a process again that died by itself."""
         world = self.world
-        if sum(process.owner.alive for process in world.processes) < world.replicas:
+        if sum(process.owner.alive for process in world.processes) < world.wanted:
             self.people.close_windows()
             world.start_bots()
 

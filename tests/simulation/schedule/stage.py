@@ -53,7 +53,7 @@ class Stage:
 
         def leap() -> float:
             # A leader that stands still for longer loses its lease each time.
-            most = LEADING_S if world.replicas > 1 else leap_s
+            most = LEADING_S if world.wanted > 1 else leap_s
             return min(leap_s, most, world.network.rests_for())
 
         world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)

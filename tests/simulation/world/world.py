@@ -79,6 +79,7 @@ class World:
         tell: Callable[[float, str], None] | None = None,
     ) -> None:
         self.replicas = replicas
+        self.wanted = replicas  # so many are started again; fewer once the trouble is over
         self._chance = random.Random(f"chance {seed}")
         # Streams of their own, so that one more draw in one place does not change all the others.
         self.timing = random.Random(f"timing {seed}")
@@ -185,7 +186,7 @@ class World:
 
     def start_bots(self) -> None:
         """As many as there should be."""
-        while sum(process.owner.alive for process in self.processes) < self.replicas:
+        while sum(process.owner.alive for process in self.processes) < self.wanted:
             self.start_bot()
 
     def kill_bot(self, which: Process | None = None) -> None:

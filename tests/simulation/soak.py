@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
 
 from tests.simulation import many, schedule
 from tests.simulation import plan as plans
 
 ROOT = Path(__file__).parents[2]
-# Not part of the repository: each machine proves for itself.
-PROVED = ROOT / "var" / "simulation-proved.jsonl"
+# Part of the repository: no single machine runs for as long as it takes.
+PROVED = ROOT / "benchmarks" / "simulation-proved.jsonl"
 GOAL = 1_000_000
 # So many schedules are noted at a time: what is lost when the machine goes down.
 NOTED_EACH = 50
@@ -42,8 +43,9 @@ class Proof:
 
 
 def commit() -> str:
-    """The commit of the tree, with a + where it was changed since."""
-    return _git("rev-parse", "--short", "HEAD") + ("+" if _git("status", "--porcelain", "-uno") else "")
+    """The commit of the tree, with a + where anything but the proof itself was changed since."""
+    changed = _git("status", "--porcelain", "-uno", "--", ".", f":!{PROVED.relative_to(ROOT)}")
+    return _git("rev-parse", "--short=8", "HEAD") + ("+" if changed else "")
 
 
 def _git(*words: str) -> str:
@@ -60,19 +62,23 @@ def read(path: Path = PROVED) -> list[Proof]:
 
 
 def note(first: int, last: int, steps: int, broken: list[int], seconds: float, path: Path = PROVED) -> Proof:
-    """Add a run to the file."""
-    made = Proof(
-        commit(),
-        first,
-        last,
-        steps,
-        tuple(broken),
-        round(seconds, 1),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+    """Add a run to the file; what goes on from the one before, on the same commit, becomes one with it."""
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    made = Proof(commit(), first, last, steps, tuple(broken), round(seconds, 1), at)
+    known = read(path)
+    if known and (known[-1].commit, known[-1].last) == (made.commit, first - 1):
+        before = known.pop()
+        made = replace(
+            made,
+            first=before.first,
+            steps=before.steps + steps,
+            broken=before.broken + made.broken,
+            seconds=round(before.seconds + seconds, 1),
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        file.write(json.dumps(asdict(made)) + "\n")
+    written = path.with_suffix(".new")
+    written.write_text("".join(json.dumps(asdict(one)) + "\n" for one in [*known, made]))
+    written.replace(path)
     return made
 
 
@@ -94,7 +100,14 @@ def summary(path: Path = PROVED) -> str:
     broken = [seed for one in proofs if one.commit == last for seed in one.broken]
     lines = [f"{total} schedules so far, of {GOAL}; {by_commit[last]} of them on {last}."]
     lines.append(f"Broken on {last}: {broken or 'none'}.")
+    lines.append(f"{_since_the_last_broken(proofs)} schedules since the last broken promise.")
     return "\n".join(lines)
+
+
+def _since_the_last_broken(proofs: list[Proof]) -> int:
+    """How many schedules kept every promise, on the commits after the one on which one did not."""
+    clean = takewhile(lambda one: not one.broken, reversed(proofs))
+    return sum(one.schedules for one in clean)
 
 
 def _run(seed: int, folder: Path) -> tuple[int, int, str]:

@@ -122,6 +122,44 @@ def test_what_was_proved_is_cumulated_and_gone_on_with(tmp_path: Path) -> None:
     assert soak.next_seed(file) == 51
     assert "50 schedules so far" in soak.summary(file)
     assert "[7]" in soak.summary(file)
+    assert [(one.first, one.last, one.steps, one.broken) for one in soak.read(file)] == [(1, 50, 1300, (7,))]
+
+
+def test_what_was_proved_on_another_commit_or_of_other_seeds_is_a_line_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "proved.jsonl"
+
+    for commit, first, broken in (("aaa", 1, [7]), ("bbb", 11, []), ("bbb", 31, [])):
+        monkeypatch.setattr(soak, "commit", lambda commit=commit: commit)
+        soak.note(first, first + 9, 100, broken, 1.0, file)
+
+    assert [(one.commit, one.first, one.last) for one in soak.read(file)] == [
+        ("aaa", 1, 10),
+        ("bbb", 11, 20),
+        ("bbb", 31, 40),
+    ]
+    assert "30 schedules so far" in soak.summary(file)
+    assert "20 schedules since the last broken promise" in soak.summary(file)
+
+
+def test_the_commit_of_a_proof_has_a_plus_where_anything_but_the_proof_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proof, code = tmp_path / "proved.jsonl", tmp_path / "code.py"
+    for file in (proof, code):
+        file.write_text("one\n")
+    me = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+    for words in (("init", "-q"), ("add", "."), (*me, "commit", "-qm", "All")):
+        subprocess.run(["git", "-C", str(tmp_path), *words], check=True)
+    monkeypatch.setattr(soak, "ROOT", tmp_path)
+    monkeypatch.setattr(soak, "PROVED", proof)
+
+    proof.write_text("two\n")
+    assert not soak.commit().endswith("+")
+
+    code.write_text("two\n")
+    assert soak.commit().endswith("+")
 
 
 def test_a_soak_goes_on_where_it_ended_and_says_what_it_broke(
@@ -134,7 +172,7 @@ def test_a_soak_goes_on_where_it_ended_and_says_what_it_broke(
     assert soak.go_on(2, 1, file) == 0
 
     said = capsys.readouterr().out
-    assert [(one.first, one.last, one.broken) for one in soak.read(file)] == [(1, 3, (2,)), (4, 5, ())]
+    assert [(one.first, one.last, one.broken) for one in soak.read(file)] == [(1, 5, (2,))]
     assert "seed 2: a rule: broken" in said
     assert said.splitlines()[-1] == "schedules 2, steps 20, violations 0"
 

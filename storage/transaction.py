@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from storage.columns import UtcDateTime
 from storage.vault import Vault
 
+#: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
+DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
 _AT_ONCE = 500
 
@@ -35,7 +37,7 @@ class Tx:
     def lease_clock(self) -> ColumnElement[datetime]:
         """Leases run on one clock for all processes: the database's on PostgreSQL, the machine's on SQLite."""
         if self.is_postgres:
-            return func.clock_timestamp(type_=DateTime(timezone=True))
+            return DATABASE_CLOCK
         return literal(self.machine_now, UtcDateTime())
 
     @property

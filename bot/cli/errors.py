@@ -61,9 +61,8 @@ def whole_output() -> Iterator[None]:
     more = ""
     try:
         yield
-    except (
-        Exception
-    ):  # of the output, or of something else: an unbuffered output only says so of one more line
+    except Exception:
+        # Of the output, or of something else: an output without a buffer only says so of one more line.
         more = "\n"
         raise
     finally:
@@ -84,9 +83,8 @@ def _output_lost(more: str) -> str:
             sys.stdout.write(more)
             sys.stdout.flush()
     except OSError as error:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # else Python tries once more at its end
+        # Else Python tries once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return "" if error.errno == errno.EPIPE else error.strerror or type(error).__name__
     return ""
 

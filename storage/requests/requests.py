@@ -21,7 +21,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    DateTime,
     Select,
     bindparam,
     case,
@@ -47,7 +46,7 @@ from storage.errors import Purged
 from storage.requests import request_search
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
-from storage.transaction import Tx
+from storage.transaction import DATABASE_CLOCK, Tx
 
 _GUARDED = frozenset(
     {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}
@@ -297,9 +296,7 @@ def _times(tx: Tx) -> dict[str, datetime]:
 def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     """It is asked at every turn of the engine, so it is built once for each set of conditions that is `given`."""
     row = t.request.c
-    lease_clock: Any = (
-        func.clock_timestamp(type_=DateTime(timezone=True)) if is_postgres else bindparam("machine_now")
-    )
+    lease_clock: Any = DATABASE_CLOCK if is_postgres else bindparam("machine_now")
     where = {
         "program": row.program == bindparam("program"),
         "states": row.state.in_(bindparam("states", expanding=True)),

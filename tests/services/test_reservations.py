@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -76,11 +77,11 @@ async def test_a_look_that_takes_long_keeps_what_it_looks_at(
     request = await world.top_up("50")
     look = presend_checks.may_go
 
-    async def slow(*given: object) -> presend_checks.Look:
+    async def slow(*given: Any) -> presend_checks.Look:
         for _ in range(8):
             await world.advance(claims.RESERVED_S / 2)
             assert await is_held(world, request.id)
-        return await look(*given)  # type: ignore[arg-type]  # as it was called
+        return await look(*given)
 
     monkeypatch.setattr(presend_checks, "may_go", slow)
     await execution.execute(world.core, request.id)
@@ -95,12 +96,11 @@ async def test_whoever_lost_what_it_looked_at_sends_nothing(
     request = await world.top_up("50")
     look = presend_checks.may_go
 
-    async def frozen(*given: object) -> presend_checks.Look:
-        found = await look(*given)  # type: ignore[arg-type]  # as it was called
+    async def frozen(*given: Any) -> presend_checks.Look:
+        found = await look(*given)
         async with world.store.begin() as tx:
-            tx.now += timedelta(
-                seconds=60
-            )  # the clock of the database goes on, and this process stands still
+            # The clock of the database goes on, and this process stands still.
+            tx.now += timedelta(seconds=60)
             assert await rows.reserve(tx, request.id, owner=other.owner, lease_s=60) is not None
         return found
 

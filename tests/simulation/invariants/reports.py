@@ -16,6 +16,8 @@ REMINDED_WITHIN_S = 100.0
 
 # The group of those who may approve, as Slack shows it and as it is called.
 APPROVERS = ("<!subteam^S0APPROVERS", "@card-approvers")
+# What Slack says of a direct message to an account that can have none.
+_NOBODY_THERE = ("cannot_dm_bot", "user_disabled")
 
 
 class Reports:
@@ -91,8 +93,8 @@ class Reports:
                 continue
             if row["state"] == "dropped" and row["last_error"] == "invalid_blocks":
                 continue
-            if row["state"] == "dropped" and row["last_error"] == "cannot_dm_bot" and self._is_reported():
-                continue  # an account that became an app can be sent nothing, and an alert says so
+            if row["state"] == "dropped" and row["last_error"] in _NOBODY_THERE and self._is_reported():
+                continue  # an account that was closed, or became an app, can be sent nothing; an alert says so
             self.known.broken(
                 "no message is lost", f"{row['dedupe']} is {row['state']}: {row['last_error'][:80]}"
             )

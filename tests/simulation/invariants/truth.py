@@ -26,6 +26,8 @@ class Truth:
         for row in rows:
             if row["state"] != "unresolved" or row["kind"] not in KEYED or row["id"] in self.known.reopened:
                 continue  # a key that was given up is never sent again, so nothing but people can say it was credited
+            if row["rows"] is not None:
+                continue  # nothing is sent for a list itself: it settles with its rows
             kept = self.known.world.partner.store.one(
                 "SELECT state FROM keyed WHERE kind = ? AND key = ?", KEYED[row["kind"]], row["key"]
             )

@@ -38,7 +38,7 @@ def _dead_process_keeps_its_claim(stack: ExitStack, acts: Acts) -> None:
 
 def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
     """What another process is working on is claimed all the same."""
-    honest_due, honest_claim, row = requests.due, requests.claim, t.request.c
+    honest_due, honest_reserve, row = requests.due, requests.reserve, t.request.c
     honest_any, honest_lasts = requests.any_due, Tx.lasts
 
     def held_by_others(tx: Any) -> list[str]:
@@ -56,16 +56,19 @@ def _lease_ignored(stack: ExitStack, acts: Acts) -> None:
     async def lasts(tx: Any, lease_until: Any) -> bool:
         return await honest_lasts(tx, lease_until) and not acts()
 
-    async def claim(tx: Any, request_id: str, **more: Any) -> Any:
+    async def take_away(tx: Any, request_id: str) -> None:
         held = peek(tx, select(row.id).where(row.id == request_id, row.lease_until >= tx.machine_now))
         if held and acts():
             await tx.run(update(t.request).where(row.id == request_id).values(lease_until=None))
-        return await honest_claim(tx, request_id, **more)
+
+    async def reserve(tx: Any, request_id: str, **more: Any) -> Any:
+        await take_away(tx, request_id)
+        return await honest_reserve(tx, request_id, **more)
 
     put(stack, requests, "due", due)
     put(stack, requests, "any_due", any_due)
     put(stack, Tx, "lasts", lasts)
-    put(stack, requests, "claim", claim)
+    put(stack, requests, "reserve", reserve)
 
 
 def _fence_dropped(stack: ExitStack, acts: Acts) -> None:

@@ -26,7 +26,9 @@ SWEEPS_S = 2800.0
 _RESTING = """
 SELECT min(due_at) AS at FROM request WHERE due_at IS NOT NULL AND state IN ('approved', 'executing', 'unresolved')
 """
-_NOT_READ = "SELECT 1 FROM alert WHERE kind = 'poller_silent' AND state <> 'resolved'"
+_LOOKED_AT_NOW_AND_THEN = (
+    "SELECT 1 FROM alert WHERE kind IN ('poller_silent', 'policy') AND state <> 'resolved'"
+)
 _REFUSED = "SELECT 1 FROM alert WHERE kind = 'deliveries_refused' AND state <> 'resolved'"
 
 # What keeps somebody from using Countersign.
@@ -76,12 +78,14 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
         self.drive(200.0, leap_s=60.0)  # as on a machine that stands still no more
         if world.rows(_REFUSED):
             self.drive(400.0, leap_s=80.0)  # until nobody has tried for a while
+        for _ in range(10):
+            if not world.rows(_LOOKED_AT_NOW_AND_THEN):
+                break
+            self.drive(70.0, leap_s=10.0)
         for _ in range(40):
             if not world.rows("SELECT 1 FROM outbox WHERE state IN ('owed', 'sending')"):
                 break
             self.drive(12.0, leap_s=4.0)
-        if world.rows(_NOT_READ):
-            self.drive(70.0, leap_s=10.0)  # until the account has been read again
         for line in self.watch.final_sums():
             self.watch.broken("S sums", line)
         self.watch.at_the_end()

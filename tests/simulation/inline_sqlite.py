@@ -21,6 +21,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
+from storage import tables as t
 from storage.database import BUSY_MS, Database, set_pragmas
 from tests.simulation import statements
 
@@ -29,6 +30,9 @@ _WAITS_S = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 0
 # The machine's own seconds: nothing in a simulation takes them.
 _REALLY_WAITED_S = 1.0
 _PATH: ContextVar[str] = ContextVar("path")
+
+
+NO_ENTRY = "simulated: the audit takes no entry"
 
 
 class DiskTrouble(sqlite3.OperationalError):
@@ -74,6 +78,7 @@ class Storage:
             deque()
         )  # of the next ones: it breaks in each, and whether it was done
         self.refusal = ""  # what the database says to every BEGIN
+        self.takes_no_entry = False  # of the audit: every one fails
         self.engines: list[InlineEngine] = []
 
     def open(self, database: Database) -> tuple[Any, Any]:
@@ -234,6 +239,8 @@ class InlineConnection:
 
     async def execute(self, statement: Any, *args: Any) -> Any:
         await self._storage.maybe_others()
+        if self._storage.takes_no_entry and getattr(statement, "table", None) is t.audit:
+            raise OperationalError("INSERT", {}, sqlite3.OperationalError(NO_ENTRY))
         return statements.execute(self._connection, self.dbapi, statement, *args)
 
     @asynccontextmanager

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.simulation import schedule
 from tests.simulation.plan import Plan
 
 
 def shrink(plan: Plan, rule: str, folder: Path, *, told: Callable[[str], None]) -> Plan:
-    """Leave out steps, halves first, then one by one; then the pauses between those that are left.
+    """Leave out steps, halves first, then one by one; then settings, the other system, and the second process.
 
     The result breaks `rule` again; `told` hears how far it is.
     """
@@ -32,7 +33,14 @@ def shrink(plan: Plan, rule: str, folder: Path, *, told: Callable[[str], None]) 
                 place += size
         size //= 2
     smallest = plan.only(frozenset(kept))
-    for without in (replace(smallest, settings={}), replace(smallest, scopes_missing=())):
+    least: tuple[dict[str, Any], ...] = (
+        {"settings": {}},
+        {"scopes_missing": ()},
+        {"relays": False},
+        {"replicas": 1},
+    )
+    for fewer_still in least:
+        without = replace(smallest, **fewer_still)
         if without != smallest and breaks(without):
             smallest = without
     return smallest

@@ -108,6 +108,7 @@ _SAID: Mapping[str, Callable[[Given], str]] = {
     "restart": lambda given: f"a process is asked to end, and started again {_seconds(given['down'])} later.",
     "die at": lambda given: f"a process will die at the point {given['point']}, the {given['nth']}. time.",
     "standstill": lambda given: f"a process stands still for {_seconds(given['seconds'])}.",
+    "no audit entry": lambda given: f"the audit takes no entry for {_seconds(given['seconds'])}.",
     "disk full": lambda given: f"the disk is full for {_seconds(given['seconds'])}.",
     "database": lambda given: f"for {_seconds(given['seconds'])} the database says: {given['says']}.",
     "clock": lambda given: f"every clock of the bot is wrong by {given['wrong_by']:.0f} s.",

@@ -71,6 +71,10 @@ def _disk(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("disk full", seconds=rng.choice((0.2, 3.0, 15.0)))
 
 
+def _audit(rng: random.Random, add: Any, kinds: list[str]) -> None:
+    add("no audit entry", seconds=rng.choice((0.3, 3.0, 15.0)))
+
+
 def _clock(rng: random.Random, add: Any, kinds: list[str]) -> None:
     add("clock", wrong_by=rng.choice((-3600.0, -5.0, -1.0, 5.0, 90.0, 3600.0, 0.0)))
 
@@ -342,6 +346,7 @@ TROUBLE = {
     "restarts": _restart,
     "crash points": _die_at,
     "disk": _disk,
+    "audit": _audit,
     "clocks": _clock,
     "people": _people,
     "pauses": _pause,

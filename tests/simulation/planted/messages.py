@@ -7,12 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import exists, select
+from sqlalchemy.exc import OperationalError
 
 from bot.services import alerts
 from bot.services.messages import Outbox
 from storage import audit
 from storage import tables as t
 from storage.messages import outbox
+from tests.simulation.inline_sqlite import NO_ENTRY
 from tests.simulation.planted.bug import Acts, Bug, peek_into, put
 
 DROPPED_AFTER = 5
@@ -98,6 +100,21 @@ def _an_entry_missing(stack: ExitStack, acts: Acts) -> None:
     put(stack, audit, "append", append)
 
 
+def _goes_on_without_an_entry(stack: ExitStack, acts: Acts) -> None:
+    """What the audit does not take is logged, and that is all."""
+    honest = audit.append
+
+    async def append(tx: Any, **entry: Any) -> Any:
+        try:
+            return await honest(tx, **entry)
+        except OperationalError as error:
+            if NO_ENTRY not in str(error) or not acts():
+                raise
+            return None
+
+    put(stack, audit, "append", append)
+
+
 BUGS = (
     Bug("unresolved without an alert", ("I-8 at once", "I-8 told"), _unresolved_untold),
     Bug("messages are not read back", ("I-9 doubled",), _no_read_back),
@@ -107,4 +124,5 @@ BUGS = (
     ),
     Bug("lines dropped after an hour", ("no message is lost",), _lines_dropped_after_an_hour, "D11"),
     Bug("an entry is missing", ("I-17 entries",), _an_entry_missing),
+    Bug("goes on without an entry", ("I-17 entries",), _goes_on_without_an_entry),
 )

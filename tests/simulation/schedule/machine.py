@@ -98,6 +98,15 @@ class MachineSteps(Stage):
             process.storage.refusal = ""
         self.watch.disk_full_until = self.world.loop.time()
 
+    def do_no_audit_entry(self, rng: random.Random, seconds: float) -> None:
+        """For a while every entry of the audit fails, and with it whatever it is an entry of."""
+        for process in self.world.processes:
+            process.storage.takes_no_entry = True
+        self.drive(seconds)
+        for process in self.world.processes:
+            process.storage.takes_no_entry = False
+        self.watch.disk_full_until = self.world.loop.time()
+
     def do_lost_commits(self, rng: random.Random, times: int, done: bool) -> None:
         """The connection to the database breaks during the next COMMITs, which are done or not."""
         bot = self.world.bot

@@ -55,7 +55,6 @@ _CAPPED = (
     "slack_sdk",
     "slack_bolt",
     "asyncio",
-    "aiosqlite",
     "apscheduler",
 )
 

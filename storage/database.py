@@ -64,10 +64,6 @@ class Database:
         as_written = self.url.set(drivername=self.url.get_backend_name())
         return str(self.path) if self.path else as_written.render_as_string(hide_password=True)
 
-    @property
-    def async_url(self) -> URL:
-        return self.url.set(drivername="sqlite+aiosqlite") if self.path else self.url
-
     def unwritable(self) -> str:
         """Why the SQLite file or its folder cannot be written, with the fix; empty where they can, or are not there."""
         if self.path is None or not self.path.parent.is_dir():

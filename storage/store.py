@@ -12,21 +12,22 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any
 
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock, RollingBack, set_pragmas
+from storage.database import Database, FileLock
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
+from storage.sqlite_connections import SqliteEngine
 from storage.transaction import Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
-Engines = Callable[[Database], tuple[AsyncEngine, AsyncEngine]]
+Engine = AsyncEngine | SqliteEngine
+Engines = Callable[[Database], tuple[Engine, Engine]]
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
@@ -41,8 +42,8 @@ class Store:
         self,
         database: Database,
         *,
-        writer: AsyncEngine,
-        reader: AsyncEngine,
+        writer: Engine,
+        reader: Engine,
         vault: Vault,
         clock: Clock,
         lock: FileLock | None,
@@ -157,46 +158,24 @@ class Store:
 
 
 def _fold(connection: Connection) -> bool:
-    """Fold the log now or not at all: SQLite would wait for readers with the write lock held."""
-    cursor = connection.connection.cursor()
-    cursor.execute("PRAGMA busy_timeout")
-    waits_ms = cursor.fetchall()[0][0]
-    try:
-        cursor.execute("PRAGMA busy_timeout=0")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        is_busy: int = cursor.fetchall()[0][0]
-    finally:
-        cursor.execute(f"PRAGMA busy_timeout={waits_ms}")
-        cursor.close()
+    """Fold the log now or not at all: the connection does not wait for readers, with the write lock held."""
+    is_busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalars().one()
     return not is_busy
 
 
-def _engines(database: Database) -> tuple[AsyncEngine, AsyncEngine]:
+def _engines(database: Database) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
     if database.path is None:
-        writer = create_async_engine(database.async_url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
+        writer = create_async_engine(database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
         reader = create_async_engine(
-            database.async_url,
+            database.url,
             pool_size=_READERS,
             pool_pre_ping=True,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )
         return writer, reader
-    # One writing connection: writers queue in order in the pool instead of polling SQLite's lock.
-    how = {"factory": RollingBack}
-    writer = create_async_engine(database.async_url, pool_size=1, max_overflow=0, connect_args=how)
-    reader = create_async_engine(database.async_url, pool_size=_READERS, connect_args=how)
-    _prepare_sqlite(writer, "BEGIN IMMEDIATE", read_only=False)
-    _prepare_sqlite(reader, "BEGIN", read_only=True)
-    return writer, reader
-
-
-def _prepare_sqlite(engine: AsyncEngine, begin: str, *, read_only: bool) -> None:
-    @event.listens_for(engine.sync_engine, "connect")
-    def _connect(dbapi: Any, _record: Any) -> None:
-        set_pragmas(dbapi, read_only=read_only)
-
-    @event.listens_for(engine.sync_engine, "begin")
-    def _begin(connection: Any) -> None:
-        connection.exec_driver_sql(begin)
+    return (
+        SqliteEngine(database.path, writes=True, connections=1),
+        SqliteEngine(database.path, writes=False, connections=_READERS),
+    )

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, CursorResult, DateTime, Executable, Row, S
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
+from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
 
 #: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
@@ -19,10 +20,13 @@ DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
 _AT_ONCE = 500
 
 
+Connected = AsyncConnection | SqliteConnection
+
+
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
 
-    def __init__(self, connection: AsyncConnection, *, vault: Vault, now: datetime, writes: bool) -> None:
+    def __init__(self, connection: Connected, *, vault: Vault, now: datetime, writes: bool) -> None:
         self.connection = connection
         self.vault = vault
         self.now = now

@@ -112,10 +112,13 @@ def answers_before_storing() -> None:
 
 def marks_handled_first() -> None:
     """Events are marked handled in a commit of their own, before what they cause."""
-    honest = inbox_rows.waiting
+    honest, honest_any = inbox_rows.waiting, inbox_rows.any_waiting
 
     async def waiting(tx: Any, **more: Any) -> list[Any]:
         return _TAKEN or await honest(tx, **more)
+
+    async def any_waiting(tx: Any) -> bool:
+        return bool(_TAKEN) or await honest_any(tx)
 
     async def process_next(core: Any, **more: Any) -> int:
         async with core.store.begin() as tx:
@@ -126,6 +129,7 @@ def marks_handled_first() -> None:
 
     handle = inbox.process_next
     _put(inbox_rows, "waiting", waiting)
+    _put(inbox_rows, "any_waiting", any_waiting)
     _put(inbox, "process_next", process_next)
 
 

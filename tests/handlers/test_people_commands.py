@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import text
+
 from bot.domain.people import Delegation
 from bot.domain.requests import State
 from bot.services.cards import card_sync
@@ -169,8 +171,8 @@ async def test_a_shift_is_handed_over_with_what_is_open_and_somebody_else_accept
     assert "with Carol Reyes" in words(await posted(driver, "✓ Taken over"))
     async with driver.core.store.read() as tx:
         assert await alerts.open_of(tx, "handover") == []
-        rows = await tx.connection.exec_driver_sql(
-            "SELECT actor, action, outcome FROM audit WHERE action LIKE 'handover.%' ORDER BY seq"
+        rows = await tx.run(
+            text("SELECT actor, action, outcome FROM audit WHERE action LIKE 'handover.%' ORDER BY seq")
         )
         assert [tuple(row) for row in rows.all()] == [
             (BOB, "handover.given", "ok"),

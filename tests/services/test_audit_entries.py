@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.errors import LookupFailed, NotAllowed, Stale
 from bot.partner.secret import Secret
@@ -121,7 +122,7 @@ async def test_purged_details_and_swept_secrets_are_on_record(world: World) -> N
     request = await world.top_up("50")
     await execute(world, request)
     async with world.store.begin() as tx:
-        await tx.connection.exec_driver_sql(f"UPDATE request SET purged_at = NULL WHERE id = '{request.id}'")
+        await tx.run(text(f"UPDATE request SET purged_at = NULL WHERE id = '{request.id}'"))
         for secret in ("whsec_one", "whsec_two"):
             await webhook_secrets.put(tx, "main", Secret(secret), previous_until=tx.now)
     await world.advance(60)

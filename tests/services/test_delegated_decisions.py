@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.errors import AlreadyDecided, NotAllowed
 from bot.domain.people import Actor, Delegation, KindPolicy
@@ -44,9 +45,7 @@ async def test_a_delegate_approves_within_the_period_and_the_audit_says_in_whose
 
     assert done.state is State.SUCCEEDED
     async with away.store.read() as tx:
-        rows = (
-            await tx.connection.exec_driver_sql("SELECT body FROM audit WHERE action = 'request.approval'")
-        ).all()
+        rows = (await tx.run(text("SELECT body FROM audit WHERE action = 'request.approval'"))).all()
     assert [row for row in rows if f'"in_place_of":["{BOB}"]' in row[0]]
 
 

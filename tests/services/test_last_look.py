@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.requests import Request, State
 from bot.partner.client import PartnerClient
@@ -76,7 +77,7 @@ async def lapsed(world: World, request: Request) -> None:
 
 async def approval_lost(world: World, request: Request) -> None:
     async with world.store.begin() as tx:
-        await tx.connection.exec_driver_sql(f"DELETE FROM decision WHERE request_id = '{request.id}'")
+        await tx.run(text(f"DELETE FROM decision WHERE request_id = '{request.id}'"))
 
 
 MEANWHILE = pytest.mark.parametrize("act", [paused, key_refused, cancelled, lapsed, approval_lost])

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
 from bot.domain.people import Delegation
@@ -271,9 +272,11 @@ async def test_the_pause_is_an_alert_of_its_own_audited_with_who_and_why(world: 
     await resumed(world)
     async with world.store.read() as tx:
         assert [a for a in await alerts.open_ones(tx) if a.kind in ("paused", "consent")] == []
-        rows = await tx.connection.exec_driver_sql(
-            "SELECT actor, action FROM audit WHERE action LIKE 'program.write%' OR action LIKE 'consent.%'"
-            " ORDER BY seq"
+        rows = await tx.run(
+            text(
+                "SELECT actor, action FROM audit WHERE action LIKE 'program.write%' OR action LIKE 'consent.%'"
+                " ORDER BY seq"
+            )
         )
         assert [tuple(row) for row in rows.all()] == [
             (BOB, "program.write_paused"),

@@ -14,6 +14,7 @@ from bot.services import execution
 from bot.services.core import Core
 from bot.services.execution import claims, presend_checks
 from storage.requests import requests as rows
+from tests.support.waiting import eventually
 from tests.support.world import World
 
 
@@ -80,7 +81,7 @@ async def test_a_look_that_takes_long_keeps_what_it_looks_at(
     async def slow(*given: Any) -> presend_checks.Look:
         for _ in range(8):
             await world.advance(claims.RESERVED_S / 2)
-            assert await is_held(world, request.id)
+            await eventually("the lease is renewed", lambda: is_held(world, request.id))
         return await look(*given)
 
     monkeypatch.setattr(presend_checks, "may_go", slow)

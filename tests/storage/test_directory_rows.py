@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from bot.domain.cards import CardEntry
 from bot.domain.errors import NotFound
@@ -202,9 +203,9 @@ async def test_a_programs_key_comes_back_and_its_versions_move_on(store: Store) 
 async def test_an_older_key_put_back_does_not_open(store: Store) -> None:
     async with store.begin() as tx:
         await _program(tx)
-        old = (await tx.connection.exec_driver_sql("SELECT sealed_key FROM program")).scalar_one()
+        old = (await tx.run(text("SELECT sealed_key FROM program"))).scalar_one()
         await _program(tx, Secret("svc_live_deadbeef-new"))
-        await tx.connection.exec_driver_sql(f"UPDATE program SET sealed_key = '{old}'")
+        await tx.run(text("UPDATE program SET sealed_key = :old"), {"old": old})
 
         with pytest.raises(CannotOpen):
             await programs.key(tx, "main")

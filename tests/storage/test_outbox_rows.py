@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from storage.errors import CannotOpen
 from storage.events import inbox
@@ -204,8 +205,8 @@ async def test_the_payload_of_another_event_does_not_open(store: Store) -> None:
     async with store.begin() as tx:
         await _receive(tx, "e1")
         await _receive(tx, "e2")
-        await tx.connection.exec_driver_sql(
-            "UPDATE inbox SET sealed_payload = (SELECT sealed_payload FROM inbox WHERE event_id = 'e1')"
+        await tx.run(
+            text("UPDATE inbox SET sealed_payload = (SELECT sealed_payload FROM inbox WHERE event_id = 'e1')")
         )
         with pytest.raises(CannotOpen):
             await inbox.payload(tx, "e2")

@@ -100,6 +100,9 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
         world.wanted = 1
         while sum(process.owner.alive for process in world.processes) > 1 and world.bot is not None:
             self.end(world.bot)
+        if world.bot is not None:
+            world.bot.lead_alone()
+            self.drive(40.0, leap_s=5.0)  # until its lease is as long
 
     def _everybody_is_back(self) -> None:
         for person in (*PEOPLE_WHO_DECIDE, "U0ALICE", DAVE):

@@ -86,6 +86,9 @@ class Timers:
             task.cancel()
 
 
+LEADS_ALONE_FOR = timedelta(hours=3)
+
+
 class Process:
     """One process of the bot, from its start to its end or its death."""
 
@@ -120,6 +123,12 @@ class Process:
     @property
     def ready(self) -> bool:
         return self.owner.alive and self.bolt is not None
+
+    def lead_alone(self) -> None:
+        """No other process is left, so that the clock may leap by more than a lease without taking it away."""
+        leader = self.running.parts.leader if self.running else None
+        if leader is not None:
+            leader._lease = LEADS_ALONE_FOR
 
     async def _start(self) -> None:
         world = self.world

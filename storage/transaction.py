@@ -7,7 +7,18 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, DateTime, Executable, Row, Select, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    CursorResult,
+    DateTime,
+    Executable,
+    Row,
+    Select,
+    func,
+    literal,
+    select,
+    text,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
@@ -16,6 +27,7 @@ from storage.vault import Vault
 
 #: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
 DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
+_HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
 _AT_ONCE = 500
 
@@ -60,6 +72,15 @@ class Tx:
         return lease_until >= (
             (await self.run(select(self.lease_clock))).scalar_one() if self.is_postgres else self.machine_now
         )
+
+    async def hold(self, name: str) -> None:
+        """One transaction at a time goes on with `name`, where there is no row yet that could be locked. SQLite's write
+        lock does so already.
+
+        Whoever holds several takes them in the order of their names, and locks rows only after that.
+        """
+        if self.is_postgres:
+            await self.run(_HOLD, {"name": name})
 
     async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
         """Execute one statement; for the query modules of this package."""

@@ -23,6 +23,7 @@ CALLED_FROM_OUTSIDE = {
     "process_bind_param": "SQLAlchemy, of a TypeDecorator",
     "process_result_value": "SQLAlchemy, of a TypeDecorator",
     "api_url": "whoever points Slack's SDK at the sandbox: the tests, and later users of the sandbox alone",
+    "fetchmany": "SQLAlchemy, of a cursor",
     "field_title_should_be_set": "pydantic, when it writes the JSON schema of countersign.toml",
     "settings_customise_sources": "pydantic-settings, when it asks where values come from",
     "calls_when": "docs/generate.py",

@@ -27,6 +27,7 @@ from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher
 from sandbox.slack import Running, serve
 from tests.support import type_ahead
+from tests.support.waiting import eventually
 from tests.support.world import World, a_world
 
 MANIFEST = Path(__file__).parents[2] / "manifest.yml"
@@ -74,8 +75,9 @@ class SlackDriver:
         return outcome
 
     async def settle(self) -> None:
-        """Everything after the ack is done, and every message that waits is delivered."""
+        """What Slack sent has been acked, everything after it is done, and every message that waits is delivered."""
         for _ in range(20):
+            await eventually("every ack", lambda: not self.slack.workspace.delivery._waiting)
             assert await self.after.drain(10) == 0, "something after an ack hangs"
             if not await self.outbox.deliver_due() and not len(self.after):
                 break

@@ -86,7 +86,7 @@ async def test_the_loop_goes_on_while_somebody_else_has_the_write_lock(sqlite_st
     other.close()
 
 
-async def test_whoever_waits_too_long_for_the_write_lock_is_told_and_the_next_is_not(
+async def test_a_wait_for_the_write_lock_ends_with_an_error_and_the_next_is_free_again(
     sqlite_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_connections, "BUSY_MS", 50)

@@ -30,7 +30,6 @@ from bot.services.received_event import LATE_AFTER
 from bot.services.snapshots import Funding as Known
 from bot.services.snapshots import Kept
 from bot.view_models import OpenFunding
-from storage import locks
 from storage.cards import api_snapshots
 from storage.requests import requests
 from storage.transaction import Tx
@@ -187,7 +186,7 @@ async def _take_in(tx: Tx, core: Core, program: str, new: dict[str, Any], *, is_
     `new` has, of the fields of `Known`, no more than what its source says: the rest stays as it was known.
     """
     funding_id = new["funding_id"]
-    await locks.hold(tx, f"funding:{funding_id}")
+    await tx.hold(f"funding:{funding_id}")
     kept = await snapshots.FUNDING.get(tx, program, funding_id)
     known = _merged(new, kept, tx.now)
     if kept is None or _is_worth_keeping(known, kept, tx.now):

@@ -20,7 +20,6 @@ import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 
 from slack_sdk.web.async_client import AsyncWebClient
@@ -83,9 +82,12 @@ class Running:
         return self.parts.core
 
     async def stop(self) -> None:
-        """Let no new work in, let what runs end, give everything back. Loses nothing that was committed."""
+        """Let no new work in, let another lead, let what runs end, give everything back. Loses nothing that was
+        committed."""
         self.core.closing.set()
         self.parts.carrier.close()
+        if self.parts.leader is not None:
+            await self.parts.leader.resign()
         await self._stack.aclose()
 
 
@@ -156,8 +158,7 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
     """Which process of several watches and posts; None where the database's file lock leaves only one."""
     if store.database.path is not None:
         return None
-    lease = timedelta(seconds=begun.overrides.lease_s)
-    leader = Leader(store, owner, begun.overrides.clock, lease=lease)
+    leader = Leader(store, owner, begun.overrides.clock)
     await leader.ask()
     begun.stack.push_async_callback(leader.resign)
     _keep_running(begun.stack, "leader", leader.run)

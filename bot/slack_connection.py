@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +27,8 @@ from handlers.slack_api import code_of
 
 # A start does not wait longer for a socket to Slack.
 CONNECTS_WITHIN_S = 5.0
+# Of the ten seconds a shutdown may take.
+CLOSES_WITHIN_S = 1.0
 
 
 def client(settings: Settings) -> AsyncWebClient:
@@ -93,7 +95,9 @@ class Socket:
         async def close() -> None:
             connecting.cancel()
             await asyncio.wait({connecting})
-            await self._handler.close_async()
+            with suppress(TimeoutError):  # a Slack that stands still does not say goodbye
+                async with asyncio.timeout(CLOSES_WITHIN_S):
+                    await self._handler.close_async()
 
         stack.push_async_callback(close)
         done, _ = await asyncio.wait({connecting}, timeout=CONNECTS_WITHIN_S)

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,15 @@ class BotProcess:
         """SIGTERM, as a supervisor does; the exit code."""
         return await self._end(signal.SIGTERM)
 
+    def ended_after_sigterm_s(self) -> float:
+        """SIGTERM, and how long it takes to end while nothing in this process is answered: it only waits."""
+        assert self._pid is not None, "no bot runs"
+        began = time.monotonic()
+        os.kill(self._pid, signal.SIGTERM)
+        while _runs(self._pid) and time.monotonic() - began < START_S:
+            time.sleep(0.02)
+        return time.monotonic() - began
+
     async def died(self, timeout_s: float) -> str | None:
         """Wait for a crash at its named point: the point, or None if the time passed without one."""
         try:
@@ -115,6 +125,14 @@ class BotProcess:
         self._server.stdin.close()
         await self._server.wait()
         await self._reading
+
+
+def _runs(pid: int) -> bool:
+    """It exists, and is more than what its parent has not noticed the end of."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 async def open_process(order: Mapping[str, Any]) -> BotProcess:

@@ -62,6 +62,20 @@ async def test_sigterm_in_mid_call_ends_in_time_and_pays_once(tmp_path: Path, ap
 
 
 @pytest.mark.timed
+async def test_sigterm_while_slack_and_the_api_stand_still_ends_in_time(tmp_path: Path) -> None:
+    async with outside(tmp_path) as world:
+        await _top_up_under_way(world, 30.0)
+
+        took_s = (
+            world.bot.ended_after_sigterm_s()
+        )  # both run in this process, which does nothing else meanwhile
+        code = await world.bot.exit_code()
+
+        assert took_s < LIMIT_S, f"{took_s:.1f} s"
+        assert code == 0, world.last_words()
+
+
+@pytest.mark.timed
 async def test_sigterm_while_people_work_loses_nothing(tmp_path: Path) -> None:
     async with outside(tmp_path) as world:
         operators = Operators(world, random.Random(2))

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -212,8 +213,7 @@ async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_th
     first = two.one if begun == ["bot-0"] else two.other
     await asyncio.sleep(0.3)
     assert len(begun) == 1
-    renewing[0 if first is two.one else 1].cancel()
-    await first.leader.resign()
+    await first.leader.resign()  # for good, although it is still asked to renew
     await eventually("the other has taken over", lambda: len(begun) == 2)
     for task in (*renewing, *working):
         task.cancel()
@@ -238,13 +238,51 @@ async def fraud_reported(world: Outside, times: int) -> list[str]:
     return await eventually(f"fraud is reported {times} times", shown, within_s=30, every_s=0.1)
 
 
+async def _leads(url: str, *, not_this: str = "", within_s: float) -> str:
+    """Who leads, as the database has it, once it is another."""
+
+    async def leader() -> str:
+        async with await psycopg.AsyncConnection.connect(url) as connection:
+            asked = "SELECT owner FROM lease WHERE name = 'watch' AND until > clock_timestamp()"
+            row = await (await connection.execute(asked)).fetchone()
+        return row[0] if row and row[0] != not_this else ""
+
+    found: str = await eventually("another leads", leader, within_s=within_s, every_s=0.1)
+    return found
+
+
+@pytest.mark.timed
+@pytest.mark.timeout(120)
+async def test_when_the_leader_ends_or_dies_another_leads_within_seconds(
+    databases: PostgresDatabases, tmp_path: Path
+) -> None:
+    url = databases.migrated()
+    async with outside(tmp_path) as world:
+        world.env["COUNTERSIGN_DATABASE_URL"] = url
+        await keep_secret(world)
+        await world.bot.start()
+        first = await _leads(url, within_s=5)
+        other = await world.bot.sibling()
+        try:
+            await other.start()
+            assert await world.bot.terminate() == 0, world.last_words()
+            second = await _leads(url, not_this=first, within_s=4)
+            await world.bot.start()
+            await other.kill()
+            third = await _leads(url, not_this=second, within_s=10.5)
+        finally:
+            await other.close()
+    assert len({first, second, third}) == 3
+    databases.drop(url)
+
+
 @pytest.mark.soak
 async def test_of_two_whole_bots_one_tells_and_when_it_is_killed_the_other_goes_on(
     databases: PostgresDatabases, tmp_path: Path
 ) -> None:
     """Real processes; the first leads as long as it lives."""
     url = databases.migrated()
-    async with outside(tmp_path, lease_s=3) as world:
+    async with outside(tmp_path) as world:
         world.env["COUNTERSIGN_DATABASE_URL"] = url
         await keep_secret(world)
         deliverer = Deliverer(world, random.Random(1))

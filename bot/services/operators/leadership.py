@@ -19,10 +19,13 @@ from storage.store import Store
 
 log = logging.getLogger("countersign.leadership")
 
-LEASE = timedelta(seconds=30)
+# After a death another leads within ten seconds: when this is over, and it was asked for again.
+LEASE = timedelta(seconds=8)
 _NAME = "watch"
 # So often within a lease, so that a database that is slow for a moment changes nothing.
 _RENEWALS = 4
+# A database that stands still is not waited for at the end: what is held runs out by itself.
+_RESIGNS_WITHIN_S = 1.0
 _LOOK_EVERY_S = 0.5
 
 
@@ -35,13 +38,24 @@ class Leader:
         self._clock = clock
         self._lease = lease
         self._until = float("-inf")
+        self._has_resigned = False
+        self._asks = asyncio.Lock()
 
     def leads(self) -> bool:
         """Does this process lead now, as far as it can know?"""
-        return self._clock.monotonic() < self._until
+        return not self._has_resigned and self._clock.monotonic() < self._until
 
     async def ask(self) -> bool:
-        """Take the lease or renew it; False while another has it. Raises what the database raised."""
+        """Take the lease or renew it; False while another has it, and once this process has resigned.
+
+        Raises what the database raised.
+        """
+        async with self._asks:
+            if self._has_resigned:
+                return False
+            return await self._ask()
+
+    async def _ask(self) -> bool:
         led, asked_at = self.leads(), self._clock.monotonic()
         async with self._store.begin() as tx:
             held = await leases.take(tx, _NAME, self._owner, lasts=self._lease)
@@ -61,10 +75,15 @@ class Leader:
             await asyncio.sleep(self._lease.total_seconds() / _RENEWALS)
 
     async def resign(self) -> None:
-        """Let another take over at once."""
-        self._until = float("-inf")
-        async with self._store.begin() as tx:
-            await leases.give_back(tx, _NAME, self._owner)
+        """Let another take over at once, for good: this process ends."""
+        if self._has_resigned:
+            return
+        self._has_resigned = True
+        try:
+            async with asyncio.timeout(_RESIGNS_WITHIN_S), self._asks, self._store.begin() as tx:
+                await leases.give_back(tx, _NAME, self._owner)
+        except Exception:  # the end goes on without it
+            log.exception("leader.not_given_back")
 
     async def while_leading(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run `work` whenever this process leads, and cancel it when it does no more. Until cancelled."""

@@ -36,7 +36,11 @@ class Departures:
             return
         rows = self._requests_of(request, path)
         sent = Sent(
-            self.known.world.loop.time(), tuple(row["id"] for row in rows), f"{request.method} {path}", call
+            self.known.world.loop.time(),
+            tuple(row["id"] for row in rows),
+            f"{request.method} {path}",
+            call,
+            keys=tuple(row["key"] for row in rows),
         )
         self.known.sent.append(sent)
         self.known.by_request[id(request)] = request, sent

@@ -52,6 +52,7 @@ class Sent:
     call: Call
     attempt: str = ""
     status: int | None = None
+    keys: tuple[str, ...] = ()
 
 
 @dataclass
@@ -84,6 +85,7 @@ class Record:
         default_factory=set
     )  # freezes that were approved while nothing was sent
     orphans: set[str] = field(default_factory=set)
+    overtaken: set[str] = field(default_factory=set)  # keys that left before an older copy took their place
     gone_since: dict[str, float] = field(default_factory=dict)
     ending: dict[str, float] = field(default_factory=dict)  # processes that were asked to end, and when
     disk_full_until: float = -1e9
@@ -124,6 +126,7 @@ class Record:
         self.restored = {row["id"]: row["state"] for row in rows}
         self._note_undone()
         known = {row["key"] for row in self.world.rows("SELECT key FROM request")}
+        self.overtaken |= {key for sent in self.sent for key in sent.keys} - known
         for row in self.world.partner.store.all("SELECT reference FROM ledger WHERE kind = 'card_topup'"):
             key = (row["reference"] or "").removeprefix("topup:")
             if key not in known and not key.startswith("seed-"):

@@ -52,6 +52,9 @@ class Truth:
             if key in self.known.orphans or key.startswith("seed-"):
                 continue
             found = self.known.world.rows("SELECT id, state FROM request WHERE key = ?", key)
+            if not found and key in self.known.overtaken:
+                self.known.orphans.add(key)  # it was under way, and came after the copy
+                continue
             if found and found[0]["id"] in self.known.undone:
                 continue
             if not found or found[0]["state"] not in SENT:

@@ -21,6 +21,7 @@ from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin
 from storage.migrate import migrate
 from tests.crash.process import ROOT, BotProcess, open_process
+from tests.crash.shared_database import SharedDatabase
 from tests.crash.time_jumps import Leaps
 from tests.support.waiting import eventually
 
@@ -62,6 +63,8 @@ class Outside:
     bot: BotProcess = field(init=False)
     # References of the ledger rows that were there before the bot.
     seeded: frozenset[str | None] = frozenset()
+    # Where several bots share a database, not a file of one.
+    shared: SharedDatabase | None = None
     # Held while a person's click has to be answered with a window: Slack gives it three seconds.
     hands: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -88,8 +91,10 @@ class Outside:
         )
         return [dict(row) for row in rows]
 
-    def rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
-        """What the bot's database holds, read without changing the file or its log."""
+    def rows(self, sql: str, *values: Any) -> list[Any]:
+        """What the bot's database holds, read without changing the file or its log; times and JSON as text."""
+        if self.shared is not None:
+            return self.shared.rows(sql, *values)
         with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
             connection.row_factory = sqlite3.Row
             return connection.execute(sql, values).fetchall()
@@ -148,10 +153,12 @@ async def outside(
     lease_s: float = LEASE_S,
     config: str = "",
     relay: Mapping[str, Any] | None = None,
+    shared: SharedDatabase | None = None,
 ) -> AsyncIterator[Outside]:
     """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
 
-    `config` is added to the bot's file; `relay` says where names lead, as `bot_under_test` reads it.
+    `shared`: a migrated one on PostgreSQL, instead of a file. `config` is added to the bot's file; `relay` says where
+    names lead, as `bot_under_test` reads it.
     """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
@@ -161,9 +168,11 @@ async def outside(
         world = Outside(folder, slack, partner, Leaps(folder / "leaps"), {})
         _furnish(world)
         key = default_key or world.tell_partner("keys", {"rate_limit_per_minute": PLENTY})["key"]
+        world.shared = shared
         world.env = _settings(world, key, config)
         world.seeded = frozenset(row["reference"] for row in world.truth()["ledger"])
-        await migrate(world.env["COUNTERSIGN_DATABASE_URL"])
+        if shared is None:
+            await migrate(world.env["COUNTERSIGN_DATABASE_URL"])
         order = {
             "env": world.env,
             "leaps": str(folder / "leaps"),
@@ -212,7 +221,7 @@ def _settings(world: Outside, key: str, more: str) -> dict[str, str]:
         "SLACK_BOT_TOKEN": world.slack.bot_token,
         "SLACK_APP_TOKEN": world.slack.app_token,
         "COUNTERSIGN_CONFIG": str(config),
-        "COUNTERSIGN_DATABASE_URL": f"sqlite:///{world.database}",
+        "COUNTERSIGN_DATABASE_URL": world.shared.url if world.shared else f"sqlite:///{world.database}",
         "COUNTERSIGN_MASTER_KEY_FILE": str(master),
         "COUNTERSIGN_PARTNER_URL": world.partner.base_url,
         "COUNTERSIGN_PARTNER_KEY": key,

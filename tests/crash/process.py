@@ -75,6 +75,16 @@ class BotProcess:
         """SIGTERM, as a supervisor does; the exit code."""
         return await self._end(signal.SIGTERM)
 
+    def stand_still(self) -> None:
+        """As a machine that is frozen: it holds what it holds, and does nothing."""
+        assert self._pid is not None, "no bot runs"
+        os.kill(self._pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """From where it stood still."""
+        assert self._pid is not None, "no bot runs"
+        os.kill(self._pid, signal.SIGCONT)
+
     def ended_after_sigterm_s(self) -> float:
         """SIGTERM, and how long it takes to end while nothing in this process is answered: it only waits."""
         assert self._pid is not None, "no bot runs"

@@ -4,7 +4,7 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -68,6 +68,7 @@ class Figures:
 
     seed: int
     kills: int = 0
+    troubles: dict[str, int] = field(default_factory=dict)
     requests: int = 0
     debits: int = 0
     states: dict[str, int] = field(default_factory=dict)
@@ -78,9 +79,9 @@ class Figures:
     _doubtful: set[str] = field(default_factory=set, repr=False)
 
     def __str__(self) -> str:
-        states = ", ".join(f"{count} {state}" for state, count in sorted(self.states.items()))
+        states = _listed(self.states)
         return (
-            f"seed {self.seed}: {self.kills} kills in {self.seconds:.0f} s;"
+            f"seed {self.seed}: {_listed(self.troubles) or f'{self.kills} kills'} in {self.seconds:.0f} s;"
             f" {self.requests} requests ({states}), {self.debits} debits;"
             f" {self.doubts} calls cut off without a recorded answer,"
             f" {self.half_sent} messages sent and not marked; {len(self.broken)} promises broken"
@@ -90,6 +91,15 @@ class Figures:
     def count_kill(self, world: Outside) -> None:
         """What this kill left half done."""
         self.kills += 1
+        self.count_half_done(world)
+
+    def count_trouble(self, name: str, world: Outside) -> None:
+        """What went wrong, by its name, and what it left half done."""
+        self.troubles[name] = self.troubles.get(name, 0) + 1
+        self.count_half_done(world)
+
+    def count_half_done(self, world: Outside) -> None:
+        """Calls without an answer, and messages that Slack has and that are not marked as sent."""
         self._doubtful |= {row["id"] for row in world.rows(_DOUBTS)}
         self.doubts = len(self._doubtful)
         posted = {dedupe_of(message) for message in world.posts()}
@@ -106,6 +116,10 @@ class Figures:
         debits = [r for r in world.truth()["ledger"] if r["kind"] == "card_topup"]
         self.debits = len([r for r in debits if r["reference"] not in world.seeded])
         self.broken += await violations(world)
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items()))
 
 
 OF_EVENTS = ("inbox.", "backfill.", "relay.")
@@ -144,7 +158,7 @@ async def kill_at_points(
                 figures.broken.append(f"{point} was not passed {nth} times in {CRASH_TIMEOUT_S:g} s")
                 await world.bot.kill()
             figures.count_kill(world)
-    await _finish(world, operators, figures, began, drain_timeout_s)
+    await finish(world, operators, figures, began, drain_timeout_s)
     return figures
 
 
@@ -178,7 +192,7 @@ async def kill_at_random(
         figures.count_kill(world)
         if rng.random() < 0.5:
             world.leap(LEASE_S + 1)  # else the next life finds the leases of this one
-    await _finish(world, operators, figures, began, drain_timeout_s * slower, slower=slower)
+    await finish(world, operators, figures, began, drain_timeout_s * slower, slower=slower)
     return figures
 
 
@@ -205,7 +219,7 @@ async def people_at_work(world: Outside, operators: Operators, *, slower: float 
     flying = asyncio.create_task(world.let_time_fly(pause_s=LEAP_EVERY_S * slower))
     try:
         yield
-        assert not working.done(), "people stopped acting"
+        assert not working.done(), f"people stopped acting: {working.exception()!r}"
     finally:
         operators.stop()
         for task in (working, flying):
@@ -214,7 +228,7 @@ async def people_at_work(world: Outside, operators: Operators, *, slower: float 
         operators.go_home()
 
 
-async def _finish(
+async def finish(
     world: Outside,
     operators: Operators,
     figures: Figures,
@@ -226,7 +240,8 @@ async def _finish(
     """The faults stop, somebody approves what is pending, everything drains; then it is judged."""
     world.tell_partner("faults", method="DELETE")
     world.slack.workspace.faults.clear()
-    await world.bot.start()
+    if not world.bot.is_up:
+        await world.bot.start()
     flying = asyncio.create_task(world.let_time_fly(pause_s=LEAP_EVERY_S * slower))
     try:
         await operators.resume(timeout_s)

@@ -187,7 +187,10 @@ async def entries(tx: Tx, *, from_seq: int = 1, to_seq: int | None = None) -> As
 async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     """The links about `subject`, and about its versions (`subject:3`), in order."""
     a = t.audit.c
-    mine = or_(a.subject == subject, a.subject.startswith(f"{subject}:", autoescape=True))
+    # As a range, byte by byte: for `LIKE` SQLite uses no index.
+    least, below = ("~>=~", "~<~") if tx.is_postgres else (">=", "<")
+    version = a.subject.bool_op(least)(f"{subject}:") & a.subject.bool_op(below)(f"{subject};")
+    mine = or_(a.subject == subject, version)
     async for entry in _walk(tx, mine):
         yield entry
 

@@ -219,6 +219,7 @@ class DecisionRow(SQLModel, table=True):
             ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
         ),
         Index("ix_decision_request_id", "request_id"),
+        Index("ix_decision_decided_at", "decided_at"),
         # Once for each person, but for the outcome of an unresolved request: that can be corrected.
         Index(
             "uq_decision_once",
@@ -557,6 +558,7 @@ class OutboxRow(SQLModel, table=True):
         CheckConstraint(_words("state", "owed", "sending", "sent", "dropped"), name="ck_outbox_state"),
         Index("ix_outbox_state_due_at", "state", "due_at"),
         Index("ix_outbox_subject", "subject", "kind"),
+        Index("ix_outbox_sent_at", "sent_at"),
     )
     id: int = Field(sa_column=Column("id", _BIG, primary_key=True))
     channel: str = _text()

@@ -41,6 +41,7 @@ def words_of(holder: str, last4: str | None, partner_ref: str | None) -> frozens
     for word in holder_key(holder).split():
         found.add(word)
         found |= {word[cut.end() :] for cut in re.finditer("-", word)}
+        found |= set(word.split("-"))  # whole, for whoever mistypes one
     for piece in (partner_ref or "").lower().split():
         starts = [0, *(cut.start() for cut in _PART.finditer(piece))]
         found |= {REFERENCE + piece[start:] for start in starts[:_MOST_PARTS]}

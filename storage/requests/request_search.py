@@ -104,11 +104,11 @@ async def page(
     if not form.parts:
         return []
     is_back = beside is not None and beside.back
-    values = {**_values(wanted, form), "most": limit + skip}
+    values = {**_values(wanted, form), "most": limit, "past": skip, "reach": limit + skip}
     if beside is not None:
         values |= {"beside_at": beside.created_at, "beside_id": beside.id}
     asked = _page(form, oldest_first is not is_back, beside is not None)
-    found = (await rows(tx, asked, values))[skip:]
+    found = await rows(tx, asked, values)
     return found[::-1] if is_back else found
 
 
@@ -172,20 +172,22 @@ def _page(form: _Form, oldest_first: bool, has_beside: bool) -> Select[Any]:
     place = tuple_(bindparam("beside_at", type_=_R.created_at.type), bindparam("beside_id", type_=_R.id.type))
     beside = [tuple_(*_ORDER) > place if oldest_first else tuple_(*_ORDER) < place] if has_beside else []
     if len(form.parts) == 1:
-        return select(*COLUMNS).where(*_where(form, *form.parts[0]), *beside).order_by(*order).limit(_MOST)
-    parts = [
-        select(_R.id).where(*_where(form, *part), *beside).order_by(*order).limit(_MOST).subquery()
-        for part in form.parts
-    ]
-    ids = union_all(*(select(part.c.id) for part in parts)).subquery("found")
-    return select(*COLUMNS).join_from(ids, t.request, _R.id == ids.c.id).order_by(*order).limit(_MOST)
+        asked = select(*COLUMNS).where(*_where(form, *form.parts[0]), *beside)
+    else:
+        some = [select(_R.id).where(*_where(form, *part), *beside) for part in form.parts]
+        parts = [part.order_by(*order).limit(bindparam("reach")).subquery() for part in some]
+        ids = union_all(*(select(part.c.id) for part in parts)).subquery("found")
+        asked = select(*COLUMNS).join_from(ids, t.request, _R.id == ids.c.id)
+    return asked.order_by(*order).limit(_MOST).offset(bindparam("past"))
 
 
 @cache
 def _count(form: _Form) -> Select[Any]:
-    parts = [select(_R.id).where(*_where(form, *part)).limit(_MOST).subquery() for part in form.parts]
-    some = union_all(*(select(part.c.id) for part in parts)).limit(_MOST).subquery("found")
-    return select(func.count()).select_from(some)
+    # In the order of an index, so that it is read, and no further than need be.
+    some = [select(_R.id).where(*_where(form, *part)).order_by(*_ORDER) for part in form.parts]
+    parts = [part.limit(_MOST).subquery() for part in some]
+    found = union_all(*(select(part.c.id) for part in parts)).limit(_MOST).subquery("found")
+    return select(func.count()).select_from(found)
 
 
 async def rows(tx: Tx, asked: Select[Any], *values: Mapping[str, Any]) -> list[Request]:

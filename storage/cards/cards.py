@@ -189,10 +189,11 @@ def _is_said_by(word: str) -> ColumnElement[bool]:
 
 
 async def with_name_word(tx: Tx, word: str, *, limit: int) -> list[CardEntry]:
-    """Open cards with this whole word, compared as `holder_key` does, in the holder's name."""
+    """Open cards with this whole word, compared as `holder_key` does, in the holder's name: some, where many have it."""
     w = t.card_word.c
-    some = select(w.card_id).join(t.card, t.card.c.id == w.card_id).where(w.word == word, _is_open())
-    return await _of_ids(tx, set((await tx.run(some.order_by(w.card_id).limit(limit))).scalars()))
+    some = select(w.card_id).where(w.word == word).order_by(w.card_id).limit(_LOOKED_AT)
+    found = await _of_ids(tx, set((await tx.run(some)).scalars()))
+    return [entry for entry in found if entry.gone_at is None and entry.status != DELETED][:limit]
 
 
 async def labels(tx: Tx, card_ids: Collection[str]) -> dict[str, str]:

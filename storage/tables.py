@@ -602,7 +602,7 @@ class AlertRow(SQLModel, table=True):
             sqlite_where=sql(_OPEN_ALERT),
             postgresql_where=sql(_OPEN_ALERT),
         ),
-        _some("ix_alert_open", _OPEN_ALERT, "kind", "raised_at"),
+        _some("ix_alert_open", _OPEN_ALERT, "raised_at", "kind"),
         Index("ix_alert_dedupe", "dedupe"),
         Index("ix_alert_subject", "subject", "kind"),
         Index("ix_alert_raised_at", "raised_at"),

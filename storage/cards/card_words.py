@@ -91,7 +91,7 @@ async def how_many(tx: Tx, beginnings: Iterable[str], *, most: int) -> int:
     """How many words begin with one of these, counted up to `most`."""
     found = 0
     for beginning in beginnings:
-        some = select(_W.card_id).where(begins(beginning)).limit(most - found).subquery()
+        some = select(_W.card_id).where(begins(beginning)).order_by(_W.word).limit(most - found).subquery()
         found += int((await tx.run(select(func.count()).select_from(some))).scalar_one())
         if found >= most:
             return most

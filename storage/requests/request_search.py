@@ -73,6 +73,7 @@ _ASKS_FOR = {
     "until": _R.created_at < bindparam("until"),
 }
 _ORDER = (_R.created_at, _R.id)
+_NEWEST_FIRST = (_R.created_at.desc(), _R.id.desc())
 # Of more kinds and states than these each request is looked at instead.
 _MOST_PARTS = 30
 _MOST = bindparam("most")
@@ -168,7 +169,7 @@ def _where(form: _Form, kind: str | None, state: str | None) -> list[ColumnEleme
 
 @cache
 def _page(form: _Form, oldest_first: bool, has_beside: bool) -> Select[Any]:
-    order = _ORDER if oldest_first else tuple(one.desc() for one in _ORDER)
+    order = _ORDER if oldest_first else _NEWEST_FIRST
     place = tuple_(bindparam("beside_at", type_=_R.created_at.type), bindparam("beside_id", type_=_R.id.type))
     beside = [tuple_(*_ORDER) > place if oldest_first else tuple_(*_ORDER) < place] if has_beside else []
     if len(form.parts) == 1:
@@ -184,7 +185,7 @@ def _page(form: _Form, oldest_first: bool, has_beside: bool) -> Select[Any]:
 @cache
 def _count(form: _Form) -> Select[Any]:
     # In the order of an index, so that it is read, and no further than need be.
-    some = [select(_R.id).where(*_where(form, *part)).order_by(*_ORDER) for part in form.parts]
+    some = [select(_R.id).where(*_where(form, *part)).order_by(*_NEWEST_FIRST) for part in form.parts]
     parts = [part.limit(_MOST).subquery() for part in some]
     found = union_all(*(select(part.c.id) for part in parts)).limit(_MOST).subquery("found")
     return select(func.count()).select_from(found)

@@ -239,6 +239,8 @@ def _into_postgres(url: str, tables: list[Rows]) -> None:
                 for values in _values(rows, lambda at: at, lambda amount: amount):
                     copy.write_row(values)
         cursor.execute("UPDATE audit_head SET seq = coalesce((SELECT max(seq) FROM audit), 0)")
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("VACUUM")  # as autovacuum would have
 
 
 def _values(

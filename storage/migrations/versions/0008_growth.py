@@ -32,7 +32,7 @@ _INDEXES = (
     ("ix_decision_decided_at", "decision", ["decided_at"], ""),
     ("ix_inbox_last_received", "inbox", ["program", "source", "received_at"], ""),
     ("ix_outbox_sent_at", "outbox", ["sent_at"], ""),
-    ("ix_alert_open", "alert", ["kind", "raised_at"], "state <> 'resolved'"),
+    ("ix_alert_open", "alert", ["raised_at", "kind"], "state <> 'resolved'"),
     ("ix_alert_dedupe", "alert", ["dedupe"], ""),
     ("ix_alert_subject", "alert", ["subject", "kind"], ""),
     ("ix_alert_raised_at", "alert", ["raised_at"], ""),

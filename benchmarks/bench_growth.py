@@ -30,7 +30,9 @@ def measure(size: int = LARGE) -> list[Row]:
         found = asyncio.run(_measured(Path(folder), "SQLite", ["", ""], size))
         with postgres_server() as server:
             databases = PostgresDatabases(server)
-            found += asyncio.run(_measured(Path(folder), "PostgreSQL", [databases.migrated(), databases.migrated()], size))
+            found += asyncio.run(
+                _measured(Path(folder), "PostgreSQL", [databases.migrated(), databases.migrated()], size)
+            )
     return found
 
 

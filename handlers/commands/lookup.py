@@ -24,9 +24,7 @@ _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 # A person, a channel or a user group, as Slack writes it in a text, with or without its name.
 _NAMED = re.compile(r"<([@#]|!subteam\^)([A-Z0-9]+)(?:\|([^>]*))?>")
 # By its number, or as the buttons say it: also beside which row it begins.
-_PAGE = re.compile(
-    r"(?:^|\s)page\s+([1-9][0-9]{0,4})(?:\s+(after|before)\s+([\w-]{1,80}))?\s*$", re.IGNORECASE
-)
+_PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})(?:\s+(after|before)\s+(\S{1,80}))?\s*$", re.IGNORECASE)
 
 
 def mentioned(word: str) -> str:

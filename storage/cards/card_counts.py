@@ -18,7 +18,7 @@ FEW = 200
 _AT_ONCE = 5_000
 
 _C = t.card_count.c
-_MARK = select(func.max(_C.id), func.count())
+_MARK = select(func.max(_C.id).label("newest"), func.count().label("rows"))
 # The newest row stays: its number is part of the mark, and SQLite would give it to another one. What another
 # transaction puts together now is left to it.
 _OLD = (
@@ -41,8 +41,8 @@ async def by_status(tx: Tx, program: str | None = None) -> Counter[str]:
 
 async def mark(tx: Tx) -> tuple[int | None, int]:
     """The same as long as no open card came, went, or changed in what people see of it."""
-    newest, rows = (await tx.run(_MARK)).one()
-    return newest, int(rows)
+    row = (await tx.run(_MARK)).one()
+    return row.newest, int(row.rows)
 
 
 async def put_together(tx: Tx) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -127,7 +127,9 @@ async def _beginning(tx: Tx, words: list[str], among: ColumnElement[bool]) -> li
 async def _beginning_with(tx: Tx, beginning: str, *among: ColumnElement[bool]) -> set[str]:
     """Ids of cards with a word that begins so, those with the first such words where there are hundreds."""
     w = t.card_word.c
-    asked = select(w.card_id).join(t.card, t.card.c.id == w.card_id).where(card_words.begins(beginning), *among)
+    asked = (
+        select(w.card_id).join(t.card, t.card.c.id == w.card_id).where(card_words.begins(beginning), *among)
+    )
     return set((await tx.run(asked.order_by(w.word, w.card_id).limit(_LOOKED_AT))).scalars())
 
 
@@ -189,7 +191,7 @@ def _is_said_by(word: str) -> ColumnElement[bool]:
 
 
 async def with_name_word(tx: Tx, word: str, *, limit: int) -> list[CardEntry]:
-    """Open cards with this whole word, compared as `holder_key` does, in the holder's name: some, where many have it."""
+    """Open cards with this whole word, compared as `holder_key` does, in the name: some, where many have it."""
     w = t.card_word.c
     some = select(w.card_id).where(w.word == word).order_by(w.card_id).limit(_LOOKED_AT)
     found = await _of_ids(tx, set((await tx.run(some)).scalars()))

@@ -50,7 +50,9 @@ async def times(tx: Tx, since: datetime, until: datetime) -> list[DecisionTime]:
     lately = d.decided_at >= since - timedelta(days=1)
     # In the words of the index, so that the database may use it.
     by_index = text("decision.kind <> 'resolve'")
-    on_it = and_(d.request_id == r.id, lately, by_index, d.kind.in_((DecisionKind.APPROVE, DecisionKind.REJECT)))
+    on_it = and_(
+        d.request_id == r.id, lately, by_index, d.kind.in_((DecisionKind.APPROVE, DecisionKind.REJECT))
+    )
     asked = (
         select(
             r.id.label("request_id"),

@@ -76,7 +76,7 @@ _ORDER = (_R.created_at, _R.id)
 _NEWEST_FIRST = (_R.created_at.desc(), _R.id.desc())
 # Of more kinds and states than these each request is looked at instead.
 _MOST_PARTS = 30
-_MOST = bindparam("most")
+_MOST: Any = bindparam("most")
 
 
 async def count(tx: Tx, wanted: Wanted, *, most: int) -> int:

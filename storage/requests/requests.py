@@ -371,7 +371,9 @@ async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
     # In the words of the index of those in doubt, so that the database may use it; and each by itself.
     for_doubt = (text("request.outcome_unknown"), row.finished_at >= since, row.finished_at < _NEVER)
     for_look = (row.due_at >= _EVER, row.due_at < _NEVER)
-    either = union(select(row.id).where(*for_doubt), select(row.id).where(row.state == State.FAILED, *for_look))
+    either = union(
+        select(row.id).where(*for_doubt), select(row.id).where(row.state == State.FAILED, *for_look)
+    )
     failed = (row.state == State.FAILED, row.id.in_(either))
     return await _all(tx, *failed, order=(row.finished_at, row.id), limit=500)
 

@@ -71,7 +71,7 @@ class Sqlite:
     def _is_scan(self, line: str) -> bool:
         """A table read whole: without an index. Along an index it is as long as it takes, which the steps show."""
         scanned = re.match(r"SCAN (\w+)(?! USING)", line)
-        return bool(scanned) and scanned[1] in GROWING
+        return scanned is not None and scanned[1] in GROWING
 
     def _steps(self, one: Statement) -> int:
         steps = 0
@@ -120,7 +120,11 @@ def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _looked_at(node: dict[str, Any]) -> float:
-    rows = node["Actual Rows"] + node.get("Rows Removed by Filter", 0) + node.get("Rows Removed by Index Recheck", 0)
+    rows = (
+        node["Actual Rows"]
+        + node.get("Rows Removed by Filter", 0)
+        + node.get("Rows Removed by Index Recheck", 0)
+    )
     return float(rows * node["Actual Loops"])
 
 
@@ -139,12 +143,17 @@ async def test_no_hot_statement_reads_a_table_whole(large: World) -> None:
     statements = {hot.name: await _statements(large, hot) for hot in HOT}
     database = large.store.database
     reader: Sqlite | Postgres = (
-        Sqlite(str(database.path)) if database.path else Postgres(database.url.render_as_string(hide_password=False))
+        Sqlite(str(database.path))
+        if database.path
+        else Postgres(database.url.render_as_string(hide_password=False))
     )
     for name, asked in statements.items():
         for one in asked:
             if re.match(r"\W*(SELECT|WITH|UPDATE|DELETE)", one.text):
-                found.setdefault(name, []).extend(f"{fault}\n      of {one.text[:SHOWN]} … {one.text[-SHOWN:]}" for fault in reader.faults(one))
+                found.setdefault(name, []).extend(
+                    f"{fault}\n      of {one.text[:SHOWN]} … {one.text[-SHOWN:]}"
+                    for fault in reader.faults(one)
+                )
     reader.close()
 
     assert sum(map(len, statements.values())) > 200, "the statements were recorded"

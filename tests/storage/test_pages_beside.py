@@ -96,7 +96,9 @@ async def test_a_walk_over_requests_meets_each_once_while_others_are_made(
 
     assert len(forwards) == len(set(forwards)), "none twice"
     assert [one for one in forwards if one in set(expected)] == expected, "none missing, in order"
-    assert [one for one in (*back, *forwards[-1:]) if one in set(expected)] == expected, "and the same way back"
+    assert [one for one in (*back, *forwards[-1:]) if one in set(expected)] == expected, (
+        "and the same way back"
+    )
 
 
 @pytest.mark.parametrize("wanted", WANTED, ids=str)
@@ -125,7 +127,12 @@ async def test_a_walk_over_cards_meets_each_once_while_others_are_ordered(
         """Many of one holder."""
         entry = CardEntry("", "main", "", "4242")
         return [
-            replace(entry, id=f"c{name}{n:03}", holder=dice.choice("ABCDE") * 3, status=dice.choice(["ACTIVE", "FROZEN"]))
+            replace(
+                entry,
+                id=f"c{name}{n:03}",
+                holder=dice.choice("ABCDE") * 3,
+                status=dice.choice(["ACTIVE", "FROZEN"]),
+            )
             for n in range(count)
         ]
 

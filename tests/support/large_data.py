@@ -25,12 +25,64 @@ from storage.database import Database
 
 APART = timedelta(minutes=90)
 PEOPLE = 40
-_KINDS = ("card_topup", "card_topup", "card_topup", "card_freeze", "card_unfreeze", "card_order", "card_close")
+_KINDS = (
+    "card_topup",
+    "card_topup",
+    "card_topup",
+    "card_freeze",
+    "card_unfreeze",
+    "card_order",
+    "card_close",
+)
 _STATES = (*[State.SUCCEEDED] * 16, State.FAILED, State.REJECTED, State.CANCELLED, State.EXPIRED)
 _STATUSES = (*["ACTIVE"] * 17, "FROZEN", "BLOCKED", "DELETED")
-_FIRST = ("alma", "bruno", "chiara", "dag", "elif", "femi", "greta", "hana", "igor", "june", "kofi", "lena", "milo")
-_LAST = ("aalto", "berg", "costa", "dupre", "egede", "fuchs", "garcia", "holm", "ito", "janda", "kaya", "lund", "mori")
-_SYLLABLES = ("ba", "cor", "del", "fin", "gra", "hol", "jen", "kil", "mar", "nor", "pet", "ros", "sta", "tor", "vel")
+_FIRST = (
+    "alma",
+    "bruno",
+    "chiara",
+    "dag",
+    "elif",
+    "femi",
+    "greta",
+    "hana",
+    "igor",
+    "june",
+    "kofi",
+    "lena",
+    "milo",
+)
+_LAST = (
+    "aalto",
+    "berg",
+    "costa",
+    "dupre",
+    "egede",
+    "fuchs",
+    "garcia",
+    "holm",
+    "ito",
+    "janda",
+    "kaya",
+    "lund",
+    "mori",
+)
+_SYLLABLES = (
+    "ba",
+    "cor",
+    "del",
+    "fin",
+    "gra",
+    "hol",
+    "jen",
+    "kil",
+    "mar",
+    "nor",
+    "pet",
+    "ros",
+    "sta",
+    "tor",
+    "vel",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +210,9 @@ def _cards(count: int, until: datetime) -> Iterator[Rows]:
     if "card_word" in t.metadata.tables:
         words = [sorted(words_of(name(n), last4(n), reference(n))) for n in range(count)]
         flat = [(card_id(n), word) for n, mine in enumerate(words) for word in mine]
-        yield Rows(t.card_word, len(flat), {}, {"card_id": lambda n: flat[n][0], "word": lambda n: flat[n][1]})
+        yield Rows(
+            t.card_word, len(flat), {}, {"card_id": lambda n: flat[n][0], "word": lambda n: flat[n][1]}
+        )
 
 
 def _the_rest(size: Size, until: datetime) -> Iterator[Rows]:
@@ -192,7 +246,11 @@ def _the_rest(size: Size, until: datetime) -> Iterator[Rows]:
         t.purchase,
         size.requests,
         {"program": "main", "merchant": "SHOP", "state": "settled", "picture": {}},
-        {"transaction_id": lambda n: f"t{n:07}", "card_id": lambda n: f"c{n:07}", "updated_at": lambda n: leg_at(2 * n)},
+        {
+            "transaction_id": lambda n: f"t{n:07}",
+            "card_id": lambda n: f"c{n:07}",
+            "updated_at": lambda n: leg_at(2 * n),
+        },
     )
     yield Rows(
         t.purchase_event,
@@ -223,7 +281,9 @@ def _into_sqlite(url: str, tables: list[Rows]) -> None:
     connection.execute("PRAGMA synchronous=OFF")
     for rows in tables:
         columns = _columns(rows)
-        into = f"INSERT INTO {rows.table.name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608
+        into = (
+            f"INSERT INTO {rows.table.name} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        )
         connection.executemany(into, _values(rows, time_text, money_text))
     connection.execute("UPDATE audit_head SET seq = coalesce((SELECT max(seq) FROM audit), 0)")
     connection.commit()

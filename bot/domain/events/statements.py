@@ -219,11 +219,11 @@ def by_day(moved: Iterable[tuple[datetime, Decimal]], period: Period) -> tuple[t
 class RequestPage:
     """A page of requests that fit a search, the newest first; pages count from 1.
 
-    `total` is None where there are more than anybody counts; `pages` is then None, too. `has_more`: others follow.
+    `pages` is None where there are more than `total`: no further is counted. `has_more`: others follow this page.
     """
 
     rows: tuple[Request, ...]
-    total: int | None
+    total: int
     page: int
     pages: int | None
-    has_more: bool
+    has_more: bool = False

@@ -193,8 +193,8 @@ async def search(
     wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
     async with core.store.read() as tx:
         counted = await request_search.count(tx, wanted, most=MOST_COUNTED + 1)
-        total = counted if counted <= MOST_COUNTED else None
-        pages = None if total is None else paging.number_of_pages(total, REQUESTS_PAGE)
+        total = min(counted, MOST_COUNTED)
+        pages = paging.number_of_pages(total, REQUESTS_PAGE) if total == counted else None
         side, _, last = beside.partition(":")
         place = await request_search.place(tx, last, back=side == "before") if last else None
         page, skip = paging.begins(page, pages, REQUESTS_PAGE, is_placed=place is not None)

@@ -30,9 +30,11 @@ def inbox(found: InboxView) -> b.Block:
 
 def search(found: RequestPage, asked: str, command: str, zone: ZoneInfo) -> b.Block:
     """Requests that fit a search, in a table; `asked` says in words what was searched for."""
-    head = f"more than {MOST_COUNTED:,} requests" if found.total is None else b.counted(found.total, "request")
-    number = f", page {found.page}" if found.pages != 1 else ""
-    number += f" of {found.pages}" if found.pages and found.pages > 1 else ""
+    if found.pages is None:
+        head, number = f"more than {found.total:,} requests", f", page {found.page}"
+    else:
+        head = b.counted(found.total, "request")
+        number = f", page {found.page} of {found.pages}" if found.pages > 1 else ""
     blocks = [b.header(f"{head}{number}"), b.section(f"*{b.esc(asked)}*")]
     if found.rows:
         rows = [_row(one, zone) for one in found.rows]

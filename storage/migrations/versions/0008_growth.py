@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from storage.cards.card_words import words_of
+from storage.cards import card_words
 
 revision = "0008"
 down_revision = "0007"
@@ -110,20 +110,20 @@ def upgrade() -> None:
     for name, table, columns, where in _INDEXES:
         some = sa.text(where) if where else None
         op.create_index(name, table, columns, sqlite_where=some, postgresql_where=some)
-    op.create_index("ix_audit_subject", "audit", ["subject", "seq"], postgresql_ops={"subject": "text_pattern_ops"})
+    op.create_index(
+        "ix_audit_subject", "audit", ["subject", "seq"], postgresql_ops={"subject": "text_pattern_ops"}
+    )
 
 
 def _fill_words() -> None:
     bind, last = op.get_bind(), ""
-    read = sa.text(
-        "SELECT id, holder, last4, partner_ref FROM card WHERE id > :last ORDER BY id LIMIT 1000"
-    )
+    read = sa.text("SELECT id, holder, last4, partner_ref FROM card WHERE id > :last ORDER BY id LIMIT 1000")
     write = sa.text("INSERT INTO card_word (card_id, word) VALUES (:card_id, :word)")
     while found := bind.execute(read, {"last": last}).all():
         words = [
             {"card_id": card.id, "word": word}
             for card in found
-            for word in sorted(words_of(card.holder, card.last4, card.partner_ref))
+            for word in sorted(card_words.words_of(card.holder, card.last4, card.partner_ref))
         ]
         if words:
             bind.execute(write, words)

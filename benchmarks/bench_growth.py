@@ -10,12 +10,14 @@ import asyncio
 import statistics
 import tempfile
 import time
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 from benchmarks import Row
 from tests.support.databases import PostgresDatabases, postgres_server
 from tests.support.hot_paths import HOT, Hot, begin
+from tests.support.hot_writes import WRITES, without_new_indexes
 from tests.support.large_data import Size
 from tests.support.world import World, a_world
 
@@ -27,25 +29,30 @@ WANTED = 1.5
 def measure(size: int = LARGE) -> list[Row]:
     """`size`: how many requests and cards the large database has."""
     with tempfile.TemporaryDirectory() as folder:
-        found = asyncio.run(_measured(Path(folder), "SQLite", ["", ""], size))
+        found = asyncio.run(_measured(Path(folder), "SQLite", [""] * 4, size))
         with postgres_server() as server:
             databases = PostgresDatabases(server)
-            found += asyncio.run(
-                _measured(Path(folder), "PostgreSQL", [databases.migrated(), databases.migrated()], size)
-            )
+            urls = [databases.migrated() for _ in range(4)]
+            found += asyncio.run(_measured(Path(folder), "PostgreSQL", urls, size))
     return found
 
 
 async def _measured(folder: Path, on: str, urls: list[str], size: int) -> list[Row]:
     async with AsyncExitStack() as stack:
-        worlds = []
-        for name, url, rows in zip(("small", "large"), urls, (SMALL, size), strict=True):
-            place = folder / f"{on}-{name}"
-            place.mkdir()
-            world = await stack.enter_async_context(a_world(place, url=url))
-            await begin(world, Size(rows))
-            worlds.append(world)
-        return [await _row(on, hot, *worlds) for hot in HOT]
+        small, large, plain, indexed = [
+            await stack.enter_async_context(_filled(folder, url, rows))
+            for url, rows in zip(urls, (SMALL, size, size // 5, size // 5), strict=True)
+        ]
+        found = [await _row(on, hot, small, large) for hot in HOT]
+        await without_new_indexes(plain)
+        return found + [await _cost(on, name, write, plain, indexed) for name, write in WRITES]
+
+
+@asynccontextmanager
+async def _filled(folder: Path, url: str, rows: int) -> AsyncIterator[World]:
+    async with a_world(Path(tempfile.mkdtemp(dir=folder)), url=url) as world:
+        await begin(world, Size(rows))
+        yield world
 
 
 async def _row(on: str, hot: Hot, small: World, large: World) -> Row:
@@ -65,3 +72,21 @@ async def _once(hot: Hot, world: World) -> float:
     before = time.perf_counter()
     await hot.work(world, made)
     return (time.perf_counter() - before) * 1000
+
+
+async def _cost(
+    on: str, name: str, write: Callable[[World], Awaitable[None]], plain: World, indexed: World
+) -> Row:
+    took_ms: tuple[list[float], list[float]] = [], []
+    for nth in range(ROUNDS + 1):
+        for world, times in zip((plain, indexed), took_ms, strict=True):
+            before = time.perf_counter()
+            await write(world)
+            if nth:
+                times.append((time.perf_counter() - before) * 1000)
+    without, now = map(statistics.median, took_ms)
+    return Row(
+        f"{on}: {name}",
+        f"{now:.1f} ms",
+        f"{now / without:.2f} times {without:.1f} ms without the new indexes",
+    )

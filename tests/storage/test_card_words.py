@@ -28,8 +28,8 @@ LAST = ("MOREAU", "VAN DER BERG", "STONE", "STONE-HAM", "Åström", "NUÑEZ", "L
 REFERENCES = ("emp-{n:04}", "TEAM {n}", "x{n}", "Fleet_{n}/a", "{n}", None)
 TYPED = (
     "al", "ali", "alice", "ALICE MOREAU", "mor", "moreau ali", "van", "berg", "der ber", "zoe", "astrom", "ström",
-    "ham", "marie", "anne-m", "anne marie", "li li", "stone", "emp", "emp-00", "0007", "7", "team", "team 7", "fleet", "x1",
-    "42", "4207", "••42", "froz", "frozen li", "active", "active bob", "act al", "cA001",
+    "ham", "marie", "anne-m", "anne marie", "li li", "stone", "emp", "emp-00", "0007", "7", "team", "team 7", "fleet",
+    "x1", "42", "4207", "••42", "froz", "frozen li", "active", "active bob", "act al", "cA001",
     "nobody", "o'n", "d'arc", "nunez",
 )  # fmt: skip
 

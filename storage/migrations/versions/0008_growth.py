@@ -20,7 +20,7 @@ BY_BYTES = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 _TOP = "parent_id IS NULL"
 # name, table, columns, of which rows ("" = all)
-_INDEXES = (
+INDEXES = (
     ("ix_request_parent_id", "request", ["parent_id"], "parent_id IS NOT NULL"),
     ("ix_request_subject", "request", ["subject", "created_at"], ""),
     ("ix_request_page", "request", ["created_at", "id"], _TOP),
@@ -41,7 +41,12 @@ _INDEXES = (
     ("ix_card_gone", "card", ["program", "gone_at"], "gone_at IS NOT NULL"),
     ("ix_card_word_word", "card_word", ["word", "card_id"], ""),
 )
-_MADE_AGAIN = ("ix_request_parent_id", "ix_request_subject", "ix_card_holder_key")
+# As they were before.
+MADE_AGAIN = (
+    ("ix_request_parent_id", "request", ["parent_id"]),
+    ("ix_request_subject", "request", ["subject"]),
+    ("ix_card_holder_key", "card", ["holder_key"]),
+)
 
 _SEEN = ("program", "holder", "last4", "partner_ref", "status", "gone_at")
 _CHANGED = " OR ".join(f"OLD.{name} IS DISTINCT FROM NEW.{name}" for name in _SEEN)
@@ -105,9 +110,9 @@ def upgrade() -> None:
     postgres = op.get_bind().dialect.name == "postgresql"
     for statement in _POSTGRES_TRIGGERS if postgres else _SQLITE_TRIGGERS:
         op.execute(statement)
-    for name in _MADE_AGAIN:
+    for name, *_ in MADE_AGAIN:
         op.drop_index(name)
-    for name, table, columns, where in _INDEXES:
+    for name, table, columns, where in INDEXES:
         some = sa.text(where) if where else None
         op.create_index(name, table, columns, sqlite_where=some, postgresql_where=some)
     op.create_index(

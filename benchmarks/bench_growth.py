@@ -22,7 +22,7 @@ from tests.support.large_data import Size
 from tests.support.world import World, a_world
 
 SMALL, LARGE = 1_000, 100_000
-ROUNDS = 11
+ROUNDS = 9
 WANTED = 1.5
 
 

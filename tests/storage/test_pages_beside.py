@@ -17,6 +17,8 @@ from tests.storage import factories
 from tests.storage.factories import NOW
 
 PAGE = 7
+# Pages; two are made for each that is read.
+ENDS = 40
 KINDS = ("card_topup", "card_freeze", "card_order")
 
 
@@ -83,6 +85,7 @@ async def test_a_walk_over_requests_meets_each_once_while_others_are_made(
             if not found:
                 break
             walked.append(found)
+            assert len(walked) < ENDS, "it comes to an end"
             assert len(found) <= PAGE
             beside = await request_search.place(tx, found[-1])
             await factories.insert(tx, *some_requests(dice, 2, f"B{len(walked)}"))
@@ -149,6 +152,7 @@ async def test_a_walk_over_cards_meets_each_once_while_others_are_ordered(
             if not found:
                 break
             forwards += found
+            assert len(forwards) < PAGE * ENDS, "it comes to an end"
             beside = await cards.listed_at(tx, found[-1])
             await cards.put_many(tx, "main", some_cards(2, f"B{len(forwards)}"))
     async with store.read() as tx:

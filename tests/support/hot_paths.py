@@ -20,6 +20,7 @@ from bot.services.cards import card_choice, card_lookups
 from bot.services.events import inbox as event_inbox
 from bot.services.execution import maintenance
 from bot.services.messages import reminders, waiting
+from bot.services.operators import health
 from bot.services.overview import home, status
 from bot.services.requests import request_lookups, resolve_card
 from storage import audit
@@ -208,6 +209,7 @@ HOT = (
     Hot("poll: what is due", lambda w, _: execution.due(w.core)),
     Hot("poll: events that wait", lambda w, _: event_inbox.process_next(w.core)),
     Hot("poll: messages to send", _messages),
+    Hot("poll: /readyz of messages", lambda w, _: health.messages_go_out(w.core)),
     Hot("poll: messages that wait", lambda w, _: waiting.watch(w.core)),
     Hot("poll: expire, remind, purge", _purge_due),
     Hot("poll: reminders", lambda w, _: reminders.remind(w.core)),

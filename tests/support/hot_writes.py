@@ -10,11 +10,12 @@ import itertools
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from bot.domain.cards import CardEntry
 from bot.domain.requests import Event
 from storage import audit
+from storage import tables as t
 from storage.cards import cards
 from storage.events.ingest import Arrival, PostgresWriter, Row, SqliteWriter
 from storage.messages import outbox
@@ -77,8 +78,8 @@ async def messages(world: World) -> None:
         for n in range(50):
             dedupe = f"w{first}-{n}"
             assert await outbox.put(tx, channel="C", kind="line", subject=f"R-W{n}", body={}, dedupe=dedupe)
-        newest = (await tx.run(text("SELECT max(id) FROM outbox"))).scalar_one()
-        for row_id in range(newest - 49, newest + 1):
+        mine = t.outbox.c.dedupe.in_([f"w{first}-{n}" for n in range(50)])
+        for row_id in (await tx.run(select(t.outbox.c.id).where(mine))).scalars().all():
             assert await outbox.sending(tx, row_id)
             await outbox.sent(tx, row_id)
 

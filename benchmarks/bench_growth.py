@@ -1,13 +1,12 @@
 """What commands, Home, polling, a claim and an approval cost with 100,000 requests and cards, against 1,000.
 
-With them come a million events, 400,000 messages and as many audit entries. On SQLite and on PostgreSQL; medians of
+With them come a million events, 400,000 messages and as many audit entries. On SQLite and PostgreSQL; the quickest of
 rounds in turn over both sizes, and what the indexes cost those who write.
 """
 
 from __future__ import annotations
 
 import asyncio
-import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -62,7 +61,7 @@ async def _row(on: str, hot: Hot, small: World, large: World) -> Row:
             ms = await _once(hot, world)
             if nth:  # the first round is for the caches
                 times.append(ms)
-    before, now = map(statistics.median, took_ms)
+    before, now = map(min, took_ms)
     missed = "" if now / before <= WANTED else f" (wanted: {WANTED})"
     return Row(f"{on}: {hot.name}", f"{now:.1f} ms", f"{now / before:.1f} times {before:.1f} ms{missed}")
 
@@ -84,7 +83,7 @@ async def _cost(
             await write(world)
             if nth:
                 times.append((time.perf_counter() - before) * 1000)
-    without, now = map(statistics.median, took_ms)
+    without, now = map(min, took_ms)
     return Row(
         f"{on}: {name}",
         f"{now:.1f} ms",

@@ -31,7 +31,7 @@ def begins(page: int, pages: int | None, size: int, *, is_placed: bool) -> tuple
     page = page if pages is None else min(page, pages)
     if (page - 1) * size > MOST_SKIPPED:
         raise NotFound(
-            f"Pages can be named up to page {MOST_SKIPPED // size}. Press More there to go on, or narrow the list."
+            f"Pages can be named up to page {MOST_SKIPPED // size + 1}. Press More there to go on, or narrow the list."
         )
     return page, (page - 1) * size
 

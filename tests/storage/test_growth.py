@@ -13,8 +13,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import event, make_url
+from sqlalchemy import event, make_url, text
 
+from bot.domain.cards import CardEntry
+from storage.cards import cards
+from storage.store import Store
 from tests.storage.conftest import Databases
 from tests.support.hot_paths import HOT, Hot, begin
 from tests.support.hot_writes import without_new_indexes
@@ -180,3 +183,16 @@ async def _statements(world: World, hot: Hot) -> list[Statement]:
     with recorded(world) as found:
         await hot.work(world, made)
     return found
+
+
+async def test_the_database_knows_its_figures_once_it_has_looked_again(store: Store) -> None:
+    async with store.begin() as tx:
+        await cards.put_many(tx, "main", [CardEntry(f"c{n}", "main", f"HOLDER {n}") for n in range(37)])
+
+    await store.optimize()
+
+    async with store.read() as tx:
+        figures = "SELECT CAST(reltuples AS text) FROM pg_class WHERE relname = 'card'"
+        if not tx.is_postgres:
+            figures = "SELECT stat FROM sqlite_stat1 WHERE tbl = 'card' AND idx = 'ix_card_last4'"
+        assert (await tx.run(text(figures))).scalar_one().split()[0] == "37"

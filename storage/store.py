@@ -188,12 +188,9 @@ def _fold(connection: Connection) -> bool:
 def _optimize(connection: Connection) -> None:
     cursor = connection.connection.cursor()
     cursor.execute(f"PRAGMA analysis_limit={_ANALYSED}")
-    # A bit more than the least: 2 = what would gain by it, 0x10000 = also tables that nobody asked for as yet. SQLite
-    # before 3.46 does not know the second, and looks at what has no figures at all only when it is told to.
-    cursor.execute("PRAGMA optimize=0x10002")
-    cursor.execute("SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat1'")
-    if not cursor.fetchall()[0][0]:
-        cursor.execute("ANALYZE")
+    # All of it, as `PRAGMA optimize` alone leaves out what this connection has not asked for.
+    cursor.execute("ANALYZE")
+    cursor.execute("PRAGMA optimize")
     cursor.close()
 
 

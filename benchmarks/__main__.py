@@ -1,10 +1,18 @@
-"""Runs every benchmark, or those named as arguments, and writes benchmarks/RESULTS.md."""
+"""Runs every benchmark and writes benchmarks/RESULTS.md; or those named as arguments.
+
+python -m benchmarks                                      all of them, as `make bench`
+python -m benchmarks bench_audit                          one, printed
+python -m benchmarks --write bench_audit                  and its section of the page made again
+python -m benchmarks bench_growth --size 20000            where the size of the sample can be chosen
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import platform
+import re
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,19 +20,39 @@ from pathlib import Path
 from benchmarks import Row
 
 FOLDER = Path(__file__).parent
+PAGE = FOLDER / "RESULTS.md"
 
 
-def main(names: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Measure, print as it goes, write the page when everything was measured."""
+    asked = _options().parse_args(arguments)
     found = sorted(path.stem for path in FOLDER.glob("bench_*.py"))
-    sections: list[str] = []
-    for name in names or found:
+    sections: dict[str, str] = {}
+    for name in asked.names or found:
         module = importlib.import_module(f"benchmarks.{name}")
-        section = _section(name, module.__doc__ or "", module.measure())
-        sys.stdout.write(section + "\n")
-        sections.append(section)
-    if not names:
-        (FOLDER / "RESULTS.md").write_text(_heading() + "\n".join(sections), encoding="utf-8")
+        rows = module.measure() if asked.size is None else module.measure(asked.size)
+        sections[name] = _section(name, module.__doc__ or "", rows)
+        sys.stdout.write(sections[name] + "\n")
+    if not asked.names:
+        PAGE.write_text(_heading() + "\n".join(sections.values()), encoding="utf-8")
+    elif asked.write:
+        PAGE.write_text(_replaced(PAGE.read_text(encoding="utf-8"), sections), encoding="utf-8")
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--write", action="store_true", help="make these sections of the page again")
+    parser.add_argument("--size", type=int, help="of the sample, of those benchmarks that have one")
+    return parser
+
+
+def _replaced(page: str, sections: dict[str, str]) -> str:
+    """The page with these sections in the place of the old ones, all in the order of their names."""
+    heading, *others = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    known = {other.split()[1]: other.rstrip("\n") + "\n" for other in others}
+    dated = {name: f"{text}\nMeasured on {datetime.now(UTC):%Y-%m-%d}.\n" for name, text in sections.items()}
+    return heading + "\n".join(text for _, text in sorted((known | dated).items()))
 
 
 def _heading() -> str:

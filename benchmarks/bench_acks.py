@@ -124,7 +124,7 @@ def _listener(envelope: Any) -> str:
 async def _bare() -> list[float]:
     """The same stand-in, answered by a client that does nothing but answer."""
     slack = await serve(port=0, manifest_path=ROOT / "manifest.yml")
-    command = (sys.executable, "-m", "benchmarks.bare_socket", slack.api_url, slack.app_token)
+    command = (sys.executable, "-m", "benchmarks.floors.bare_socket", slack.api_url, slack.app_token)
     client = await asyncio.create_subprocess_exec(*command, cwd=ROOT)
     try:
         while not slack.workspace.delivery.transport.connections:

@@ -63,7 +63,7 @@ def _spread(ratios: list[float]) -> str:
 
 @contextmanager
 def _target(folder: Path) -> Iterator[int]:
-    command = [sys.executable, "-m", "benchmarks.target", str(folder / "tls.pem")]
+    command = [sys.executable, "-m", "benchmarks.floors.target", str(folder / "tls.pem")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -79,6 +79,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
+        Job("optimize", 86_400, core.store.optimize),
         Job("retention", 600, lambda: retention.prune(core, keeps)),
     ]
     return [job if job.name in _EVERYWHERE else replace(job, run=_led(core, job.run)) for job in jobs]

@@ -120,7 +120,16 @@ async def open_store(start: Start) -> Store:
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
     store = await start.overrides.open_store(settings.database_url, vault=vault, clock=start.overrides.clock)
     start.stack.push_async_callback(store.close)
+    await _optimize(store)
     return store
+
+
+async def _optimize(store: Store) -> None:
+    """What it cannot do now, as another process is at it, comes with the daily job: it works without."""
+    try:
+        await store.optimize()
+    except Exception as error:  # noqa: BLE001 - whichever database it is, and whatever is in the way
+        log.warning("startup.not_optimized", extra={"error": type(error).__name__})
 
 
 async def reveals(start: Start, store: Store) -> Reveals:

@@ -74,7 +74,7 @@ class SqliteEngine:
 
     def __init__(self, path: Path, *, writes: bool, connections: int) -> None:
         self._writes = writes
-        self._made_by = _engine(path, writes=writes)
+        self.sync_engine = _engine(path, writes=writes)
         self._free = asyncio.Semaphore(connections)
         self._idle: list[SqliteConnection] = []
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="sqlite")
@@ -86,7 +86,7 @@ class SqliteEngine:
             connection = (
                 self._idle.pop()
                 if self._idle
-                else SqliteConnection(self._made_by, self._threads, writes=self._writes)
+                else SqliteConnection(self.sync_engine, self._threads, writes=self._writes)
             )
             try:
                 yield connection

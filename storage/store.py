@@ -31,6 +31,8 @@ Engines = Callable[[Database], tuple[Engine, Engine]]
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
+# Rows of an index that SQLite looks at to know how it is filled.
+_ANALYSED = 400
 # A checkpoint that finds a reader in its way is tried again after these, with writers between.
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 
@@ -137,6 +139,18 @@ class Store:
             await asyncio.sleep(pause_s)
         return False
 
+    async def optimize(self) -> None:
+        """Let the database look again at how many rows there are of what, by which it chooses its indexes.
+
+        Quick however large it is: PostgreSQL reads a sample, and SQLite some hundred rows of each index.
+        """
+        if self.database.path is None:
+            async with self.begin() as tx:
+                await tx.run(text("ANALYZE"))
+            return
+        async with self.write_turn, self._writer.begin() as connection:
+            await connection.run_sync(_optimize)
+
     async def ping(self) -> None:
         """Raise if the database does not answer."""
         async with self.read() as tx:
@@ -161,6 +175,13 @@ def _fold(connection: Connection) -> bool:
     """Fold the log now or not at all: the connection does not wait for readers, with the write lock held."""
     is_busy: int = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalars().one()
     return not is_busy
+
+
+def _optimize(connection: Connection) -> None:
+    connection.exec_driver_sql(f"PRAGMA analysis_limit={_ANALYSED}")
+    # All of it, as `PRAGMA optimize` alone leaves out what this connection has not asked for.
+    connection.exec_driver_sql("ANALYZE")
+    connection.exec_driver_sql("PRAGMA optimize")
 
 
 def _engines(database: Database) -> tuple[Engine, Engine]:

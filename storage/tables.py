@@ -27,6 +27,8 @@ from sqlmodel import Field, SQLModel
 from bot.domain.requests import DecisionKind, Stage, State
 from storage.columns import Json, Money, SealedText, UtcDateTime, Word
 
+# Compared byte by byte on both databases, so that what begins alike lies together.
+_BY_BYTES = Text().with_variant(Text(collation="C"), "postgresql")
 _BIG = BigInteger().with_variant(Integer, "sqlite")
 
 
@@ -57,6 +59,15 @@ def _maybe_when() -> Any:
 
 def _json() -> Any:
     return Field(sa_type=cast(Any, Json))
+
+
+def _some(name: str, where: str, *columns: str) -> Index:
+    """An index of some rows alone: for searches that say `where` in the same words."""
+    return Index(name, *columns, sqlite_where=sql(where), postgresql_where=sql(where))
+
+
+_TOP = "parent_id IS NULL"
+_OPEN_ALERT = "state <> 'resolved'"
 
 
 class MetaRow(SQLModel, table=True):
@@ -132,8 +143,15 @@ class RequestRow(SQLModel, table=True):
         Index("ix_request_state_due_at", "state", "due_at"),
         Index("ix_request_created_at", "created_at"),
         Index("ix_request_approved_at", "approved_at"),
-        Index("ix_request_parent_id", "parent_id"),
-        Index("ix_request_subject", "subject"),
+        _some("ix_request_parent_id", "parent_id IS NOT NULL", "parent_id"),
+        Index("ix_request_subject", "subject", "created_at"),
+        # Pages of requests, a batch standing for its rows: each search is the front of one of these.
+        _some("ix_request_page", _TOP, "created_at", "id"),
+        _some("ix_request_page_state", _TOP, "state", "created_at", "id"),
+        _some("ix_request_page_requester", _TOP, "requester", "state", "created_at", "id"),
+        _some("ix_request_page_kind", _TOP, "kind", "state", "created_at", "id"),
+        _some("ix_request_unpurged", "purged_at IS NULL", "created_at"),
+        _some("ix_request_in_doubt", "outcome_unknown", "finished_at"),
     )
     id: str = _key()
     program: str = _text()
@@ -201,6 +219,7 @@ class DecisionRow(SQLModel, table=True):
             ["request_id", "requester"], ["request.id", "request.requester"], name="fk_decision_request"
         ),
         Index("ix_decision_request_id", "request_id"),
+        Index("ix_decision_decided_at", "decided_at"),
         # Once for each person, but for the outcome of an unresolved request: that can be corrected.
         Index(
             "uq_decision_once",
@@ -265,6 +284,7 @@ class InboxRow(SQLModel, table=True):
     __table_args__ = (
         CheckConstraint(_words("state", "received", "processed"), name="ck_inbox_state"),
         Index("ix_inbox_state_received_at", "state", "received_at"),
+        Index("ix_inbox_last_received", "program", "source", "received_at"),
         Index(
             "ix_inbox_kept_payload",
             "processed_at",
@@ -538,6 +558,7 @@ class OutboxRow(SQLModel, table=True):
         CheckConstraint(_words("state", "owed", "sending", "sent", "dropped"), name="ck_outbox_state"),
         Index("ix_outbox_state_due_at", "state", "due_at"),
         Index("ix_outbox_subject", "subject", "kind"),
+        Index("ix_outbox_sent_at", "sent_at"),
     )
     id: int = Field(sa_column=Column("id", _BIG, primary_key=True))
     channel: str = _text()
@@ -578,9 +599,13 @@ class AlertRow(SQLModel, table=True):
             "uq_alert_open_dedupe",
             "dedupe",
             unique=True,
-            sqlite_where=sql("state <> 'resolved'"),
-            postgresql_where=sql("state <> 'resolved'"),
+            sqlite_where=sql(_OPEN_ALERT),
+            postgresql_where=sql(_OPEN_ALERT),
         ),
+        _some("ix_alert_open", _OPEN_ALERT, "raised_at", "kind"),
+        Index("ix_alert_dedupe", "dedupe"),
+        Index("ix_alert_subject", "subject", "kind"),
+        Index("ix_alert_raised_at", "raised_at"),
     )
     id: str = _key()
     dedupe: str = _text()
@@ -607,7 +632,9 @@ class CardRow(SQLModel, table=True):
     __table_args__ = (
         Index("ix_card_last4", "last4"),
         Index("ix_card_partner_ref", "partner_ref"),
-        Index("ix_card_holder_key", "holder_key"),
+        Index("ix_card_holder_key", "holder_key", "id"),
+        Index("ix_card_status", "status", "holder_key", "id"),
+        _some("ix_card_gone", "gone_at IS NOT NULL", "program", "gone_at"),
     )
     id: str = _key()
     program: str = _text()
@@ -621,6 +648,32 @@ class CardRow(SQLModel, table=True):
     balance_at: datetime | None = _maybe_when()
     seen_at: datetime = _when()
     gone_at: datetime | None = _maybe_when()
+
+
+class CardWordRow(SQLModel, table=True):
+    """What people may begin to type for a card: the words of its holder, its last four and parts of its reference."""
+
+    __tablename__ = "card_word"
+    __table_args__ = (
+        ForeignKeyConstraint(["card_id"], ["card.id"], name="fk_card_word_card"),
+        Index("ix_card_word_word", "word", "card_id"),
+    )
+    card_id: str = _key()
+    word: str = Field(primary_key=True, sa_type=cast(Any, _BY_BYTES))
+
+
+class CardCountRow(SQLModel, table=True):
+    """How many open cards of a program have a status ("" = none yet): the sum of `more` over its rows.
+
+    Triggers of `card` add a row at each change of a card that people see (`more` may be 0); `storage.cards.card_counts`
+    puts rows together. No row is changed, so nobody waits for anybody here.
+    """
+
+    __tablename__ = "card_count"
+    id: int = Field(sa_column=Column("id", _BIG, primary_key=True))
+    program: str = _text()
+    status: str = _text()
+    more: int
 
 
 class CardSyncRow(SQLModel, table=True):
@@ -646,6 +699,10 @@ class AuditRow(SQLModel, table=True):
     """One link of the audit chain. Triggers refuse UPDATE, DELETE and TRUNCATE."""
 
     __tablename__ = "audit"
+    # To be searched by the beginning of a subject, byte by byte.
+    __table_args__ = (
+        Index("ix_audit_subject", "subject", "seq", postgresql_ops={"subject": "text_pattern_ops"}),
+    )
     seq: int = Field(sa_column=Column("seq", _BIG, primary_key=True, autoincrement=False))
     at: datetime = _when()
     actor: str = _text()
@@ -704,6 +761,8 @@ outbox = _table(OutboxRow)
 message = _table(MessageRow)
 alert = _table(AlertRow)
 card = _table(CardRow)
+card_word = _table(CardWordRow)
+card_count = _table(CardCountRow)
 card_sync = _table(CardSyncRow)
 reading = _table(ReadingRow)
 audit = _table(AuditRow)

@@ -17,6 +17,12 @@ async def insert_new(tx: Tx, table: Table, values: dict[str, Any]) -> bool:
     return (await tx.run(_insert_new(table, tx.is_postgres), values)).first() is not None
 
 
+async def insert_all_new(tx: Tx, table: Table, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert those of the rows that a unique rule does not say are there already."""
+    if rows:
+        await tx.run(_insert_new(table, tx.is_postgres, tells=False), list(rows))
+
+
 async def upsert(
     tx: Tx, table: Table, rows: Sequence[dict[str, Any]], *, key: Sequence[str], keep: Sequence[str] = ()
 ) -> None:
@@ -30,10 +36,11 @@ async def upsert(
 
 
 @cache
-def _insert_new(table: Table, is_postgres: bool) -> Any:
+def _insert_new(table: Table, is_postgres: bool, *, tells: bool = True) -> Any:
     statement: Any = (postgresql if is_postgres else sqlite).insert(table)
     # Read by RETURNING, as psycopg's rowcount does not tell for an INSERT.
-    return statement.on_conflict_do_nothing().returning(*table.primary_key.columns)
+    unless_there = statement.on_conflict_do_nothing()
+    return unless_there.returning(*table.primary_key.columns) if tells else unless_there
 
 
 @cache

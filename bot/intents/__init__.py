@@ -10,7 +10,7 @@ their misspelt names. `model` has the values that come out; `examples` a sentenc
 
 from __future__ import annotations
 
-from bot.intents.directory import Directory, find_misspelt_names, fold
+from bot.intents.directory import Directory, find_misspelt_names, fold, names_spelled_nearly
 from bot.intents.examples import EXAMPLES
 from bot.intents.extraction import reason_in
 from bot.intents.model import (
@@ -42,6 +42,7 @@ __all__ = [
     "clean",
     "find_misspelt_names",
     "fold",
+    "names_spelled_nearly",
     "parse",
     "read_what_if",
     "reason_in",

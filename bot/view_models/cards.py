@@ -37,3 +37,4 @@ class CardListView:
     page: int
     pages: int
     read_at: datetime | None
+    has_more: bool = False

@@ -31,7 +31,8 @@ async def _list(asked: Asking) -> Block:
     status = next((s for s in _STATUSES if s in words), None)
     page = next(map(int, numbers), asked.page)
     again = " ".join(filter(None, ("card list", (status or "").lower())))
-    return cards.card_list(await card_lookups.card_list(asked.core, status=status, page=page), again)
+    found = await card_lookups.card_list(asked.core, status=status, page=page, beside=asked.beside)
+    return cards.card_list(found, again)
 
 
 async def _show(asked: Asking) -> Block:

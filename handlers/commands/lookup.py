@@ -23,7 +23,8 @@ from handlers.views import Block
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 # A person, a channel or a user group, as Slack writes it in a text, with or without its name.
 _NAMED = re.compile(r"<([@#]|!subteam\^)([A-Z0-9]+)(?:\|([^>]*))?>")
-_PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})\s*$", re.IGNORECASE)
+# By its number, or as the buttons say it: also beside which row it begins.
+_PAGE = re.compile(r"(?:^|\s)page\s+([1-9][0-9]{0,4})(?:\s+(after|before)\s+(\S{1,80}))?\s*$", re.IGNORECASE)
 
 
 def mentioned(word: str) -> str:
@@ -66,12 +67,16 @@ class NotUnderstood(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """One look-up on its way: who asks what, and through which turn. `page` counts from 1."""
+    """One look-up on its way: who asks what, and through which turn. `page` counts from 1.
+
+    `beside` is where the page next to it ended, as `after:R-7K3M`; empty where only the number is known.
+    """
 
     turn: Turn
     actor: Actor
     command: Command
     page: int = 1
+    beside: str = ""
 
     @classmethod
     def of(cls, turn: Turn, actor: Actor, command: Command) -> Asking:
@@ -79,7 +84,9 @@ class Asking:
         found = _PAGE.search(command.rest)
         if found is None:
             return cls(turn, actor, command)
-        return cls(turn, actor, replace(command, rest=command.rest[: found.start()].strip()), int(found[1]))
+        beside = f"{found[2].lower()}:{found[3]}" if found[2] else ""
+        rest = command.rest[: found.start()].strip()
+        return cls(turn, actor, replace(command, rest=rest), int(found[1]), beside)
 
     @property
     def core(self) -> Core:

@@ -92,6 +92,7 @@ async def _inbox(asked: Asking) -> Block:
         requester=requester,
         period=period,
         page=asked.page,
+        beside=asked.beside,
     )
     return request_lists.search(found, wanted.in_words(period, name), asked.again, asked.zone)
 

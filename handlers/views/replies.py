@@ -68,6 +68,18 @@ def pages(command: str, page: int, of: int) -> list[b.Block]:
     return found
 
 
+def pages_beside(command: str, page: int, rows: Sequence[str], *, has_more: bool) -> list[b.Block]:
+    """The same where each page begins beside the last row of the other: `rows` are the ids of those on this one."""
+    found = []
+    if page > 1 and rows:
+        back = ids.typed(f"{command} page {page - 1} before {rows[0]}")
+        found.append(b.button("Back", f"{ids.TURN_PAGE}:back", back))
+    if has_more and rows:
+        on = ids.typed(f"{command} page {page + 1} after {rows[-1]}")
+        found.append(b.button("More", f"{ids.TURN_PAGE}:on", on))
+    return found
+
+
 def with_share(answer: b.Block, command: str) -> b.Block:
     """The answer with the button that shows it to the channel; `command` is asked again at the click."""
     return with_buttons(answer, [b.button("Share to channel", ids.SHARE, ids.typed(command))])

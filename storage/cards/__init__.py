@@ -5,6 +5,8 @@ from storage.cards.api_snapshots import Reading
 __all__ = [
     "Reading",
     "api_snapshots",
+    "card_counts",
+    "card_words",
     "cards",
     "history",
     "otp_recipients",

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, tuple_, update
 
 from bot.domain.cards import DELETED, CardEntry, NamedBy, label
 from storage import tables as t
+from storage.cards import card_counts, card_words
+from storage.cards.card_words import holder_key
 from storage.transaction import Tx
 from storage.upsert import upsert
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
+# A text that fits more cards than these is too short to name one: not all of them are looked at.
+MOST_MEANT = 200
+_LOOKED_AT = 250
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAfter:
+    """A card beside which a page of the list begins: the first after it, or with `back` the last before it."""
+
+    holder_key: str
+    card_id: str
+    back: bool = False
 
 
 async def put_many(
@@ -47,6 +61,11 @@ async def put_many(
         if entry.id not in shown_since
     ]
     await upsert(tx, t.card, rows, key=("id",), keep=("balance_usd", "balance_at", "created_at"))
+    written = [entry for entry in cards if entry.id not in shown_since]
+    # Of two entries of one card the last one was written.
+    words = {one.id: card_words.words_of(one.holder, one.last4, one.partner_ref) for one in written}
+    await card_words.keep(tx, words)
+    await card_counts.put_together(tx)
     return shown_since
 
 
@@ -95,12 +114,23 @@ async def _match(tx: Tx, text: str, by: NamedBy | None, among: ColumnElement[boo
 
 
 async def _beginning(tx: Tx, words: list[str], among: ColumnElement[bool]) -> list[CardEntry]:
-    """Cards of whose holder's words each of these begins another one."""
+    """Cards of whose holder's words each of these begins another one; `MOST_MEANT` at most."""
     if not words:
         return []
-    # The first word narrows it in the database; the rest is decided word by word here.
-    some = await _all(tx, t.card.c.holder_key.contains(words[0], autoescape=True), among)
-    return [entry for entry in some if _begins_words(words, holder_key(entry.holder).split())]
+    # The database finds those with all the words; whether each is another one is decided here.
+    longest, *others = sorted(words, key=len, reverse=True)
+    has_others = [card_words.of_card((word,)) for word in others]
+    found = await _of_ids(tx, await _beginning_with(tx, longest, among, *has_others))
+    return [entry for entry in found if _begins_words(words, holder_key(entry.holder).split())][:MOST_MEANT]
+
+
+async def _beginning_with(tx: Tx, beginning: str, *among: ColumnElement[bool]) -> set[str]:
+    """Ids of cards with a word that begins so, those with the first such words where there are hundreds."""
+    w = t.card_word.c
+    asked = (
+        select(w.card_id).join(t.card, t.card.c.id == w.card_id).where(card_words.begins(beginning), *among)
+    )
+    return set((await tx.run(asked.order_by(w.word, w.card_id).limit(_LOOKED_AT))).scalars())
 
 
 def _begins_words(typed: list[str], name: list[str]) -> bool:
@@ -117,34 +147,55 @@ def _begins_words(typed: list[str], name: list[str]) -> bool:
 async def find(tx: Tx, text: str, *, limit: int) -> list[CardEntry]:
     """At most `limit` open cards of which every word of `text` says something; with no word, the first by holder.
 
-    A word is the beginning of a name or of the last four digits, a part of the reference, the beginning of the status,
-    or the whole id. Those whose last four or reference is just this text come first, then by holder.
+    A word is the beginning of a name, of the last four digits, of the reference or a part of it, of the status, or the
+    whole id. Those whose last four or reference is just this text come first, then by holder; of a text that fits
+    hundreds of cards, those with the first words that begin so.
     """
-    wanted = [_is_said_by(word) for word in text.split()]
-    c, whole = t.card.c, text.strip()
-    first = case((or_(c.last4 == whole.lstrip("•*"), func.lower(c.partner_ref) == whole.lower()), 0), else_=1)
-    asked = select(*_COLUMNS).where(_is_open(), *wanted).order_by(first, c.holder_key, c.last4, c.id)
-    return [_entry(row) for row in (await tx.run(asked.limit(limit))).all()]
+    words, whole, c = text.split(), text.strip(), t.card.c
+    if not words:
+        asked = select(*_COLUMNS).where(_is_open()).order_by(c.holder_key, c.last4, c.id)
+        return [_entry(row) for row in (await tx.run(asked.limit(limit))).all()]
+    statuses = await card_counts.by_status(tx)
+    first, *others = await _rarest_first(tx, words, statuses)
+    among = [_is_open(), *(_is_said_by(word) for word in others)]
+    ids = set((await tx.run(select(c.id).where(c.id == first, *among))).scalars())
+    for beginning in card_words.beginnings(first):
+        ids |= await _beginning_with(tx, beginning, *among)
+    for status in _statuses_beginning(first, statuses):
+        has_it = select(c.id).where(c.status == status, *among).order_by(c.holder_key, c.id)
+        ids |= set((await tx.run(has_it.limit(limit))).scalars())
+    is_it = case((or_(c.last4 == whole.lstrip("•*"), func.lower(c.partner_ref) == whole.lower()), 0), else_=1)
+    return (await _of_ids(tx, ids, is_it, c.holder_key, c.last4, c.id))[:limit]
+
+
+async def _rarest_first(tx: Tx, words: list[str], statuses: Collection[str]) -> list[str]:
+    """The words, the one by which the fewest cards are found at the beginning."""
+    if len(words) == 1:
+        return words
+    found = []
+    for word in words:
+        n = await card_words.how_many(tx, card_words.beginnings(word), most=_LOOKED_AT)
+        found.append((_LOOKED_AT if _statuses_beginning(word, statuses) else n, -len(word), word))
+    return [word for _, _, word in sorted(found)]
+
+
+def _statuses_beginning(word: str, statuses: Collection[str]) -> list[str]:
+    return sorted(status for status in statuses if status and status.lower().startswith(word.lower()))
 
 
 def _is_said_by(word: str) -> ColumnElement[bool]:
     """Is this word a part of what people call the card?"""
-    c, key, digits = t.card.c, holder_key(word), word.lstrip("•*")
-    says = [
-        c.holder_key.startswith(key, autoescape=True),
-        c.holder_key.contains(f" {key}", autoescape=True),
-        c.holder_key.contains(f"-{key}", autoescape=True),
-        func.lower(c.partner_ref).contains(word.lower(), autoescape=True),
-        func.lower(c.status).startswith(word.lower(), autoescape=True),
-        c.id == word,
-    ]
-    return or_(*says, c.last4.startswith(digits)) if digits.isascii() and digits.isdigit() else or_(*says)
+    c = t.card.c
+    has_status = func.lower(c.status).startswith(word.lower(), autoescape=True)
+    return or_(card_words.of_card(card_words.beginnings(word)), has_status, c.id == word)
 
 
-def holder_key(name: str) -> str:
-    """A name as it is compared: no accents, no case, single spaces."""
-    plain = unicodedata.normalize("NFKD", name)
-    return " ".join("".join(char for char in plain if not unicodedata.combining(char)).casefold().split())
+async def with_name_word(tx: Tx, word: str, *, limit: int) -> list[CardEntry]:
+    """Open cards with this whole word, compared as `holder_key` does, in the name: some, where many have it."""
+    w = t.card_word.c
+    some = select(w.card_id).where(w.word == word).order_by(w.card_id).limit(_LOOKED_AT)
+    found = await _of_ids(tx, set((await tx.run(some)).scalars()))
+    return [entry for entry in found if entry.gone_at is None and entry.status != DELETED][:limit]
 
 
 async def labels(tx: Tx, card_ids: Collection[str]) -> dict[str, str]:
@@ -155,14 +206,42 @@ async def labels(tx: Tx, card_ids: Collection[str]) -> dict[str, str]:
 
 
 async def all(  # noqa: A001  read as `cards.all`
-    tx: Tx, *, status: str | None = None, program: str | None = None, limit: int = 50, offset: int = 0
+    tx: Tx,
+    *,
+    status: str | None = None,
+    program: str | None = None,
+    limit: int = 50,
+    skip: int = 0,
+    beside: ListedAfter | None = None,
 ) -> list[CardEntry]:
-    """Cards by holder name; closed ones only when `status` asks for them."""
-    asked = select(*_COLUMNS).where(*_wanted(status, program)).order_by(t.card.c.holder_key, t.card.c.id)
-    return [_entry(row) for row in (await tx.run(asked.limit(limit).offset(offset))).all()]
+    """Cards by holder name; closed ones only when `status` asks for them.
+
+    A page begins `beside` the last card of the one before it, whatever came or went meanwhile. What is to `skip` is
+    read all the same: skip little.
+    """
+    c = t.card.c
+    wanted, order = _wanted(status, program), (c.holder_key, c.id)
+    is_back = beside is not None and beside.back
+    if beside is not None:
+        place = tuple_(beside.holder_key, beside.card_id)
+        wanted.append(tuple_(*order) < place if is_back else tuple_(*order) > place)
+    asked = select(*_COLUMNS).where(*wanted).order_by(*(one.desc() if is_back else one for one in order))
+    found = [_entry(row) for row in (await tx.run(asked.limit(limit).offset(skip or None))).all()]
+    return found[::-1] if is_back else found
+
+
+async def listed_at(tx: Tx, card_id: str, *, back: bool = False) -> ListedAfter | None:
+    """The place of a card in the list; None for one that the directory does not know."""
+    asked = select(t.card.c.holder_key).where(t.card.c.id == card_id)
+    found = (await tx.run(asked)).scalar_one_or_none()
+    return None if found is None else ListedAfter(found, card_id, back)
 
 
 async def count(tx: Tx, *, status: str | None = None, program: str | None = None) -> int:
+    """As it is kept; the closed ones, for which nothing is kept, are counted."""
+    if status != DELETED:
+        kept = await card_counts.by_status(tx, program)
+        return kept.total() if status is None else kept[status]
     asked = select(func.count()).select_from(t.card).where(*_wanted(status, program))
     return int((await tx.run(asked)).scalar_one())
 
@@ -170,12 +249,6 @@ async def count(tx: Tx, *, status: str | None = None, program: str | None = None
 async def seen_at(tx: Tx, card_id: str) -> datetime | None:
     """When the card was last read from the API; None for one that never was."""
     return (await tx.run(select(t.card.c.seen_at).where(t.card.c.id == card_id))).scalar_one_or_none()
-
-
-async def reading_mark(tx: Tx) -> tuple[int, datetime | None]:
-    """How many cards there are and when one was last read: the same as long as no name or number changed."""
-    seen_at = (await tx.run(select(func.max(t.card.c.seen_at)))).scalar_one()
-    return int((await tx.run(select(func.count()).select_from(t.card))).scalar_one()), seen_at
 
 
 async def synced_at(tx: Tx, program: str) -> datetime | None:
@@ -187,6 +260,7 @@ async def synced_at(tx: Tx, program: str) -> datetime | None:
 async def mark_synced(tx: Tx, program: str, count: int) -> None:
     row = {"program": program, "synced_at": tx.now, "count": count}
     await upsert(tx, t.card_sync, [row], key=("program",))
+    await card_counts.put_together(tx)
 
 
 async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]:
@@ -236,6 +310,15 @@ def _wanted(status: str | None, program: str | None) -> list[ColumnElement[bool]
     if program is not None:
         wanted.append(t.card.c.program == program)
     return wanted
+
+
+async def _of_ids(tx: Tx, ids: Collection[str], *order: Any) -> list[CardEntry]:
+    """These cards, by holder or in another order; no more than one statement takes."""
+    if not ids:
+        return []
+    asked = select(*_COLUMNS).where(t.card.c.id.in_(sorted(ids)))
+    found = await tx.run(asked.order_by(*(order or (t.card.c.holder_key, t.card.c.id))))
+    return [_entry(row) for row in found.all()]
 
 
 async def _all(tx: Tx, *wanted: ColumnElement[bool]) -> list[CardEntry]:

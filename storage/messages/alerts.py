@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import bindparam, func, literal_column, select, update
 
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
 _A = t.alert.c
-_IS_OPEN = _A.state != "resolved"
+# In the words of the index of open ones, so that the database may use it.
+_IS_OPEN = _A.state != literal_column("'resolved'")
 # What is asked all the time is built once.
 _OPEN_ONE = select(t.alert).where(_A.dedupe == bindparam("dedupe"), _IS_OPEN)
 _OPEN_OF = select(t.alert).where(_A.kind == bindparam("kind"), _IS_OPEN).order_by(_A.raised_at, _A.id)
 _NOW = bindparam("now", type_=_A.updated_at.type)
 _WAKE = (
     update(t.alert)
-    .where(_A.state.in_(("snoozed", "acknowledged")), _A.snoozed_until <= _NOW)
+    .where(_IS_OPEN, _A.state.in_(("snoozed", "acknowledged")), _A.snoozed_until <= _NOW)
     .values(state="raised", snoozed_until=None, updated_at=_NOW)
     .returning(t.alert)
 )

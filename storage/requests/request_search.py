@@ -1,4 +1,8 @@
-"""Reading requests: by several filters at once, page by page; and which request a key belongs to."""
+"""Reading requests: by several filters at once, page by page; and which request a key belongs to.
+
+A page costs the same however many requests there are: it is read from an index that has just these requests in this
+order. Where several states or kinds are asked for it is put together from the first of each.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, select, tuple_, union_all
 
 from bot.domain.requests import Request, State
 from storage import tables as t
@@ -46,6 +51,16 @@ class Wanted:
         return given | {name: list(given[name]) for name in _LISTS if name in given}
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The request beside which a page begins: with the first after it, in the order asked for, or with `back` the last
+    before it."""
+
+    created_at: datetime
+    id: str
+    back: bool = False
+
+
 _R = t.request.c
 _LISTS = ("states", "kinds")
 _ASKS_FOR = {
@@ -57,32 +72,60 @@ _ASKS_FOR = {
     "since": _R.created_at >= bindparam("since"),
     "until": _R.created_at < bindparam("until"),
 }
+_ORDER = (_R.created_at, _R.id)
+_NEWEST_FIRST = (_R.created_at.desc(), _R.id.desc())
+# Of more kinds and states than these each request is looked at instead.
+_MOST_PARTS = 30
+_MOST: Any = bindparam("most")
 
 
-async def count(tx: Tx, wanted: Wanted) -> int:
-    where = _where(wanted.by_row, frozenset(wanted.given))
-    asked = select(func.count()).select_from(t.request).where(*where)
-    return int((await tx.run(asked, wanted.given)).scalar_one())
+async def count(tx: Tx, wanted: Wanted, *, most: int) -> int:
+    """How many there are, counted up to `most`."""
+    form = _form(wanted)
+    if not form.parts:
+        return 0
+    return int((await tx.run(_count(form), {**_values(wanted, form), "most": most})).scalar_one())
 
 
 async def page(
-    tx: Tx, wanted: Wanted, *, limit: int, offset: int = 0, oldest_first: bool = False
+    tx: Tx,
+    wanted: Wanted,
+    *,
+    limit: int,
+    skip: int = 0,
+    beside: Beside | None = None,
+    oldest_first: bool = False,
 ) -> list[Request]:
-    """The newest first unless told otherwise."""
-    given = wanted.given
-    asked = _page(wanted.by_row, frozenset(given), oldest_first)
-    return await rows(tx, asked, {**given, "most": limit, "past": offset})
+    """The newest first unless told otherwise.
+
+    A page begins `beside` the last request of the one before it, whatever came meanwhile. What is to `skip` is read
+    all the same: skip little.
+    """
+    form = _form(wanted)
+    if not form.parts:
+        return []
+    is_back = beside is not None and beside.back
+    values = {**_values(wanted, form), "most": limit, "past": skip, "reach": limit + skip}
+    if beside is not None:
+        values |= {"beside_at": beside.created_at, "beside_id": beside.id}
+    asked = _page(form, oldest_first is not is_back, beside is not None)
+    found = await rows(tx, asked, values)
+    return found[::-1] if is_back else found
 
 
 async def after(tx: Tx, wanted: Wanted, last: Request | None, *, limit: int) -> list[Request]:
     """The oldest first, those after `last`: however many there are, each page costs the same."""
-    row = t.request.c
-    where = _where(wanted.by_row, frozenset(wanted.given))
-    if last is not None:
-        later = (row.created_at == last.created_at) & (row.id > last.id)
-        where.append(or_(row.created_at > last.created_at, later))
-    asked = select(*COLUMNS).where(*where).order_by(row.created_at, row.id).limit(limit)
-    return await rows(tx, asked, wanted.given)
+    beside = None if last is None else Beside(last.created_at, last.id)
+    return await page(tx, wanted, limit=limit, beside=beside, oldest_first=True)
+
+
+async def place(tx: Tx, request_id: str, *, back: bool = False) -> Beside | None:
+    """Where a request stands in a list; None for one that there is not."""
+    found = (await tx.run(_CREATED_AT, {"id": request_id})).scalar_one_or_none()
+    return None if found is None else Beside(found, request_id, back)
+
+
+_CREATED_AT = select(_R.created_at).where(_R.id == bindparam("id"))
 
 
 async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
@@ -91,19 +134,61 @@ async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
     return {one.key: one.id for one in await tx.run_among(select(row.key, row.id), row.key, keys)}
 
 
-def _where(by_row: bool, given: frozenset[str]) -> list[ColumnElement[bool]]:
+class _Form(NamedTuple):
+    """What a statement depends on: built once for each. `parts`: the kind and state of each of its parts; none where
+    nothing can fit."""
+
+    by_row: bool
+    given: frozenset[str]
+    parts: tuple[tuple[str | None, str | None], ...] = ((None, None),)
+
+
+def _form(wanted: Wanted) -> _Form:
+    given = frozenset(wanted.given)
+    if wanted.by_row or not given & {"states", "kinds", "requester"}:
+        return _Form(wanted.by_row, given)
+    states = sorted({str(state) for state in (State if wanted.states is None else wanted.states)})
+    kinds = sorted(set(wanted.kinds or ()))
+    if "requester" in given or not kinds or len(kinds) * len(states) > _MOST_PARTS:
+        return _Form(False, given - {"states"}, tuple((None, state) for state in states))
+    return _Form(False, given - {"states", "kinds"}, tuple(product(kinds, states)))
+
+
+def _values(wanted: Wanted, form: _Form) -> dict[str, Any]:
+    return {name: value for name, value in wanted.given.items() if name in form.given}
+
+
+def _where(form: _Form, kind: str | None, state: str | None) -> list[ColumnElement[bool]]:
     return [
-        _R.rows.is_(None) if by_row else _R.parent_id.is_(None),
-        *(_ASKS_FOR[name] for name in sorted(given)),
+        _R.rows.is_(None) if form.by_row else _R.parent_id.is_(None),
+        *([] if kind is None else [_R.kind == kind]),
+        *([] if state is None else [_R.state == state]),
+        *(_ASKS_FOR[name] for name in sorted(form.given)),
     ]
 
 
 @cache
-def _page(by_row: bool, given: frozenset[str], oldest_first: bool) -> Select[Any]:
-    """It is asked all the time, so it is built once for each set of conditions that is `given`."""
-    order = (_R.created_at, _R.id) if oldest_first else (_R.created_at.desc(), _R.id.desc())
-    asked = select(*COLUMNS).where(*_where(by_row, given)).order_by(*order)
-    return asked.limit(bindparam("most")).offset(bindparam("past"))
+def _page(form: _Form, oldest_first: bool, has_beside: bool) -> Select[Any]:
+    order = _ORDER if oldest_first else _NEWEST_FIRST
+    place = tuple_(bindparam("beside_at", type_=_R.created_at.type), bindparam("beside_id", type_=_R.id.type))
+    beside = [tuple_(*_ORDER) > place if oldest_first else tuple_(*_ORDER) < place] if has_beside else []
+    if len(form.parts) == 1:
+        asked = select(*COLUMNS).where(*_where(form, *form.parts[0]), *beside)
+    else:
+        some = [select(_R.id).where(*_where(form, *part), *beside) for part in form.parts]
+        parts = [part.order_by(*order).limit(bindparam("reach")).subquery() for part in some]
+        ids = union_all(*(select(part.c.id) for part in parts)).subquery("found")
+        asked = select(*COLUMNS).join_from(ids, t.request, _R.id == ids.c.id)
+    return asked.order_by(*order).limit(_MOST).offset(bindparam("past"))
+
+
+@cache
+def _count(form: _Form) -> Select[Any]:
+    # In the order of an index, so that it is read, and no further than need be.
+    some = [select(_R.id).where(*_where(form, *part)).order_by(*_NEWEST_FIRST) for part in form.parts]
+    parts = [part.limit(_MOST).subquery() for part in some]
+    found = union_all(*(select(part.c.id) for part in parts)).limit(_MOST).subquery("found")
+    return select(func.count()).select_from(found)
 
 
 async def rows(tx: Tx, asked: Select[Any], *values: Mapping[str, Any]) -> list[Request]:

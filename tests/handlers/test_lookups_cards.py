@@ -297,3 +297,37 @@ async def test_what_cannot_be_looked_up_is_said_with_what_to_write(driver: Slack
         assert says in (await answer(driver, text))["text"], text
     cut = await answer(driver, f"/card tx {driver.world.cards[0]['id']} 52w")
     assert "cut to the last 90 days" in str(cut)
+
+
+async def test_each_card_is_listed_once_though_others_are_ordered_while_the_pages_are_turned(
+    driver: SlackDriver,
+) -> None:
+    async def order(*names: str) -> None:
+        made = [CardEntry(id=f"c-{name[-3:]}:a", program="main", holder=name) for name in names]
+        async with driver.world.store.begin() as tx:
+            await cards.put_many(tx, "main", made)
+
+    holders = [f"HOLDER {n:03}" for n in range(70)]
+    await order(*holders)
+    shown = await answer(driver, "/card list")
+    walked = [row[0] for row in rows(shown)]
+    while "More" in buttons(shown):
+        await order(f"AARDVARK A{len(walked):02}")  # before all of them
+        await driver.press(ALICE, shown, "answer:page:on", channel=OPS)
+        shown = await driver.shown_to(ALICE)
+        walked += [row[0] for row in rows(shown)]
+    last = [row[0] for row in rows(shown)]
+    await driver.press(ALICE, shown, "answer:page:back", channel=OPS)
+    before = [row[0] for row in rows(await driver.shown_to(ALICE))]
+
+    assert [name for name in walked if name in holders] == holders
+    assert [*before, *last] == walked[-25 - len(last) :]
+
+
+async def test_a_page_too_far_to_count_up_to_says_how_to_get_there(driver: SlackDriver) -> None:
+    async with driver.world.store.begin() as tx:
+        many = [CardEntry(id=f"c{n:05}", program="main", holder=f"HOLDER {n:05}") for n in range(1100)]
+        await cards.put_many(tx, "main", many)
+
+    assert "Press More there" in str(await answer(driver, "/card list page 43"))
+    assert "page 41 of " in str(await answer(driver, "/card list page 41"))

@@ -84,6 +84,39 @@ async def test_many_requests_come_page_by_page_in_place(driver: SlackDriver, mon
     assert sorted(ids(first) + ids(second)) == sorted(wanted)
 
 
+async def test_each_request_is_listed_once_though_others_are_made_while_the_pages_are_turned(
+    driver: SlackDriver, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(request_lookups, "REQUESTS_PAGE", 2)
+    wanted = [(await driver.world.top_up("1", approved=False)).id for _ in range(5)]
+    shown = await answer(driver, "/requests all")
+    walked = ids(shown)
+    while "More" in str(shown["blocks"][-1]):
+        await driver.world.top_up("2", approved=False)
+        await driver.press(ALICE, shown, "answer:page:on", channel=OPS)
+        shown = await driver.shown_to(ALICE)
+        walked += ids(shown)
+    await driver.press(ALICE, shown, "answer:page:back", channel=OPS)
+    before = ids(await driver.shown_to(ALICE))
+
+    assert sorted(walked) == sorted(wanted)
+    assert before == walked[-3:-1]
+
+
+async def test_more_requests_than_are_counted_are_said_to_be_more(
+    driver: SlackDriver, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(request_lookups, "MOST_COUNTED", 2)
+    monkeypatch.setattr(request_lookups, "REQUESTS_PAGE", 2)
+    for _ in range(3):
+        await driver.world.top_up("1", approved=False)
+
+    shown = str(await answer(driver, "/requests all"))
+
+    assert "more than 2 requests, page 1" in shown
+    assert "page 1 of" not in shown
+
+
 @pytest.mark.parametrize("word", sorted(State))
 def test_every_state_is_a_word_of_the_search(word: str) -> None:
     found = request_commands.read(word, ALICE, KINDS)

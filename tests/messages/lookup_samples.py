@@ -153,7 +153,7 @@ def answers() -> Iterator[Sample]:
     yield "/float", float_and_ledger.float_answer(the_float())
     yield "/float ledger 7d", float_and_ledger.ledger(a_ledger(), "float ledger 7d")
     sofia = a_card(holder="SOFIA MARCHETTI", last4="5601", status="FROZEN", balance_usd=Decimal("298.34"))
-    yield "/card list", cards.card_list(p.CardListView((a_card(), sofia), 66, None, 1, 3, NOW))
+    yield "/card list", cards.card_list(p.CardListView((a_card(), sofia), 66, None, 1, 3, NOW, has_more=True))
     steps = [("Top up", "card topup card_1"), ("Freeze", "card freeze card_1")]
     yield "/card show 3205", cards.card_answer(a_card(), steps)
     frozen = replace(a_freeze(State.SUCCEEDED), finished_at=NOW)
@@ -175,6 +175,8 @@ def answers() -> Iterator[Sample]:
     yield "/requests, none", request_lists.inbox(p.InboxView((), (), ()))
     page = RequestPage((a_top_up(), bobs, rejected), 3, 1, 1)
     yield "/requests all 7d", request_lists.search(page, "all, last 7 days", "requests all 7d", ZONE)
+    many = RequestPage((a_top_up(), bobs, rejected), 1000, 2, None, has_more=True)
+    yield "/requests all, of more than are counted", request_lists.search(many, "all", "requests all", ZONE)
     none = RequestPage((), 0, 1, 1)
     yield "/requests failed 7d", request_lists.search(none, "failed, last 7 days", "requests failed 7d", ZONE)
     yield "/requests show", replies.request_answer(view_of(a_top_up(State.SUCCEEDED)))

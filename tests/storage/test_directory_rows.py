@@ -150,7 +150,7 @@ async def test_cards_are_listed_by_name_and_status_in_pages(team: Store) -> None
 
         everyone = [c.id for c in await cards.all(tx)]
         assert everyone == ["c4rdA", "c4rda", "cB", "cC", "cZ"]
-        assert [c.id for c in await cards.all(tx, limit=2, offset=2)] == ["cB", "cC"]
+        assert [c.id for c in await cards.all(tx, limit=2, skip=2)] == ["cB", "cC"]
         assert [c.id for c in await cards.all(tx, status="FROZEN")] == ["cB"]
         assert [c.id for c in await cards.all(tx, status="DELETED")] == ["cX"]
         counts = [await cards.count(tx, status=s) for s in (None, "FROZEN", "DELETED", "BLOCKED")]

@@ -136,8 +136,8 @@ async def test_requests_are_found_by_everything_at_once_and_walked_without_a_gap
         while some := await request_search.after(tx, Wanted(), last, limit=7):
             walked += [r.id for r in some]
             last = some[-1]
-        found = await request_search.page(tx, wanted, limit=100, offset=0)
-        counted = await request_search.count(tx, wanted)
+        found = await request_search.page(tx, wanted, limit=100)
+        counted = await request_search.count(tx, wanted, most=1000)
         keys = await request_search.by_key(tx, [made[0].key, "co-none"])
 
     assert walked == [r.id for r in ordered]
@@ -181,7 +181,7 @@ async def test_a_batch_stands_for_its_rows_or_its_rows_for_it(store: Store) -> N
 
     async with store.read() as tx:
         listed, rows, on_card = [
-            {r.id for r in await request_search.page(tx, wanted, limit=10, offset=0)}
+            {r.id for r in await request_search.page(tx, wanted, limit=10)}
             for wanted in (Wanted(), Wanted(each_row=True), Wanted(subject="card-1"))
         ]
 

@@ -217,9 +217,13 @@ def by_day(moved: Iterable[tuple[datetime, Decimal]], period: Period) -> tuple[t
 
 @dataclass(frozen=True, slots=True)
 class RequestPage:
-    """A page of requests that fit a search, the newest first; pages count from 1."""
+    """A page of requests that fit a search, the newest first; pages count from 1.
+
+    `pages` is None where there are more than `total`: no further is counted. `has_more`: others follow this page.
+    """
 
     rows: tuple[Request, ...]
     total: int
     page: int
-    pages: int
+    pages: int | None
+    has_more: bool = False

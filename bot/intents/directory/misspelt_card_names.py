@@ -24,10 +24,14 @@ def find_misspelt_names(text: str, cards: Directory) -> Iterator[tuple[str, Sequ
 
 def cards_named_like(word: str, cards: Directory) -> Sequence[KnownCard]:
     """Cards with a name one slip away from a folded word: same first letter, at least four letters."""
+    near = names_spelled_nearly(word, cards.words_spelled_like(word))
+    return [card for w in near for card in cards.with_word(w)]
+
+
+def names_spelled_nearly(word: str, names: Sequence[str]) -> list[str]:
+    """Those of the folded `names` that are one slip away from a folded word of at least four letters."""
     if len(word) < _SHORTEST:
-        return ()
+        return []
     from rapidfuzz.distance import OSA
 
-    near = cards.words_spelled_like(word)
-    found = [w for w in near if w != word and OSA.distance(w, word, score_cutoff=1) <= 1]
-    return [card for w in found for card in cards.with_word(w)]
+    return [name for name in names if name != word and OSA.distance(name, word, score_cutoff=1) <= 1]

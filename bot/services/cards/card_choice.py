@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.domain.cards import CardEntry
-from bot.intents import Directory, KnownCard, find_misspelt_names
+from bot.intents import Directory, KnownCard, find_misspelt_names, names_spelled_nearly
 from bot.operations import refuse_card_number
 from bot.services import people
 from bot.services.core import Core
-from storage.cards import cards
+from storage.cards import card_words, cards
 from storage.transaction import Tx
 
+# What may stand around a word.
+_MARKS = ".,;:!?\"'()“”‘’"
 OFFERED = 100  # the most options that Slack takes
 _NAMED = 5  # candidates in one sentence
 _SHOWN = 60  # characters of what was typed
-# A program holds some ten thousand cards at most.
-_MOST_CARDS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ async def chosen(core: Core, text: str) -> Chosen:
     written = text[:_SHOWN]
     if found:
         return Chosen(
-            None, f"“{written}” fits {len(found)} cards: {_candidates(found)}. Choose one under Card."
+            None, f"“{written}” fits {how_many(found)}: {_candidates(found)}. Choose one under Card."
         )
     if near:
         return Chosen(
@@ -116,6 +116,11 @@ async def example(core: Core) -> CardEntry | None:
     return None
 
 
+def how_many(found: list[CardEntry]) -> str:
+    """`3 cards`; of more than are looked at, `200 cards or more`."""
+    return f"{len(found)} cards or more" if len(found) >= cards.MOST_MEANT else f"{len(found)} cards"
+
+
 def _candidates(found: list[CardEntry]) -> str:
     more = [f"{len(found) - _NAMED} more"] if len(found) > _NAMED else []
     return "; ".join([*map(_candidate, found[:_NAMED]), *more])
@@ -128,9 +133,15 @@ def _candidate(entry: CardEntry) -> str:
 
 async def _named_like(tx: Tx, text: str) -> list[CardEntry]:
     """Cards of which a word of `text` is nearly a name, one slip away from it."""
-    if not any(word.isalpha() for word in text.split()):
+    known: dict[str, CardEntry] = {}
+    for word in text.split():
+        typed = card_words.holder_key(word).strip(_MARKS)
+        if any(char.isalpha() for char in typed):
+            # By the first letter, which is never the one mistyped: names are some thousands, whatever the fleet.
+            near = names_spelled_nearly(typed, await card_words.names_beginning(tx, typed[0]))
+            known |= {e.id: e for name in near for e in await cards.with_name_word(tx, name, limit=OFFERED)}
+    if not known:
         return []
-    known = {entry.id: entry for entry in await cards.all(tx, limit=_MOST_CARDS)}
     names = Directory([KnownCard(last4=e.last4 or "", holder=e.holder, id=e.id) for e in known.values()])
     near = [card.id for _, meant in find_misspelt_names(text, names) for card in meant]
     return [known[card_id] for card_id in dict.fromkeys(near)][:OFFERED]

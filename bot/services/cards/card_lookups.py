@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -14,6 +14,7 @@ from bot.domain.events import CardStatement
 from bot.domain.requests import OPEN
 from bot.domain.time import periods
 from bot.partner.errors import PartnerError
+from bot.services import paging
 from bot.services.cards import freezes, purchases
 from bot.services.cards.card_sync import refresh_card
 from bot.services.core import Core
@@ -80,19 +81,28 @@ def _card(entry: CardEntry) -> CardView:
     )
 
 
-async def card_list(core: Core, *, status: str | None = None, page: int = 1) -> CardListView:
-    """One page of the directory with balances from POST /cards/balances (cached there, with their age)."""
+async def card_list(
+    core: Core, *, status: str | None = None, page: int = 1, beside: str = ""
+) -> CardListView:
+    """One page of the directory with balances from POST /cards/balances (cached there, with their age).
+
+    `beside`: where the page before or after it ended, as `after:CARD-ID` or `before:CARD-ID`. Raises NotFound for a
+    number that is too high to count up to.
+    """
     async with core.store.read() as tx:
         total = await cards.count(tx, status=status)
-        pages = max(1, math.ceil(total / PAGE))
-        page = min(max(page, 1), pages)
-        rows = await cards.all(tx, status=status, limit=PAGE, offset=(page - 1) * PAGE)
+        pages = paging.number_of_pages(total, PAGE)
+        side, _, last = beside.partition(":")
+        place = await cards.listed_at(tx, last, back=side == "before") if last else None
+        page, skip = paging.begins(max(page, 1), pages, PAGE, is_placed=place is not None)
+        rows = await cards.all(tx, status=status, limit=PAGE + 1, skip=skip, beside=place)
         synced_at = await cards.synced_at(tx, core.default_program)
-    shown = tuple(await _with_balances(core, rows))
-    return CardListView(shown, total, status, page, pages, synced_at)
+    of_page, has_more = paging.cut(rows, PAGE, back=place is not None and place.back)
+    shown = tuple(await _with_balances(core, of_page))
+    return CardListView(shown, total, status, page, pages, synced_at, has_more)
 
 
-async def _with_balances(core: Core, rows: list[CardEntry]) -> list[CardView]:
+async def _with_balances(core: Core, rows: Sequence[CardEntry]) -> list[CardView]:
     """Balances of these cards; where they cannot be read they stay what we last knew."""
     found: dict[str, tuple[Decimal | None, Any]] = {}
     for program in {row.program for row in rows}:

@@ -23,7 +23,7 @@ async def of_card(tx: Tx, core: Core, card_id: str) -> list[Freeze]:
     freezing = operations.leaving(core.kinds, "FROZEN")
     switching = (*freezing, *operations.leaving(core.kinds, "ACTIVE"))
     wanted = request_search.Wanted(states=_SENT, kinds=switching, subject=card_id, each_row=True)
-    switches = await request_search.page(tx, wanted, limit=_MOST, offset=0)
+    switches = await request_search.page(tx, wanted, limit=_MOST)
     found: list[Freeze] = []
     until: datetime | None = None
     for request in sorted(switches, key=_since, reverse=True):

@@ -12,7 +12,7 @@ from bot.intents import Directory, Facts, KnownCard, Thread
 from bot.operations import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from storage.cards import cards, otp_recipients
+from storage.cards import card_counts, cards, otp_recipients
 from storage.messages import Dialog, Place, dialogs
 from storage.transaction import Tx
 
@@ -59,7 +59,7 @@ class Names:
         self._directory = Directory()
 
     async def read(self, tx: Tx) -> Directory:
-        mark = await cards.reading_mark(tx)
+        mark = await card_counts.mark(tx)
         if mark != self._mark:
             self._directory = Directory([known_card(e) for e in await cards.all(tx, limit=_MOST_CARDS)])
             self._mark = mark

@@ -17,7 +17,7 @@ from bot.services.events import CURSOR, POLLED
 from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models import AlertView, Freshness, ProgramState, StatusView
-from storage.cards import api_snapshots, cards
+from storage.cards import api_snapshots, card_counts, cards
 from storage.events import cursors, inbox, webhook_secrets
 from storage.messages import alerts
 from storage.operators import pauses
@@ -66,10 +66,9 @@ async def program_state(core: Core, program: str) -> ProgramState:
     known = await float_lookups.float_known(core, program=program)
     async with core.store.read() as tx:
         secret = await webhook_secrets.newest(tx, program)
-        found = {status: await cards.count(tx, status=status, program=program) for status in _STATUSES}
-        total = await cards.count(tx, program=program)
-        others = total - sum(found.values())
-        by_state = {status.lower(): n for status, n in found.items() if n} | (
+        kept = await card_counts.by_status(tx, program)
+        others = sum(n for status, n in kept.items() if status not in _STATUSES)
+        by_state = {status.lower(): kept[status] for status in _STATUSES if kept[status]} | (
             {"others": others} if others else {}
         )
         return ProgramState(

@@ -163,7 +163,9 @@ async def resolve_card(tx: Tx, text: str, by: NamedBy | None = None) -> CardEntr
         raise NotFound(await card_choice.why_none(tx, text))
     shown = "; ".join(map(_candidate, found[:_MOST_CANDIDATES]))
     more = f"; and {len(found) - _MOST_CANDIDATES} more" if len(found) > _MOST_CANDIDATES else ""
-    raise NotFound(f"“{written}” fits {len(found)} cards: {shown}{more}. Give the id of the one you mean.")
+    raise NotFound(
+        f"“{written}” fits {card_choice.how_many(found)}: {shown}{more}. Give the id of the one you mean."
+    )
 
 
 def _candidate(entry: CardEntry) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
 from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
-from bot.services import people
+from bot.services import paging, people
 from bot.services.core import Core
 from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
 from bot.services.requests.batch_summary import RowWarning
@@ -36,6 +35,8 @@ from storage.requests import decisions, request_search, requests
 from storage.transaction import Tx
 
 REQUESTS_PAGE = 25
+# What is counted, and how far a page can be named by its number; the rest is turned page by page.
+MOST_COUNTED = 1_000
 _MOST_PENDING = 100
 # So many cards are read at the same time; the API's rate limit is everybody's.
 _AT_ONCE = 5
@@ -181,16 +182,25 @@ async def search(
     requester: str = "",
     period: Period | None = None,
     page: int = 1,
+    beside: str = "",
 ) -> RequestPage:
-    """One page of the requests that fit everything given; a page past the end is the last one."""
+    """One page of the requests that fit everything given; a page past the end is the last one.
+
+    `beside`: where the page before or after it ended (`after:R-7K3M`, `before:R-7K3M`), so that nothing is shown twice
+    or left out, whatever comes meanwhile. Raises NotFound for a number that is too high to count up to.
+    """
     since, until = (period.since, period.until) if period else (None, None)
     wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
     async with core.store.read() as tx:
-        total = await request_search.count(tx, wanted)
-        pages = max(1, math.ceil(total / REQUESTS_PAGE))
-        page = min(page, pages)
-        rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE, offset=(page - 1) * REQUESTS_PAGE)
-    return RequestPage(tuple(rows), total, page, pages)
+        counted = await request_search.count(tx, wanted, most=MOST_COUNTED + 1)
+        total = min(counted, MOST_COUNTED)
+        pages = paging.number_of_pages(total, REQUESTS_PAGE) if total == counted else None
+        side, _, last = beside.partition(":")
+        place = await request_search.place(tx, last, back=side == "before") if last else None
+        page, skip = paging.begins(page, pages, REQUESTS_PAGE, is_placed=place is not None)
+        rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE + 1, skip=skip, beside=place)
+    shown, has_more = paging.cut(rows, REQUESTS_PAGE, back=place is not None and place.back)
+    return RequestPage(tuple(shown), total, page, pages, has_more)
 
 
 async def confirmation_of_batch(

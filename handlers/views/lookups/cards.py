@@ -15,7 +15,7 @@ from bot.domain.money import format_usd
 from bot.view_models import CardListView, CardView
 from handlers.views import blocks as b
 from handlers.views import charts, ids
-from handlers.views.replies import age, listed, pages, with_buttons
+from handlers.views.replies import age, listed, pages, pages_beside, with_buttons
 
 ROWS = 25
 _LAST = 5
@@ -135,7 +135,8 @@ def card_list(found: CardListView, command: str = "card list") -> b.Block:
         f" · balances as your card provider last read them, the oldest {b.when(oldest)}" if oldest else ""
     )
     blocks.append(b.context(f"{read}{balances}"))
-    return with_buttons(b.message(b.esc(head), blocks), pages(command, found.page, found.pages))
+    buttons = pages_beside(command, found.page, [c.id for c in found.cards], has_more=found.has_more)
+    return with_buttons(b.message(b.esc(head), blocks), buttons)
 
 
 def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:

@@ -9,7 +9,7 @@ from bot.domain.money import format_usd
 from bot.domain.requests import Request, Verification
 from bot.view_models import InboxView
 from handlers.views import blocks as b
-from handlers.views.replies import listed, pages, with_buttons
+from handlers.views.replies import listed, pages_beside, with_buttons
 from handlers.views.requests import states
 
 
@@ -30,8 +30,11 @@ def inbox(found: InboxView) -> b.Block:
 
 def search(found: RequestPage, asked: str, command: str, zone: ZoneInfo) -> b.Block:
     """Requests that fit a search, in a table; `asked` says in words what was searched for."""
-    head = b.counted(found.total, "request")
-    number = f", page {found.page} of {found.pages}" if found.pages > 1 else ""
+    if found.pages is None:
+        head, number = f"more than {found.total:,} requests", f", page {found.page}"
+    else:
+        head = b.counted(found.total, "request")
+        number = f", page {found.page} of {found.pages}" if found.pages > 1 else ""
     blocks = [b.header(f"{head}{number}"), b.section(f"*{b.esc(asked)}*")]
     if found.rows:
         rows = [_row(one, zone) for one in found.rows]
@@ -41,7 +44,8 @@ def search(found: RequestPage, asked: str, command: str, zone: ZoneInfo) -> b.Bl
     blocks.append(
         b.context("from Countersign's own database, just now · see one with `/requests show R-XXXX`")
     )
-    return with_buttons(b.message(head, blocks), pages(command, found.page, found.pages))
+    buttons = pages_beside(command, found.page, [one.id for one in found.rows], has_more=found.has_more)
+    return with_buttons(b.message(head, blocks), buttons)
 
 
 def _row(one: Request, zone: ZoneInfo) -> tuple[str, ...]:

@@ -100,8 +100,13 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
         world.wanted = 1
         while sum(process.owner.alive for process in world.processes) > 1 and world.bot is not None:
             self.end(world.bot)
-        if world.bot is not None:
-            world.bot.lead_alone()
+        last = world.bot
+        for _ in range(20):  # what led before may have died, and its lease lasts
+            if last is None or last.leads:
+                break
+            self.drive(10.0, leap_s=5.0)
+        if last is not None:
+            last.lead_alone()
             self.drive(40.0, leap_s=5.0)  # until its lease is as long
 
     def _everybody_is_back(self) -> None:

@@ -124,6 +124,11 @@ class Process:
     def ready(self) -> bool:
         return self.owner.alive and self.bolt is not None
 
+    @property
+    def leads(self) -> bool:
+        """Does it watch and post?"""
+        return self.running is not None and self.running.core.leads()
+
     def lead_alone(self) -> None:
         """No other process is left, so that the clock may leap by more than a lease without taking it away."""
         leader = self.running.parts.leader if self.running else None

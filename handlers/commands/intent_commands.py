@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bot.domain.events import PurchaseFilter
 from bot.intents import Reading
 from handlers.commands.lookup import Command
 
@@ -21,9 +23,13 @@ def command_of(reading: Reading, now: datetime, zone: ZoneInfo) -> Command:
     """The look-up of a read. `now` is aware; `zone` the asking person's."""
     stretch = period(reading.slots, now, zone)
     intent = reading.intent
+    if intent == "card_transactions" and not _card(reading):
+        intent = "spend_show"  # of all cards: the sum, by card and merchant
     if intent == "decline_explain" and _card(reading):
         # The page of a card shows its declines with the next step; its statement those of a longer time.
         intent = "card_transactions" if stretch else "card_show"
+    if intent == "pending_approvals" and reading.slots.get("person"):
+        return Command("requests", "waiting", str(reading.slots["person"]))
     (command, subcommand), arguments = COMMANDS[intent]
     words = arguments(reading, stretch)
     return Command(command, subcommand, " ".join(filter(None, words)))
@@ -68,7 +74,29 @@ def _that_card(reading: Reading, period: str) -> tuple[str, ...]:
 
 
 def _card_and_period(reading: Reading, period: str) -> tuple[str, ...]:
-    return (_card(reading), period)
+    return (_card(reading), _only(reading).typed, period)
+
+
+def _on_card(reading: Reading, period: str) -> tuple[str, ...]:
+    card = _card(reading)
+    return (f"on {card}" if card else "", _only(reading).typed, period)
+
+
+def _of_card(reading: Reading, period: str) -> tuple[str, ...]:
+    return (_card(reading), str(reading.slots.get("kind") or ""), period)
+
+
+def _request(reading: Reading, period: str) -> tuple[str, ...]:
+    return (str(reading.slots.get("request") or ""),)
+
+
+def _only(reading: Reading) -> PurchaseFilter:
+    """Which purchases are meant, from the slots that say so."""
+    slots = reading.slots
+    words = {"above": "above", "at_least": "at least", "below": "below", "at_most": "at most"}
+    bounds = tuple((word, Decimal(str(slots[name]))) for name, word in words.items() if slots.get(name))
+    merchant = str(slots.get("merchant") or "").replace('"', "")
+    return PurchaseFilter(merchant, bounds, str(slots.get("status") or ""))
 
 
 def _the_period(reading: Reading, period: str) -> tuple[str, ...]:
@@ -99,4 +127,7 @@ COMMANDS: Mapping[str, tuple[tuple[str, str], Arguments]] = {
     "ledger_show": (("float", "ledger"), _the_period),
     "pending_approvals": (("requests", ""), _nothing),
     "alerts_show": (("countersign", "alerts"), _nothing),
+    "request_show": (("requests", "show"), _request),
+    "card_requests": (("card", "requests"), _of_card),
+    "spend_show": (("card", "spend"), _on_card),
 }

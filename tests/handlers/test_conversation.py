@@ -210,12 +210,14 @@ async def test_never_mind_clears_the_question_and_touches_nothing_else(talk: Tal
     assert (await talk.driver.newest()).state == "pending"
 
 
-async def test_it_is_the_card_of_this_thread_and_of_this_person_only(talk: Talk, card: Json) -> None:
+async def test_it_is_the_card_of_this_conversation_and_of_this_person_only(talk: Talk, card: Json) -> None:
     await talk.say(f"balance of {card['last4']}")
     shown = await talk.say("put 40 on it")
     assert "PRIYA NAIR" in shown
 
-    elsewhere = Talk(talk.driver)
+    below = Talk(talk.driver)  # in the main box of the same direct message
+    assert "PRIYA NAIR" in await below.say("put 40 on it")
+    elsewhere = Talk(talk.driver, ALICE, OPS)
     assert "Which card" in await elsewhere.say("put 40 on it")
     bob = Talk(talk.driver, BOB, "D0BOB")
     assert "Which card" in await bob.say("put 40 on it")

@@ -6,8 +6,17 @@ names that are one slip away from a holder's. Nothing here decides what a text m
 
 from __future__ import annotations
 
-from bot.intents.directory.card_directory import WORD, Directory, bare_word, each_once, fold
+from bot.intents.directory.card_directory import WORD, Directory, bare_word, each_once, fold, name_words
 from bot.intents.directory.misspelt_card_names import find_misspelt_names
 from bot.intents.directory.ordinary_words import ORDINARY
 
-__all__ = ["ORDINARY", "WORD", "Directory", "bare_word", "each_once", "find_misspelt_names", "fold"]
+__all__ = [
+    "ORDINARY",
+    "WORD",
+    "Directory",
+    "bare_word",
+    "each_once",
+    "find_misspelt_names",
+    "fold",
+    "name_words",
+]

@@ -15,6 +15,7 @@ from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
+from bot.intents import fold
 from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
 from bot.services import people
@@ -26,6 +27,7 @@ from bot.services.requests.drafts import (
     limit_lines_for_approvers,
     on_target,
     recorded_concerns,
+    resolve_card,
 )
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
@@ -63,14 +65,35 @@ def waiting_for(slack_id: str, waiting: Iterable[Pending], standing: Standing) -
     return tuple(p.request for p in waiting if waits_for(slack_id, p.request, p.approved_by, standing))
 
 
-async def inbox_of(core: Core, slack_id: str) -> InboxView:
-    """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
+async def inbox_of(core: Core, slack_id: str, name: str = "") -> InboxView:
+    """What waits for this person, what they asked for, what was decided lately; oldest waiting first.
+
+    `name` is theirs, where somebody else looks.
+    """
     standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         waiting = waiting_for(slack_id, await pending(tx), standing)
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
-    return InboxView(waiting, tuple(mine), tuple(recent))
+    return InboxView(waiting, tuple(mine), tuple(recent), name)
+
+
+async def people_called(core: Core, written: str) -> Mapping[str, str]:
+    """Who may decide or has an open request, and is called so: Slack id to display name.
+
+    `written` is a Slack id, or a name as people write it: the whole of it or one of its words, with or without @.
+    """
+    standing = await people.standing_lately(core)
+    async with core.store.read() as tx:
+        waiting = await requests.find(tx, states=OPEN, limit=_MOST_PENDING)
+    names = {one.requester: one.requester_name for one in waiting}
+    names |= {one: (await core.directory.actor(one)).name for one in standing.approvers if one not in names}
+    wanted = fold(written.strip().removeprefix("@"))
+    return {
+        one: name
+        for one, name in names.items()
+        if wanted and (written == one or wanted == fold(name) or wanted in fold(name).split())
+    }
 
 
 async def request_view(core: Core, request_id: str) -> RequestView:
@@ -179,18 +202,31 @@ async def search(
     states: Collection[State] = (),
     kinds: Collection[str] = (),
     requester: str = "",
+    subject: str = "",
     period: Period | None = None,
     page: int = 1,
 ) -> RequestPage:
-    """One page of the requests that fit everything given; a page past the end is the last one."""
+    """One page of the requests that fit everything given; a page past the end is the last one.
+
+    With a `subject`, such as the id of a card, the rows of batches count one by one.
+    """
     since, until = (period.since, period.until) if period else (None, None)
-    wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
+    wanted = request_search.Wanted(
+        states or None, kinds or None, requester or None, subject or None, since=since, until=until
+    )
     async with core.store.read() as tx:
         total = await request_search.count(tx, wanted)
         pages = max(1, math.ceil(total / REQUESTS_PAGE))
         page = min(page, pages)
         rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE, offset=(page - 1) * REQUESTS_PAGE)
     return RequestPage(tuple(rows), total, page, pages)
+
+
+async def open_about_card(core: Core, text: str) -> RequestPage:
+    """The open requests about the card that `text` names. Raises NotFound, and ValueError for a card number."""
+    async with core.store.read() as tx:
+        entry = await resolve_card(tx, text)
+    return await search(core, states=OPEN, subject=entry.id)
 
 
 async def confirmation_of_batch(

@@ -125,7 +125,7 @@ class SetLimits(Operation):
     def opposite_texts(self, facts: Facts) -> Mapping[str, str]:
         """The limits that were set before, in USD; one that was not set stays as it is now."""
         before = {name: facts.get(name) for name in self.wanted}
-        known = {name: str(usd) for name, usd in before.items() if usd is not None}
+        known = {name: f"{usd:.2f}" for name, usd in before.items() if usd is not None}
         return {"card": self.card, **known} if known else {}
 
     def concerns(self, facts: Facts) -> list[Concern]:

@@ -137,7 +137,8 @@ async def _waiting_about_card(asked: Asking, written: str) -> Block:
 
 
 async def _show(asked: Asking) -> Block:
-    return replies.request_answer(await request_lookups.request_view(asked.core, await _one(asked)))
+    found = await request_lookups.request_view(asked.core, await _one(asked))
+    return replies.request_answer(found, await request_lookups.who_can_decide(asked.core, found))
 
 
 async def _one(asked: Asking) -> str:

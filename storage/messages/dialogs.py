@@ -103,7 +103,7 @@ async def _one(
 ) -> Dialog | None:
     """Sweeps first, so it needs a transaction that writes."""
     await tx.run(delete(t.dialog).where(t.dialog.c.expires_at <= tx.now))
-    asked = select(t.dialog).where(*wanted).order_by(newest.desc()).limit(1)
+    asked = select(t.dialog).where(*wanted).order_by(newest.desc(), t.dialog.c.thread_ts.desc()).limit(1)
     row = (await tx.run(asked)).one_or_none()
     return None if row is None else _dialog(tx, row)
 

@@ -9,7 +9,7 @@ from bot.intents.plain_text import Clause, is_doubted, is_negated
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
-from bot.intents.recognition import is_pause, is_undo, kind_of_request, without_the_wish
+from bot.intents.recognition import is_pause, is_undo, kind_of_request, without_the_wish, without_undo_words
 
 UNDO, PAUSE = "undo", "pause_sending"
 
@@ -28,7 +28,7 @@ def _undo(clause: Clause, context: Context) -> Reading:
     requests = context.found.inside(clause.text, "request")
     if requests:
         slots["request"] = requests[0].value
-    kind = kind_of_request(without_the_wish(clause.text))
+    kind = kind_of_request(without_undo_words(clause.text))
     if kind:
         slots["kind"] = kind
     cards = context.found.inside(clause.text, "card")

@@ -63,6 +63,11 @@ def is_pause(bare: str) -> bool:
     return _PAUSE.match(bare) is not None
 
 
+def without_undo_words(text: str) -> str:
+    """The clause without the words that ask to take back: `withdraw` and `cancel` name no kind of request then."""
+    return _UNDO_WORDS.sub(" ", _LED_BY.sub("", text))
+
+
 def without_the_wish(text: str) -> str:
-    """The clause without the words that ask for it: `undo`, `wait` and `stop` by themselves read like a negation."""
-    return _PAUSE_WORDS.sub(" ", _UNDO_WORDS.sub(" ", _LED_BY.sub("", text)))
+    """The clause without any words that ask for it: `undo`, `wait` and `stop` by themselves read like a negation."""
+    return _PAUSE_WORDS.sub(" ", without_undo_words(text))

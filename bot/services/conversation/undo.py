@@ -17,7 +17,7 @@ _WITHOUT_EFFECT = (State.REJECTED, State.CANCELLED, State.EXPIRED)
 
 
 async def what_follows(
-    core: Core, slack_id: str, reading: Reading, cards: Directory
+    core: Core, slack_id: str, reading: Reading, known: Directory
 ) -> Request | Reading | str:
     """A request that its requester may still cancel, the reading of its opposite, or a sentence why there is neither.
 
@@ -26,7 +26,7 @@ async def what_follows(
     """
     found = await _meant(core, slack_id, reading)
     if found is None:
-        return _of_somebody_else(core, reading) or f"You have made no such request. {_NOTHING}"
+        return await _of_somebody_else(core, reading) or f"You have made no such request. {_NOTHING}"
     if found.requester != slack_id:
         return (
             f"{found.id} was requested by {found.requester_name}. Only {found.requester_name} can cancel it; an"
@@ -39,7 +39,7 @@ async def what_follows(
         )
     async with core.store.read() as tx:
         may_cancel = await local_facts.can_be_cancelled(tx, core, found)
-    return found if may_cancel else _ended(found) or _opposite(core, found, cards)
+    return found if may_cancel else _ended(found) or _opposite(core, found, known)
 
 
 async def _meant(core: Core, slack_id: str, reading: Reading) -> Request | None:
@@ -52,13 +52,17 @@ async def _meant(core: Core, slack_id: str, reading: Reading) -> Request | None:
     return page.rows[0] if page.rows else None
 
 
-def _of_somebody_else(core: Core, reading: Reading) -> Reading | None:
+async def _of_somebody_else(core: Core, reading: Reading) -> Reading | None:
     """`undo the freeze on Sofia`, which somebody else requested: what is meant is plain, and others may request it."""
     first = next((cls for cls in core.kinds.values() if cls.command[1] == reading.slots.get("kind")), None)
     other = core.kinds.get(first.opposite) if first else None
     if first is None or other is None or first.moves_money or reading.card is None or not first.leaves_card:
         return None
-    if reading.card.status != first.leaves_card:
+    of_status = [kind for kind, cls in core.kinds.items() if cls.leaves_card]
+    page = await request_lookups.search(
+        core, states=(State.SUCCEEDED,), kinds=of_status, subject=reading.card.id
+    )
+    if not page.rows or page.rows[0].kind != first.kind:
         return None
     note = "You did not request this yourself. Check who did, and why, before you submit."
     return Reading(
@@ -97,7 +101,7 @@ def _ended(found: Request) -> str:
     return ""
 
 
-def _opposite(core: Core, found: Request, cards: Directory) -> Reading | str:
+def _opposite(core: Core, found: Request, known: Directory) -> Reading | str:
     cls = core.kinds[found.kind]
     operation = cls.of_stored(found.terms, found.subject_label)
     other = core.kinds.get(cls.opposite)
@@ -107,7 +111,7 @@ def _opposite(core: Core, found: Request, cards: Directory) -> Reading | str:
     slots = {forms.REASON: f"Undo {found.id}", **texts}
     card = None
     if "card" in texts:
-        card = next(iter(cards.called(texts["card"])), None)
+        card = next(iter(known.called(texts["card"])), None)
         if card is None:
             return f"{found.id} ({found.headline}) is done, and its card is closed. {_NOTHING}"
         slots["card"] = card.last4

@@ -12,7 +12,7 @@ from bot.domain.alerts import float_alerts
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
-from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
+from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of, who_may_decide
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
 from bot.intents import fold
@@ -88,7 +88,8 @@ async def people_called(core: Core, written: str) -> Mapping[str, str]:
         waiting = await requests.find(tx, states=OPEN, limit=_MOST_PENDING)
     names = {one.requester: one.requester_name for one in waiting}
     names |= {one: (await core.directory.actor(one)).name for one in standing.approvers if one not in names}
-    wanted = fold(written.strip().removeprefix("@"))
+    written = written.strip().removeprefix("@")
+    wanted = fold(written)
     return {
         one: name
         for one, name in names.items()
@@ -100,6 +101,14 @@ async def request_view(core: Core, request_id: str) -> RequestView:
     """Raises NotFound."""
     async with core.store.read() as tx:
         return await view_models.request(tx, core, await existing(tx, request_id))
+
+
+async def who_can_decide(core: Core, found: RequestView) -> tuple[str, ...]:
+    """Display names of those who can approve or reject a pending request now; empty for any other. By name."""
+    if found.request.state is not State.PENDING:
+        return ()
+    able = who_may_decide(found.request, found.decisions, await people.standing_lately(core))
+    return tuple(sorted([(await core.directory.actor(one)).name for one in able]))
 
 
 async def in_full(core: Core, request_id: str, slack_id: str, standing: Standing) -> tuple[Line, ...]:

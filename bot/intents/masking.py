@@ -30,9 +30,11 @@ _IN_WORDS: Final = {
     "r": "<request>",
     "m": "<person>",
     "k": "<reference>",
+    "f": "<other>",
 }
 _TOKEN: Final = re.compile(r"<[a-z]+>|[^\s<>]+")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_BEFORE_STOP: Final = re.compile(r" (?=[,.;:!?](?: |$))")
 _ENDS: Final = re.compile(r"[.!?:]$")
 
 
@@ -48,7 +50,7 @@ def masked(text: str, facts: Facts, names: Collection[str] = ()) -> str:
     found = read_entities(as_one_line(cleaned.text), facts, Directory.of(facts.cards))
     worded = _KIND.sub(lambda sign: _IN_WORDS.get(sign[1], "<number>"), found.cased)
     known = {word for name in names for word in name_words(name)}
-    return " ".join(_tokens(worded, known))[:MOST]
+    return _BEFORE_STOP.sub("", " ".join(_tokens(worded, known)))[:MOST]
 
 
 def _tokens(text: str, known: Collection[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Texts that ask for nothing: a greeting, thanks, or a sentence in another language.
 
-Used only where no request and no question was understood. Whether a text is in another language is told by its
-letters, or by several small words of one language that are no English ones: a name with an accent is never enough.
+Used only where no request and no question was understood. A text is in another language by its letters, or by several
+small words of one language that are no English ones: a name with an accent is never enough.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ def is_other_language(text: str) -> bool:
     """Whether a text is a sentence of another language than English. Careful: in doubt it is English."""
     letters = [char for char in text if char.isalpha()]
     foreign = sum(not _is_latin(char) for char in letters)
-    if foreign >= _LETTERS_ENOUGH and foreign * 2 > len(letters):
-        return True
     words = _WORD.findall(text.lower())
     english = sum(word in _ENGLISH for word in words)
+    in_other_letters = sum(not all(_is_latin(char) for char in word if char.isalpha()) for word in words)
+    if foreign >= _LETTERS_ENOUGH and foreign * 2 > len(letters) and in_other_letters > english:
+        return True
     small = max(len({word for word in words if word in language}) for language in _LANGUAGES)
     both = max(len({w for w in words if w in language and w in _ENGLISH}) for language in _LANGUAGES)
     return small - both >= _ENOUGH and small > english and small * 3 >= len(words)

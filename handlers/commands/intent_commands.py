@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from bot.domain.events import PurchaseFilter
 from bot.intents import Reading
 from handlers.commands.lookup import Command
 
 _HOUR = timedelta(hours=1)
+# Slots that bound an amount; with a space for the underscore, as commands have them.
+_BOUNDS = ("above", "at_least", "below", "at_most")
 
 
 def command_of(reading: Reading, now: datetime, zone: ZoneInfo) -> Command:
@@ -74,12 +74,12 @@ def _that_card(reading: Reading, period: str) -> tuple[str, ...]:
 
 
 def _card_and_period(reading: Reading, period: str) -> tuple[str, ...]:
-    return (_card(reading), _only(reading).typed, period)
+    return (_card(reading), _only(reading), period)
 
 
 def _on_card(reading: Reading, period: str) -> tuple[str, ...]:
     card = _card(reading)
-    return (f"on {card}" if card else "", _only(reading).typed, period)
+    return (f"on {card}" if card else "", _only(reading), period)
 
 
 def _of_card(reading: Reading, period: str) -> tuple[str, ...]:
@@ -90,13 +90,13 @@ def _request(reading: Reading, period: str) -> tuple[str, ...]:
     return (str(reading.slots.get("request") or ""),)
 
 
-def _only(reading: Reading) -> PurchaseFilter:
-    """Which purchases are meant, from the slots that say so."""
+def _only(reading: Reading) -> str:
+    """Which purchases are meant, as the commands take it: `at "Shell" above 200 declined`."""
     slots = reading.slots
-    words = {"above": "above", "at_least": "at least", "below": "below", "at_most": "at most"}
-    bounds = tuple((word, Decimal(str(slots[name]))) for name, word in words.items() if slots.get(name))
     merchant = str(slots.get("merchant") or "").replace('"', "")
-    return PurchaseFilter(merchant, bounds, str(slots.get("status") or ""))
+    bounds = (f"{name.replace('_', ' ')} {slots[name]}" for name in _BOUNDS if slots.get(name))
+    at = f'at "{merchant}"' if merchant else ""
+    return " ".join(filter(None, (at, *bounds, str(slots.get("status") or ""))))
 
 
 def _the_period(reading: Reading, period: str) -> tuple[str, ...]:

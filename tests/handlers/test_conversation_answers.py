@@ -316,7 +316,7 @@ async def test_pause_everything_shows_a_button_whose_form_pauses(driver: SlackDr
     assert "Paused already: main" in await bob.say("stop all sending")
 
 
-async def test_who_may_not_pause_is_told_who_may_before_any_button(talk: Talk) -> None:
+async def test_who_may_not_pause_reads_who_may_before_any_button(talk: Talk) -> None:
     shown = await talk.say("pause everything")
 
     assert "may pause and resume" in shown

@@ -61,7 +61,7 @@ _KINDS: Final = (
 _MERCHANT: Final = re.compile(
     r"\bat (?P<name>(?:§[axf]\d+§(?=[-'&])|[^\W_])[^\s§,;?!]*(?:\s+(?:&|and)\s+[^\s§,;?!]+|\s+[^\s§,;?!]+){0,4}?)"
     r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|today|yesterday|above|over|below"
-    r"|under|more|less|at|during|and|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"
+    r"|under|more|less|at|during|and|but|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"
     r"|gets|declined|refused|please)\b))"
 )
 _NO_MERCHANT: Final = word_set(

@@ -9,7 +9,13 @@ from bot.intents.plain_text import Clause, is_doubted, is_negated
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
-from bot.intents.recognition import is_pause, is_undo, kind_of_request, without_the_wish, without_undo_words
+from bot.intents.recognition import (
+    is_pause,
+    is_undo,
+    kind_of_request,
+    without_request_words,
+    without_undo_words,
+)
 
 UNDO, PAUSE = "undo", "pause_sending"
 
@@ -18,7 +24,7 @@ def read_undo_or_pause(bare: str, clause: Clause, context: Context) -> Reading |
     """`undo` with the request, card and kind that are named, or `pause_sending`; None for anything else."""
     wanted = UNDO if is_undo(bare) else PAUSE if is_pause(bare) else ""
     before = clause.text[: clause.text.rfind(bare)] if bare in clause.text else clause.text
-    if not wanted or is_negated(without_the_wish(bare)) or is_doubted(bare) or is_doubted(before):
+    if not wanted or is_negated(without_request_words(bare)) or is_doubted(bare) or is_doubted(before):
         return None
     return _undo(clause, context) if wanted == UNDO else Reading(PAUSE)
 

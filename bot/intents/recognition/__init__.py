@@ -16,7 +16,12 @@ from bot.intents.recognition.lookup_intents import (
     status_of,
 )
 from bot.intents.recognition.record_lookups import kind_of_request, person_of
-from bot.intents.recognition.undo_and_pause import is_pause, is_undo, without_the_wish, without_undo_words
+from bot.intents.recognition.undo_and_pause import (
+    is_pause,
+    is_undo,
+    without_request_words,
+    without_undo_words,
+)
 from bot.intents.recognition.what_if import WhatIf, read_what_if
 
 __all__ = [
@@ -34,6 +39,6 @@ __all__ = [
     "read_what_if",
     "status_of",
     "strip_lead",
-    "without_the_wish",
+    "without_request_words",
     "without_undo_words",
 ]

@@ -31,7 +31,7 @@ _WAITS: Final = (
     r"(?:pending|waiting|outstanding|open|unapproved|undecided|stuck|queued|on the desk|in the queue)"
 )
 _PERSON: Final = (
-    r"(?P<{0}>§[mc]\d+§|(?!(?:the|a|an|my|our|his|her|their|this|that|it|us|all|any|approval|approvals|decision"
+    r"(?P<{0}>§[mc]\d+§|(?!(?:i|we|the|a|an|my|our|his|her|their|this|that|it|us|all|any|approval|approvals|decision"
     r"|review|signature|sign|now|today|tomorrow|yesterday|funding|fundings|everyone|everybody|anybody|anyone|someone"
     r"|somebody|who|which|what|card|cards|more|money|another|one|too|long|something|and|or|in|on|at|from|two|second"
     r"|both|these|those|them|him|you|settlement|response|credit|provider|payment|payments|work|requests?|quite|over"
@@ -42,9 +42,10 @@ _FOR_PERSON: Final = tuple(
     for pattern in (
         r"^(?:so |and |ok )?(?:what|whats|anything|any|which|is|are|how many|how much|list|show|tell|give|requests?"
         r"|approvals?"
-        rf"|decisions?|pending|waiting|stuff|things?)\b(?!.*\bcards?\b.*\b{_WAITS}).*?\b"
-        + _WAITS
-        + r"\b(?: \w+){0,2}? (?:for|on|with) "
+        rf"|decisions?|pending|waiting|stuff|things?)\b(?!.*\bcards?\b.*\b{_WAITS}).*?"
+        r"(?:\brequests? (?:is |are )?open\b|\b"
+        + _WAITS.replace("open|", "")
+        + r"\b)(?: \w+){0,2}? (?:for|on|with) "
         + _PERSON.format("person"),
         r"^(?:pending|waiting|open)(?: \w+)? (?:for|on|with) " + _PERSON.format("person") + r"(?:'s)?\W*$",
         r"\b(?:requests?|approvals?|anything|something|what|decisions?)\b.*\b(?:for|on|with) "
@@ -64,8 +65,7 @@ FIRST: Final = (
     ("request_show", rf"{_MINE} {_REQUEST}\b", ""),
     (
         "request_show",
-        r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of|where is)\b.*\bmy (?:request|top-?up"
-        r"|order)\b",
+        r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of|where is)\b.*\bmy (?:request|top-?up)\b",
         "",
     ),
     ("card_requests", _ABOUT_A_CARD, "card in clause"),

@@ -1,4 +1,4 @@
-"""Two wishes that open no form by their own words: taking back one's last request, and stopping all sending.
+"""Two requests that open no form by their own words: taking back one's last request, and stopping all sending.
 
 Patterns over a masked clause. What follows is a button in either case: nothing is cancelled or paused by a text.
 """
@@ -68,6 +68,6 @@ def without_undo_words(text: str) -> str:
     return _UNDO_WORDS.sub(" ", _LED_BY.sub("", text))
 
 
-def without_the_wish(text: str) -> str:
+def without_request_words(text: str) -> str:
     """The clause without any words that ask for it: `undo`, `wait` and `stop` by themselves read like a negation."""
     return _PAUSE_WORDS.sub(" ", without_undo_words(text))

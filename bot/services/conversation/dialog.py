@@ -14,7 +14,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from bot import intents
-from bot.domain.errors import NotFound
+from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.money import format_usd
 from bot.intents import Ask, Directory, Facts, KnownCard, Reading
 from bot.operations import Operation
@@ -195,15 +195,21 @@ async def _read(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> St
     return Look(reading)
 
 
-async def _pausing(turn: _Turn) -> Pausing:
-    """The button of each program that is sent to; only its form pauses. Raises NotAllowed."""
-    running, paused = await pausing.to_pause(turn.core, turn.message.actor.id)
+async def _pausing(turn: _Turn) -> Pausing | Words:
+    """The button of each program that is sent to, whose form alone pauses; or who may."""
+    try:
+        running, paused = await pausing.to_pause(turn.core, turn.message.actor.id)
+    except NotAllowed as refusal:  # what else the text asks for is answered
+        return Words(str(refusal))
     return Pausing(running, paused)
 
 
 async def _undo(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> Step:
     """The person's own request: to be cancelled by its button, or its opposite to be submitted as a form."""
-    found = await undo.what_follows(turn.core, turn.message.actor.id, reading, Directory.of(cards))
+    try:
+        found = await undo.what_follows(turn.core, turn.message.actor.id, reading, Directory.of(cards))
+    except NotFound as missing:
+        return Words(str(missing))
     match found:
         case str():
             return Words(found)

@@ -277,6 +277,13 @@ async def test_undo_says_plainly_where_there_is_no_opposite(talk: Talk, card: Js
     assert await talk.buttons() == []
 
 
+async def test_undo_of_a_freeze_on_a_card_that_is_active_says_so(talk: Talk) -> None:
+    shown = await talk.say("undo the freeze on Marta")
+
+    assert "is active, as last read: there is nothing to undo" in shown
+    assert await talk.buttons() == []
+
+
 async def test_undo_of_what_somebody_else_requested_says_who_may(driver: SlackDriver, talk: Talk) -> None:
     request = await driver.ask_top_up(CAROL)
 

@@ -11,6 +11,7 @@ from bot.operations import loaded_facts
 from bot.services.conversation import forms
 from bot.services.core import Core
 from bot.services.requests import local_facts, request_lookups
+from storage.cards import cards
 
 _NOTHING = "Nothing was requested and nothing has changed."
 _WITHOUT_EFFECT = (State.REJECTED, State.CANCELLED, State.EXPIRED)
@@ -26,7 +27,7 @@ async def what_follows(
     """
     found = await _meant(core, slack_id, reading)
     if found is None:
-        return await _of_somebody_else(core, reading) or f"You have made no such request. {_NOTHING}"
+        return await _of_somebody_else(core, reading)
     if found.requester != slack_id:
         return (
             f"{found.id} was requested by {found.requester_name}. Only {found.requester_name} can cancel it; an"
@@ -52,18 +53,22 @@ async def _meant(core: Core, slack_id: str, reading: Reading) -> Request | None:
     return page.rows[0] if page.rows else None
 
 
-async def _of_somebody_else(core: Core, reading: Reading) -> Reading | None:
+async def _of_somebody_else(core: Core, reading: Reading) -> Reading | str:
     """`undo the freeze on Sofia`, which somebody else requested: what is meant is plain, and others may request it."""
     first = next((cls for cls in core.kinds.values() if cls.command[1] == reading.slots.get("kind")), None)
     other = core.kinds.get(first.opposite) if first else None
     if first is None or other is None or first.moves_money or reading.card is None or not first.leaves_card:
-        return None
+        return f"You have made no such request. {_NOTHING}"
     of_status = [kind for kind, cls in core.kinds.items() if cls.leaves_card]
     page = await request_lookups.search(
         core, states=(State.SUCCEEDED,), kinds=of_status, subject=reading.card.id
     )
-    if not page.rows or page.rows[0].kind != first.kind:
-        return None
+    async with core.store.read() as tx:
+        entry = await cards.get(tx, reading.card.id)
+    status = entry.status if entry else None
+    if status != first.leaves_card and (not page.rows or page.rows[0].kind != first.kind):
+        read = f"{forms.label(reading.card)} is {(status or 'of unknown status').lower()}"
+        return f"{read}, as last read: there is nothing to undo. {_NOTHING}"
     note = "You did not request this yourself. Check who did, and why, before you submit."
     return Reading(
         other.intent or other.kind,

@@ -20,8 +20,9 @@ def inbox(found: InboxView) -> b.Block:
     head = f"{len(found.waiting)} waiting for {who or 'you'}, {len(found.mine)} of {who or 'yours'} open"
     blocks = [b.header(head)]
     if who:
-        blocks += listed(f"Waiting for {who}", found.waiting, f"Nothing waits for {who}.")
-        blocks += listed(f"Requested by {who}", found.mine, f"{who} has no open request.")
+        name = b.esc(who)
+        blocks += listed(f"Waiting for {name}", found.waiting, f"Nothing waits for {name}.")
+        blocks += listed(f"Requested by {name}", found.mine, f"{name} has no open request.")
     else:
         blocks += listed("Waiting for you", found.waiting, "Nothing waits for you.")
         blocks += listed("Yours", found.mine, "You have no open request.")

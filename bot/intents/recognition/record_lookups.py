@@ -37,6 +37,7 @@ _PERSON: Final = (
     r"|both|these|those|them|him|you|settlement|response|credit|provider|payment|payments|work|requests?|quite|over"
     r"|you|there|here|top|still|it|bank)\b)[^\W\d_][\w'’.-]*)"
 )
+_MOST: Final = 200  # characters of a clause that are searched for a person: the patterns go back and forth
 _FOR_PERSON: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -116,7 +117,7 @@ def person_of(text: str) -> str:
 
     `me` and `us` are the person who writes.
     """
-    asked = " ".join(text.split())
+    asked = " ".join(text.split())[:_MOST]
     for pattern in _FOR_PERSON:
         found = pattern.search(asked)
         if found:

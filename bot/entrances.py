@@ -34,7 +34,7 @@ async def open_all(
     app = slack_connection.bolt_app(start.settings, slack)
     after = AfterAck()
     start.stack.push_async_callback(after.drain, DRAIN_S)
-    reader = Reader(await _language_model(start))
+    reader = Reader(await _language_model(start), keep_unread=start.config.keep_unread)
     handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
     socket = slack_connection.Socket(start.settings, app)
     server = await web.serve(

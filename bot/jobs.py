@@ -10,6 +10,7 @@ from bot.domain.events import Retention
 from bot.services import requests
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
+from bot.services.conversation import unread
 from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
@@ -81,6 +82,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("optimize", 86_400, core.store.optimize),
         Job("retention", 600, lambda: retention.prune(core, keeps)),
+        Job("unread", 3600, lambda: unread.prune(core)),
     ]
     return [job if job.name in _EVERYWHERE else replace(job, run=_led(core, job.run)) for job in jobs]
 

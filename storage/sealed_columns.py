@@ -36,6 +36,7 @@ DRAFT_CONTENT = SealedColumn(t.draft, "sealed_content", "id", "pii")
 WEBHOOK_SECRET = SealedColumn(t.webhook_secret, "sealed_secret", "program", "wh_secret", "version")
 RELAY_BODY = SealedColumn(t.relay_delivery, "sealed_body", "id", "pii")
 DIALOG_SLOTS = SealedColumn(t.dialog, "sealed_slots", "id", "pii")
+UNREAD_TEXT = SealedColumn(t.unread_text, "sealed_text", "id", "pii")
 SEALED_COLUMNS = (
     PROGRAM_KEY,
     REQUEST_PRIVATE,
@@ -45,4 +46,5 @@ SEALED_COLUMNS = (
     WEBHOOK_SECRET,
     RELAY_BODY,
     DIALOG_SLOTS,
+    UNREAD_TEXT,
 )

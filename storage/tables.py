@@ -526,6 +526,16 @@ class DialogRow(SQLModel, table=True):
     expires_at: datetime = _when()
 
 
+class UnreadTextRow(SQLModel, table=True):
+    """A text that nobody understood, without its values; kept for a month, and only where the settings say so."""
+
+    __tablename__ = "unread_text"
+    __table_args__ = (Index("ix_unread_text_said_at", "said_at"),)
+    id: str = _key()
+    sealed_text: str = Field(sa_type=cast(Any, SealedText))  # a name may have slipped through the mask
+    said_at: datetime = _when()
+
+
 class CardRevealRow(SQLModel, table=True):
     """The one-time link of an approved card_reveal: of its token only the digest is kept.
 
@@ -752,6 +762,7 @@ alert_thread_line = _table(AlertThreadLineRow)
 mute = _table(MuteRow)
 person_card = _table(PersonCardRow)
 dialog = _table(DialogRow)
+unread_text = _table(UnreadTextRow)
 pause = _table(PauseRow)
 held_endpoint = _table(HeldEndpointRow)
 consent = _table(ConsentRow)

@@ -212,11 +212,21 @@ def parse(
     jsonl: Annotated[
         bool, typer.Option("--jsonl", help='One JSON object {"text": ...} a line instead of one text.')
     ] = False,
+    unread: Annotated[
+        bool,
+        typer.Option(
+            "--unread",
+            help="List the texts that nobody understood, where [conversation] keep_unread is true.",
+        ),
+    ] = False,
 ) -> None:
     """Print what the conversational layer makes of a text. Requests nothing and sends nothing.
 
     Prints one JSON object a line: intent, slots, opened, ask. Works beside a running bot.
     """
-    from bot.cli.parse import parse_command
+    from bot.cli.parse import parse_command, unread_command
 
+    if unread:
+        unread_command()
+        return
     parse_command(text, directory, jsonl=jsonl)

@@ -21,12 +21,13 @@ from bot.cli.errors import Mistake
 
 if TYPE_CHECKING:
     from bot.intents import Facts, Reading
+    from storage.messages import UnreadText
     from storage.store import Store
 
 _SLOTS: Final = frozenset(
     {
         *("card", "amount", "network", "tx_hash", "since", "until", "name", "phone", "email", "partner_ref"),
-        *("limits", "status"),
+        *("limits", "status", "request", "merchant", "person", "above", "at_least", "below", "at_most"),
     }
 )
 _MOST_CARDS: Final = 1_000_000
@@ -41,6 +42,21 @@ def parse_command(text: str | None, directory: Path | None, *, jsonl: bool) -> N
     for one in _texts(text, jsonl=jsonl):
         reading = parse(one, facts, kinds=kinds()).first
         typer.echo(json.dumps(as_json(reading), ensure_ascii=False))
+
+
+def unread_command() -> None:
+    """Print the texts that nobody understood, as they are kept: one JSON object a line, the oldest first."""
+    for one in asyncio.run(_unread()):
+        said = {"said_at": one.said_at.isoformat(timespec="seconds"), "text": one.text}
+        typer.echo(json.dumps(said, ensure_ascii=False))
+
+
+async def _unread() -> list[UnreadText]:
+    from bot.cli.environment import open_store
+    from storage.messages import unread_texts
+
+    async with open_store(beside_the_bot=True) as store, store.read() as tx:
+        return await unread_texts.kept(tx)
 
 
 def as_json(reading: Reading) -> dict[str, Any]:

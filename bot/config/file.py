@@ -41,6 +41,9 @@ class Document(Table):
     deposits: sections.Deposits = Field(
         default_factory=sections.Deposits, description="The field names of POST /deposits in your agreement"
     )
+    conversation: sections.Conversation = Field(
+        default_factory=sections.Conversation, description="What is kept of plain English"
+    )
     language_model: sections.LanguageModel = Field(
         default_factory=sections.LanguageModel,
         description="Optional: proposes what a message may mean where the grammar finds nothing",
@@ -95,6 +98,7 @@ class Config:
     retention: Retention
     deposits: Mapping[str, str]  # our field -> its name in the body of POST /deposits; empty = off
     model: Model | None  # None = off
+    keep_unread: bool  # whether texts that nobody understood are kept, masked
     digest: str
 
     @classmethod
@@ -158,5 +162,6 @@ def _config(found: Document, digest: str) -> Config:
         retention=found.retention.value(),
         deposits=found.deposits.names,
         model=Model(model.url, model.name) if model.url else None,
+        keep_unread=found.conversation.keep_unread,
         digest=digest,
     )

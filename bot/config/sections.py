@@ -291,6 +291,16 @@ class Deposits(Table):
         return self
 
 
+class Conversation(Table):
+    """What is kept of plain English."""
+
+    keep_unread: bool = Field(
+        False,
+        description="Whether texts that nobody understood are kept for 30 days, without names, numbers and dates."
+        " `countersign parse --unread` lists them",
+    )
+
+
 class LanguageModel(Table):
     """The optional language model. Its key is in the environment."""
 

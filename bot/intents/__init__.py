@@ -5,7 +5,8 @@ only where the whole text says it, once and without doubt; even then all that fo
 
 `parser` leads a text through the rooms: `plain_text` (markup and clauses), `extraction` (cards, amounts, periods and
 other values), `recognition` (what is asked for), `readings` (slots, checks, questions); `directory` has the cards and
-their misspelt names. `model` has the values that come out; `examples` a sentence for each intent.
+their misspelt names. `model` has the values that come out; `examples` a sentence for each intent;
+`small_talk` knows greetings, thanks and other languages; `masking` leaves the values out of a text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from bot.intents.directory import Directory, find_misspelt_names, fold, names_spelled_nearly
 from bot.intents.examples import EXAMPLES
 from bot.intents.extraction import reason_in
+from bot.intents.masking import masked
 from bot.intents.model import (
     ACTIONS,
     Ask,
@@ -26,10 +28,14 @@ from bot.intents.model import (
 from bot.intents.parser import parse
 from bot.intents.plain_text import clean
 from bot.intents.recognition import WhatIf, read_what_if
+from bot.intents.small_talk import GREETING, OTHER_LANGUAGE, THANKS, small_talk
 
 __all__ = [
     "ACTIONS",
     "EXAMPLES",
+    "GREETING",
+    "OTHER_LANGUAGE",
+    "THANKS",
     "Ask",
     "Directory",
     "Facts",
@@ -42,8 +48,10 @@ __all__ = [
     "clean",
     "find_misspelt_names",
     "fold",
+    "masked",
     "names_spelled_nearly",
     "parse",
     "read_what_if",
     "reason_in",
+    "small_talk",
 ]

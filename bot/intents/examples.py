@@ -65,7 +65,13 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         template="balance of card {card}",
     ),
     "card_transactions": Example(
-        documented=("purchases on 2675 this week", "tx on 3018 last 24h"),
+        documented=(
+            "purchases on 2675 this week",
+            "tx on 3018 last 24h",
+            "purchases at Shell on 3018 this week",
+            "payments above 200 on 9140",
+            "refunds on 3018",
+        ),
         suggested="purchases on {card} this week",
         template="purchases on card {card}[ {period}]",
     ),
@@ -100,16 +106,43 @@ EXAMPLES: Final[Mapping[str, Example]] = {
         template="ledger[ {period}]",
     ),
     "pending_approvals": Example(
-        documented=("which requests need my decision", "what's waiting for approval"),
+        documented=(
+            "which requests need my decision",
+            "what's waiting for approval",
+            "what is pending for Dave",
+        ),
         suggested="which requests need my decision",
         prompt=("Waiting for me", "Which requests need my decision?"),
         template="which requests need my decision",
+    ),
+    "request_show": Example(
+        documented=(
+            "who approved R-7K3M",
+            "what is the state of R-7K3M",
+            "has my last request been approved",
+        ),
+    ),
+    "card_requests": Example(
+        documented=("what was the last request for 3018", "who approved the last top-up on Nora's card"),
+        suggested="what was the last request for {card}",
+        template="requests about card {card}",
+    ),
+    "spend_show": Example(
+        documented=(
+            "what did we spend this month",
+            "how much did Hugo spend last week",
+            "spend at Shell this week",
+        ),
+        suggested="what did we spend this month",
+        template="how much did we spend[ {period}]",
     ),
     "alerts_show": Example(
         documented=("open alerts please", "anything on fire"),
         suggested="open alerts please",
         template="open alerts please",
     ),
+    "undo": Example(documented=("undo that", "undo the top-up on 3018", "cancel my last request")),
+    "pause_sending": Example(documented=("pause everything", "stop all sending")),
     "help": Example(
         documented=("what can you do", "how do I top up a card"),
         prompt=("Help", "help"),

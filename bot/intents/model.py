@@ -59,6 +59,9 @@ class Thread:
     slots: Mapping[str, Any] = field(default_factory=dict)
     asked_slot: str = ""
     last_card: KnownCard | None = None
+    read_intent: str = ""  # the look-up that was answered last, unless a request was made since
+    read_slots: Mapping[str, Any] = field(default_factory=dict)
+    earlier_cards: tuple[KnownCard, ...] = ()  # talked about before `last_card`, the newest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class Reading:
     Where only a slot is missing, `intent` is the request and `ask` the slot. Where something is in doubt (two
     cards of one name, `2,75`, a digit nobody can place) `intent` is `ambiguous`, `wanted` the request, if there is
     one, and `ask` what would settle it. An action that `ACTIONS` does not name, read by the phrases its operation
-    kind declares, has its kind as its intent and its field names as slots; `kind` is that kind, else "".
+    kind declares, has that kind's `intent` (its own name where it has none) and its field names as slots; `kind` is
+    that kind, else "".
     """
 
     intent: str
@@ -113,7 +117,7 @@ class Reading:
         return self._names_an_action(self.wanted)
 
     def _names_an_action(self, intent: str) -> bool:
-        return intent in ACTIONS or (bool(self.kind) and intent == self.kind)
+        return intent in ACTIONS or (bool(self.kind) and intent not in ("", "ambiguous"))
 
 
 @dataclass(frozen=True, slots=True)

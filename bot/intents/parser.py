@@ -20,8 +20,10 @@ from bot.intents.readings import (
     read_action,
     read_answer,
     read_declared_phrase,
+    read_follow_up,
     read_lookup,
     read_misspelt_verb,
+    read_undo_or_pause,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
@@ -52,7 +54,7 @@ def parse(
     found = read_entities(as_one_line(cleaned.text), facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, thread)
     clauses = split(found.masked)
-    answer = read_answer(clauses, context)
+    answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     return Parsed(_settled(readings, cleaned), cleaned.guarded)
 
@@ -68,6 +70,8 @@ def _read_all(
         here = replace(context, cards_before=tuple(before), loose=tuple(_loose(others, context.found)))
         reading = _read_clause(clause, here, kinds)
         before += context.found.inside(clause.text, "card")
+        if reading is not None and reading.intent == "undo" and _takes_back(clause, clauses):
+            continue
         if reading is not None and not any(_repeats(reading, other) for other in readings):
             readings.append(reading)
     if not readings and len(clauses) > 1:
@@ -75,6 +79,12 @@ def _read_all(
         reading = read_lookup(whole, replace(context, cards_before=tuple(before)))
         return [reading] if reading else []
     return readings
+
+
+def _takes_back(clause: Clause, clauses: Sequence[Clause]) -> bool:
+    """`load 60 onto 3018. undo`: what is taken back is what was just said, and nothing was requested."""
+    earlier = clauses[: clauses.index(clause)]
+    return any(frame_of(strip_lead(other.text)) is not None for other in earlier)
 
 
 def _repeats(one: Reading, other: Reading) -> bool:
@@ -102,6 +112,9 @@ def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Oper
         return _decision(bare, context)
     if NOT_OFFERED.search(clause.text):
         return Reading("help", notes=("That is not offered in conversation.",))
+    taken_back = read_undo_or_pause(bare, clause, context)
+    if taken_back is not None:
+        return taken_back
     template = read_declared_phrase(bare, clause, context, kinds)
     if template is not None:
         return template

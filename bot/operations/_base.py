@@ -205,6 +205,8 @@ class Operation(ABC):
     intent: ClassVar[str] = ""  # what plain English calls it; "" = read by its phrases alone, under its kind
     leaves_card: ClassVar[str] = ""  # the status its card has once it succeeded; "" = the same as before
     undone_by: ClassVar[str] = ""  # the kind that takes back what was done at once
+    opposite: ClassVar[str] = ""  # the kind whose form takes back what one of this did; "" = there is none
+    no_opposite: ClassVar[str] = "There is no request that takes it back."  # shown where there is none
     buttons: ClassVar[Buttons] = Buttons()
     batch: ClassVar[Batch | None] = None  # None = not taken in a list
 
@@ -379,6 +381,10 @@ class Operation(ABC):
     def concerns(self, facts: Facts) -> list[Concern]:
         """What speaks against it now; those that stop are read again before the first send."""
         return []
+
+    def opposite_texts(self, facts: Facts) -> Mapping[str, str]:
+        """What fills the form of `opposite`, by field name. `facts` are those of the submission; empty = not known."""
+        return {name: text for name, text in self.terms().items() if name in ("card", "amount_usd")}
 
     def stops(self, facts: Facts, *, again: bool) -> list[str]:
         """What forbids sending it now. `again` = after an attempt whose outcome nobody knows, which may have

@@ -54,6 +54,7 @@ class CodesByWebhook(Operation):
     )
     place = 9
     intent = "set_3ds"
+    no_opposite = "Only your card provider can turn it off again."
 
     def summary(self) -> str:
         """Names the card and whether an admin ticked that the program has webhook mode."""

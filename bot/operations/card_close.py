@@ -64,6 +64,7 @@ class Close(Operation):
     may_have = "The card may be closed, or its money back on the float without it"
     place = 6
     intent = "close_card"
+    no_opposite = "A closed card can't be opened again."
     leaves_card = DELETED
     buttons = Buttons(more=5)
 

@@ -77,6 +77,7 @@ class Freeze(CardSwitch):
     intent = "freeze_card"
     leaves_card = "FROZEN"
     undone_by = "card_unfreeze"
+    opposite = "card_unfreeze"
     buttons = Buttons(first_on={"ACTIVE": 2}, home=3)
     batch = Many()
 

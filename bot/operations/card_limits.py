@@ -55,6 +55,8 @@ class SetLimits(Operation):
     handling = Handling(superseded_by=("card_limits",))
     place = 7
     intent = "set_limits"
+    opposite = "card_limits"
+    no_opposite = "The old limits aren't known, or none was set: a limit can be changed and never removed."
     buttons = Buttons(more=2)
 
     @classmethod
@@ -119,6 +121,12 @@ class SetLimits(Operation):
             lines.append((label, after))
         single = format_usd(facts["single_usd"])
         return [*lines, ("One purchase", f"at most {single}, whatever the limits are")]
+
+    def opposite_texts(self, facts: Facts) -> Mapping[str, str]:
+        """The limits that were set before, in USD; one that was not set stays as it is now."""
+        before = {name: facts.get(name) for name in self.wanted}
+        known = {name: f"{usd:.2f}" for name, usd in before.items() if usd is not None}
+        return {"card": self.card, **known} if known else {}
 
     def concerns(self, facts: Facts) -> list[Concern]:
         """Stops for a closed card; warns that limits can't be removed, and of a longer one below a shorter."""

@@ -104,6 +104,7 @@ class Order(Operation):
     may_have = "A card may have been made, with its first month's fee"
     place = 1
     intent = "order_card"
+    no_opposite = "A card that was ordered stays. If nobody needs it, close it."
     buttons = Buttons(home=2)
     batch = Many()
 

@@ -36,6 +36,7 @@ class ChangePhone(Operation):
     handling = Handling(superseded_by=("card_phone",), reads_back=False)
     place = 8
     intent = "change_phone"
+    no_opposite = "The old number isn't known here. Request a change to the number that should be set."
     buttons = Buttons(more=4)
 
     def summary(self) -> str:

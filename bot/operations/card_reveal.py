@@ -46,7 +46,15 @@ class Reveal(Operation):
     command = ("card", "reveal")
     example = "/card reveal 4242"
     help = "show you a card's number and security code in your browser, once"
-    phrases = ("show me the details of {card}", "reveal {card}")
+    phrases = (
+        "show me the details of {card}",
+        "reveal {card}",
+        "reveal the details of {card}",
+        "show me the card details of {card}",
+        "show the card details of {card}",
+    )
+    intent = "reveal_card"
+    no_opposite = "What was shown can't be hidden again. If the wrong person saw it, freeze the card."
     endpoint = history_calls.DETAILS  # asked when its link is used
     card = CARD
     handling = Handling(needs_public_url=True)

@@ -83,6 +83,7 @@ class TopUp(Operation):
     may_have = "Money may have left the float"
     place = 2
     intent = "topup_card"
+    opposite = "card_unload"
     buttons = Buttons(first_on={"ACTIVE": 1, "FROZEN": 2}, home=1)
     batch = Many()
 

@@ -23,6 +23,7 @@ class Unfreeze(CardSwitch):
     done = "unfrozen"
     place = 5
     intent = "unfreeze_card"
+    opposite = "card_freeze"
     leaves_card = "ACTIVE"
     buttons = Buttons(first_on={"FROZEN": 1}, home=4)
 

@@ -49,6 +49,7 @@ class Unload(Operation):
     may_have = "Money may have left the card"
     place = 3
     intent = "unload_card"
+    opposite = "card_topup"
     buttons = Buttons(more=1)
 
     def exposure_usd(self) -> Decimal:

@@ -7,6 +7,7 @@ next deposit quoted on; pending ones keep the rate they were quoted at.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -70,6 +71,8 @@ class SetMarkup(Operation):
     handling = Handling(superseded_by=("fees_markup",))
     place = 12
     intent = "set_markup"
+    opposite = "fees_markup"
+    no_opposite = "The old markup isn't known."
 
     @property
     def subject(self) -> str:
@@ -96,6 +99,11 @@ class SetMarkup(Operation):
             "markup_fraction": fees.your_markup_pct,
             "deposit_fraction": fees.load_from_user_deposit_pct,
         }
+
+    def opposite_texts(self, facts: Facts) -> Mapping[str, str]:
+        """The markup that was set before, in percent."""
+        before = facts.get("markup_fraction")
+        return {} if before is None else {"markup_percent": _short(before * _HUNDRED)}
 
     def lines(self, facts: Facts) -> list[Line]:
         """The markup before and after, in percent and basis points, and the split of a deposit of 100 USD."""

@@ -38,6 +38,7 @@ class SubmitFunding(Operation):
     handling = Handling(superseded_by=("funding_submit",), leaves_a_trace=True)
     place = 11
     intent = "submit_funding"
+    no_opposite = "A submitted transfer can't be taken back."
     buttons = Buttons(home=5)
 
     @classmethod

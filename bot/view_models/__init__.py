@@ -15,6 +15,7 @@ from bot.view_models.alerts import (
 )
 from bot.view_models.cards import CardListView, CardView
 from bot.view_models.conversation import (
+    Cancelling,
     Choice,
     Form,
     Guarded,
@@ -23,6 +24,7 @@ from bot.view_models.conversation import (
     Lost,
     Offer,
     Offers,
+    Pausing,
     Question,
     Step,
     Words,
@@ -35,6 +37,7 @@ from bot.view_models.requests import (
     BatchView,
     BulkPreviewView,
     BulkRowView,
+    CardRequestsView,
     Confirmation,
     DirectView,
     InboxView,
@@ -64,7 +67,9 @@ __all__ = [
     "BatchView",
     "BulkPreviewView",
     "BulkRowView",
+    "Cancelling",
     "CardListView",
+    "CardRequestsView",
     "CardView",
     "Choice",
     "CodePerson",
@@ -92,6 +97,7 @@ __all__ = [
     "Offer",
     "Offers",
     "OpenFunding",
+    "Pausing",
     "PlainView",
     "PolicyRow",
     "PolicyView",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bot.domain.requests import Request
 from bot.intents import Ask, Reading
 from bot.operations import Operation
 
@@ -79,7 +80,22 @@ class Help:
     """What can be done was asked for."""
 
 
-Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help
+@dataclass(frozen=True, slots=True)
+class Cancelling:
+    """A request of one's own that may still be cancelled, by its button."""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Pausing:
+    """Programs whose sending may be paused, each by its button, and those that are paused already."""
+
+    running: tuple[str, ...]
+    paused: tuple[str, ...]
+
+
+Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help | Cancelling | Pausing
 
 
 @dataclass(frozen=True, slots=True)

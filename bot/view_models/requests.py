@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from bot.domain.events import RequestPage
 from bot.domain.requests import Decision, Request, State
+from bot.domain.time import Period
 from bot.operations import Concern, Line
 from bot.partner.secret import Secret
 
@@ -172,3 +174,20 @@ class InboxView:
     waiting: tuple[Request, ...]
     mine: tuple[Request, ...]
     recent: tuple[Request, ...]
+    name: str = ""  # of this person, where somebody else looks
+
+
+@dataclass(frozen=True, slots=True)
+class CardRequestsView:
+    """The requests about one card. `newest` is the first of them in full, None on later pages and where there is none.
+
+    `kind` is the title of the operation kind asked for, empty for all.
+    """
+
+    card_id: str
+    label: str
+    kind: str
+    period: Period | None
+    found: RequestPage
+    newest: RequestView | None
+    read_at: datetime

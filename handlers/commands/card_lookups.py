@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.domain.errors import NotFound
+from bot.domain.errors import InvalidInput, NotFound
+from bot.domain.events import PurchaseFilter, purchase_filter
+from bot.domain.money import InvalidAmount
 from bot.domain.time import periods
 from bot.operations import Buttons
-from bot.services.cards import card_choice, card_lookups, purchases, spend
+from bot.services.cards import card_choice, card_lookups, card_requests, purchases, spend
 from bot.services.core import Core
 from bot.view_models import CardView
+from handlers.commands import request_lookups
 from handlers.commands.lookup import Asking, LookUp
 from handlers.views import Block
-from handlers.views.lookups import Button, cards
+from handlers.views.lookups import Button, cards, request_lists
 from handlers.views.lookups import spend as spend_view
 
 _STATUSES = ("ACTIVE", "FROZEN", "BLOCKED")
@@ -62,7 +65,8 @@ def _buttons(core: Core, place: Callable[[Buttons], int], card: CardView) -> lis
 
 async def _transactions(asked: Asking) -> Block:
     # A card says its program itself, so no word at the end is taken for one.
-    card, period = asked.period(asked.command.rest)
+    head, period = asked.period(asked.command.rest)
+    card, only = _filtered(head)
     if not card:
         raise NotFound(
             "Name the card by its last four digits, a name, a reference or its id: /card tx CARD 7d."
@@ -71,8 +75,17 @@ async def _transactions(asked: Asking) -> Block:
         named = await card_choice.named_first(asked.core, card)
         if wrong := card.removeprefix(named).strip():
             raise NotFound(periods.not_a_period(wrong))
-    found = await purchases.transactions(asked.core, card, period or asked.days_back(30))
-    return cards.statement(found, f"card tx {found.card_id} {found.period.named}", asked.page)
+    found = await purchases.transactions(asked.core, card, period or asked.days_back(30), only)
+    again = " ".join(filter(None, ("card tx", found.card_id, only.typed, found.period.named)))
+    return cards.statement(found, again, asked.page)
+
+
+def _filtered(text: str) -> tuple[str, PurchaseFilter]:
+    """The card, and which of its purchases: `3018 at Shell above 200 declined`. Raises InvalidInput."""
+    try:
+        return purchase_filter.split(text)
+    except InvalidAmount as wrong:
+        raise InvalidInput("amount", str(wrong)) from None
 
 
 async def _declines(asked: Asking) -> Block:
@@ -85,12 +98,35 @@ async def _declines(asked: Asking) -> Block:
 
 async def _spend(asked: Asking) -> Block:
     head, period = asked.period()
-    if head:
+    card, only = _filtered(head)
+    word, _, named = card.partition(" ")
+    if card and word.lower() != "on":
         raise NotFound(
-            f"“{head[:40]}” isn't a period. Write /card spend last month, or 7d, or 2026-03-01..2026-03-07."
+            f"“{head[:40]}” isn't a period. Write /card spend last month, or 7d, or 2026-03-01..2026-03-07; before it"
+            " may stand on CARD, at MERCHANT, or above AMOUNT."
         )
     wanted = period or asked.period("this month")[1] or asked.days_back(30)
-    return spend_view.spend(await spend.spend(asked.core, wanted, program=asked.program))
+    return spend_view.spend(
+        await spend.of_those(asked.core, wanted, program=asked.program, card=named.strip(), only=only)
+    )
+
+
+async def _requests(asked: Asking) -> Block:
+    """The requests about one card, the newest in full."""
+    head, period = asked.period(asked.command.rest)
+    card, _, last = head.rpartition(" ")
+    kind = request_lookups.kind_called(last.lower(), asked.core.kinds) if card else ""
+    card = card if kind else head
+    if not card:
+        raise NotFound(
+            "Name the card by its last four digits, a name, a reference or its id: /card requests CARD."
+        )
+    found = await card_requests.of_card(
+        asked.core, card, kind=kind, period=period, page=asked.page, beside=asked.beside
+    )
+    named = (last if kind else "", period.named if period else "")
+    again = " ".join(filter(None, ("card requests", found.card_id, *named)))
+    return request_lists.of_card(found, again, asked.zone)
 
 
 LOOK_UPS = (
@@ -108,12 +144,25 @@ LOOK_UPS = (
         "one card: its status and why, balance, last purchases, declines, requests",
         shared=True,
     ),
-    LookUp(("card", "tx"), _transactions, "/card tx CARD [PERIOD]", "what was bought with it", shared=True),
+    LookUp(
+        ("card", "tx"),
+        _transactions,
+        "/card tx CARD [at MERCHANT] [above AMOUNT] [PERIOD]",
+        "what was bought with it",
+        shared=True,
+    ),
     LookUp(
         ("card", "spend"),
         _spend,
-        "/card spend [PERIOD]",
+        "/card spend [on CARD] [at MERCHANT] [PERIOD]",
         "what was spent, by card and merchant; this month where none is named",
+        shared=True,
+    ),
+    LookUp(
+        ("card", "requests"),
+        _requests,
+        "/card requests CARD [KIND] [PERIOD]",
+        "the requests about a card, the newest with its decisions",
         shared=True,
     ),
     LookUp(

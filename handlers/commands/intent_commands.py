@@ -15,15 +15,21 @@ from bot.intents import Reading
 from handlers.commands.lookup import Command
 
 _HOUR = timedelta(hours=1)
+# Slots that bound an amount; with a space for the underscore, as commands have them.
+_BOUNDS = ("above", "at_least", "below", "at_most")
 
 
 def command_of(reading: Reading, now: datetime, zone: ZoneInfo) -> Command:
     """The look-up of a read. `now` is aware; `zone` the asking person's."""
     stretch = period(reading.slots, now, zone)
     intent = reading.intent
+    if intent == "card_transactions" and not _card(reading):
+        intent = "spend_show"  # of all cards: the sum, by card and merchant
     if intent == "decline_explain" and _card(reading):
         # The page of a card shows its declines with the next step; its statement those of a longer time.
         intent = "card_transactions" if stretch else "card_show"
+    if intent == "pending_approvals" and reading.slots.get("person"):
+        return Command("requests", "waiting", str(reading.slots["person"]))
     (command, subcommand), arguments = COMMANDS[intent]
     words = arguments(reading, stretch)
     return Command(command, subcommand, " ".join(filter(None, words)))
@@ -68,7 +74,29 @@ def _that_card(reading: Reading, period: str) -> tuple[str, ...]:
 
 
 def _card_and_period(reading: Reading, period: str) -> tuple[str, ...]:
-    return (_card(reading), period)
+    return (_card(reading), _only(reading), period)
+
+
+def _on_card(reading: Reading, period: str) -> tuple[str, ...]:
+    card = _card(reading)
+    return (f"on {card}" if card else "", _only(reading), period)
+
+
+def _of_card(reading: Reading, period: str) -> tuple[str, ...]:
+    return (_card(reading), str(reading.slots.get("kind") or ""), period)
+
+
+def _request(reading: Reading, period: str) -> tuple[str, ...]:
+    return (str(reading.slots.get("request") or ""),)
+
+
+def _only(reading: Reading) -> str:
+    """Which purchases are meant, as the commands take it: `at "Shell" above 200 declined`."""
+    slots = reading.slots
+    merchant = str(slots.get("merchant") or "").replace('"', "")
+    bounds = (f"{name.replace('_', ' ')} {slots[name]}" for name in _BOUNDS if slots.get(name))
+    at = f'at "{merchant}"' if merchant else ""
+    return " ".join(filter(None, (at, *bounds, str(slots.get("status") or ""))))
 
 
 def _the_period(reading: Reading, period: str) -> tuple[str, ...]:
@@ -99,4 +127,7 @@ COMMANDS: Mapping[str, tuple[tuple[str, str], Arguments]] = {
     "ledger_show": (("float", "ledger"), _the_period),
     "pending_approvals": (("requests", ""), _nothing),
     "alerts_show": (("countersign", "alerts"), _nothing),
+    "request_show": (("requests", "show"), _request),
+    "card_requests": (("card", "requests"), _of_card),
+    "spend_show": (("card", "spend"), _on_card),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ _GROUPS: Mapping[str, frozenset[State]] = {
     "open": OPEN,
     "decided": frozenset(State) - OPEN,
 }
+_TOWARDS = re.compile(r"^(?:for|on)\s+", re.IGNORECASE)
 _JOINING = frozenset({"by", "from", "of", "and", "requests"})
 
 
@@ -47,7 +49,7 @@ def read(head: str, asker: str, kinds: Mapping[str, type[Operation]]) -> Filter 
     named = head.split()
     for word in named:
         lower = word.lower().rstrip(",")
-        kind = _kind(lower, kinds)
+        kind = kind_called(lower, kinds)
         if lower in _GROUPS:
             states |= _GROUPS[lower]
         elif lower in set(State):
@@ -65,7 +67,7 @@ def read(head: str, asker: str, kinds: Mapping[str, type[Operation]]) -> Filter 
     return Filter(frozenset(states), tuple(found_kinds), person, tuple(named))
 
 
-def _kind(word: str, kinds: Mapping[str, type[Operation]]) -> str:
+def kind_called(word: str, kinds: Mapping[str, type[Operation]]) -> str:
     """`topup`, `top-up` or `card_topup`; a word that two kinds share is none of them."""
     plain = word.replace("-", "").replace("topups", "topup")
     fits = [k.kind for k in kinds.values() if word == k.kind or plain == k.command[1]]
@@ -107,8 +109,47 @@ async def _person(asked: Asking, named: str) -> str:
     return min(found)
 
 
+async def _waiting(asked: Asking) -> Block:
+    """What waits for a person: the asking one, a colleague by name or mention, or else about a card so called."""
+    written = _TOWARDS.sub("", asked.rest).strip()
+    if written.lower() in ("", "me", "us", asked.actor.name.lower()):
+        return request_lists.inbox(await request_lookups.inbox_of(asked.core, asked.slack_id))
+    found = await request_lookups.people_called(asked.core, mentioned(written) or written)
+    if len(found) == 1:
+        ((slack_id, name),) = found.items()
+        if slack_id == asked.slack_id:
+            name = ""
+        return request_lists.inbox(await request_lookups.inbox_of(asked.core, slack_id, name))
+    if found:
+        raise NotFound(f"“{written[:40]}” is the name of {', '.join(sorted(found.values()))}. Say which one.")
+    return await _waiting_about_card(asked, written)
+
+
+async def _waiting_about_card(asked: Asking, written: str) -> Block:
+    """Open requests about the card that is called so. Raises NotFound where neither person nor card is."""
+    try:
+        found = await request_lookups.open_about_card(asked.core, written)
+    except (NotFound, ValueError):
+        raise NotFound(
+            f"Nobody who may decide, or has an open request, is called “{written[:40]}”, and no card is. Mention the"
+            " person: /requests waiting @bob."
+        ) from None
+    return request_lists.search(found, f"open, about {written[:40]}", asked.again, asked.zone)
+
+
 async def _show(asked: Asking) -> Block:
-    return replies.request_answer(await request_lookups.request_view(asked.core, _named(asked)))
+    found = await request_lookups.request_view(asked.core, await _one(asked))
+    return replies.request_answer(found, await request_lookups.who_can_decide(asked.core, found))
+
+
+async def _one(asked: Asking) -> str:
+    """The request that is named, or the newest of one's own for `last`. Raises NotFound."""
+    if asked.rest.lower() != "last":
+        return _named(asked)
+    found = await request_lookups.search(asked.core, requester=asked.slack_id)
+    if not found.rows:
+        raise NotFound("You have made no request yet.")
+    return found.rows[0].id
 
 
 async def _cancel(asked: Asking) -> Block:
@@ -139,10 +180,16 @@ LOOK_UPS = (
         "yours, and those that wait for you; with words, a search",
     ),
     LookUp(
+        ("requests", "waiting"),
+        _waiting,
+        "/requests waiting [@PERSON]",
+        "what waits for you, or for somebody else",
+    ),
+    LookUp(
         ("requests", "show"),
         _show,
-        "/requests show R-XXXX",
-        "one request with everything decided about it",
+        "/requests show R-XXXX|last",
+        "one request with everything decided about it; last is your newest",
         shared=True,
     ),
     LookUp(("requests", "cancel"), _cancel, "/requests cancel R-XXXX", "withdraw one of yours"),

@@ -16,11 +16,23 @@ from bot.intents import clean, read_what_if
 from bot.services import conversation, people
 from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
-from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
+from bot.view_models import (
+    Cancelling,
+    Choice,
+    Guarded,
+    Help,
+    Look,
+    Lost,
+    Offers,
+    Pausing,
+    Question,
+    Step,
+    Words,
+)
 from handlers.commands import Command, dispatch, intent_commands, open_forms
 from handlers.guard import Turn
 from handlers.slack_api import agent, code_of
-from handlers.views import blocks
+from handlers.views import blocks, replies
 from handlers.views import conversation as talk
 from handlers.views.requests import Filled
 
@@ -94,6 +106,10 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
             return talk.choice(old, new, mark)
         case Words(text):
             return talk.words(text)
+        case Cancelling(request):
+            return replies.cancel(request)
+        case Pausing(running, paused):
+            return talk.pausing(running, paused)
         case Guarded():
             return talk.guarded()
         case Lost(examples):

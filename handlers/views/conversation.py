@@ -89,6 +89,18 @@ def words(text: str) -> b.Block:
     return b.message(b.esc(text), [b.section(b.esc(text))])
 
 
+def pausing(running: Sequence[str], paused: Sequence[str]) -> b.Block:
+    """What stops all sending: a button for each program, which opens the form that asks why and confirms it."""
+    text = "Nothing is paused yet. Press the button to confirm." if running else "Nothing more to pause."
+    already = f" Paused already: {', '.join(paused)}." if paused else ""
+    buttons = [
+        b.button(f"Pause {name}", f"{ids.PAUSE}:{n}", ids.typed(name), "danger")
+        for n, name in enumerate(running)
+    ]
+    blocks = [b.section(b.esc(f"{text}{already}"))]
+    return b.message(b.esc(f"{text}{already}"), [*blocks, b.actions(buttons)] if buttons else blocks)
+
+
 def guarded() -> b.Block:
     """The text held a card number, which is neither kept nor repeated."""
     text = (

@@ -18,6 +18,8 @@ __all__ = ["explain", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
 
+_NAMES = 10  # in one line
+
 
 def said(text: str) -> b.Block:
     """One sentence; `text` is plain, from wherever."""
@@ -89,10 +91,16 @@ def shared_by(answer: b.Block, name: str) -> b.Block:
     return b.message(answer["text"], [*answer["blocks"], b.context(f"Shared by {b.esc(name)}")])
 
 
-def request_answer(found: RequestView) -> b.Block:
+def request_answer(found: RequestView, able: Sequence[str] = ()) -> b.Block:
+    """One request with everything about it. `able`: the names of those who can decide on it now."""
     one = found.request
     text = f"{b.esc(one.id)} {states.word_of(one)}: {b.esc(one.headline)}"
-    return b.message(text, request_card.details(found))
+    blocks = request_card.details(found)
+    if one.state is State.PENDING:
+        who = ", ".join(able[:_NAMES]) or "nobody right now"
+        more = f" and {len(able) - _NAMES} more" if len(able) > _NAMES else ""
+        blocks.append(b.section(f"*Can approve it:* {b.esc(who)}{more}. It needs {one.approvals_needed}."))
+    return b.message(text, blocks)
 
 
 def request_modal(found: RequestView) -> b.Block:

@@ -4,6 +4,7 @@ from storage.messages.alerts import Alert
 from storage.messages.dialogs import Dialog, Place
 from storage.messages.home_views import HomeView
 from storage.messages.outbox import Due, MessagePlace, OutboxRow, Waiting
+from storage.messages.unread_texts import UnreadText
 
 __all__ = [
     "Alert",
@@ -13,10 +14,12 @@ __all__ = [
     "MessagePlace",
     "OutboxRow",
     "Place",
+    "UnreadText",
     "Waiting",
     "alerts",
     "dialogs",
     "home_views",
     "mutes",
     "outbox",
+    "unread_texts",
 ]

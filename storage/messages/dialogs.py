@@ -85,6 +85,11 @@ async def asking(tx: Tx, place: Place) -> Dialog | None:
     return await _one(tx, *_of(place), t.dialog.c.asked_slot != "")
 
 
+async def latest(tx: Tx, place: Place) -> Dialog | None:
+    """What this person said last in this channel, whatever its thread."""
+    return await _one(tx, *_of(place), newest=t.dialog.c.expires_at)
+
+
 async def get(tx: Tx, dialog_id: str) -> Dialog | None:
     return await _one(tx, t.dialog.c.id == dialog_id)
 
@@ -93,10 +98,12 @@ async def drop(tx: Tx, dialog_id: str) -> None:
     await tx.run(delete(t.dialog).where(t.dialog.c.id == dialog_id))
 
 
-async def _one(tx: Tx, *wanted: ColumnElement[bool]) -> Dialog | None:
+async def _one(
+    tx: Tx, *wanted: ColumnElement[bool], newest: ColumnElement[Any] = t.dialog.c.created_at
+) -> Dialog | None:
     """Sweeps first, so it needs a transaction that writes."""
     await tx.run(delete(t.dialog).where(t.dialog.c.expires_at <= tx.now))
-    asked = select(t.dialog).where(*wanted).order_by(t.dialog.c.created_at.desc()).limit(1)
+    asked = select(t.dialog).where(*wanted).order_by(newest.desc(), t.dialog.c.thread_ts.desc()).limit(1)
     row = (await tx.run(asked)).one_or_none()
     return None if row is None else _dialog(tx, row)
 

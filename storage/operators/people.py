@@ -36,3 +36,10 @@ async def get(tx: Tx, slack_id: str) -> Seen | None:
         return None
     actor = Actor(id=slack_id, **{name: getattr(row, name) for name in Actor.__slots__ if name != "id"})
     return Seen(actor, row.real_name, row.checked_at)
+
+
+async def names(tx: Tx) -> list[str]:
+    """What the accounts that were seen are called, display names and real ones."""
+    row = t.person.c
+    found = (await tx.run(select(row.name, row.real_name))).all()
+    return [name for one in found for name in (one.name, one.real_name) if name]

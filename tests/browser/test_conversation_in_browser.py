@@ -92,3 +92,83 @@ async def test_the_menu_of_a_message_asks_the_app_about_it(page: Page, demo: Dem
     shown = page.get_by_role("main").get_by_role("article").last
     await expect(shown).to_contain_text("Only visible to you")
     await expect(shown).to_contain_text("Available")
+
+
+async def type_below(page: Page, text: str) -> Locator:
+    """Type it in the main box of the direct message, outside any thread; the thread of its answer."""
+    await page.get_by_role("main").get_by_role("textbox", name="Message").fill(text)
+    await page.keyboard.press("Enter")
+    await expect(thread(page)).to_contain_text(text)
+    return thread(page)
+
+
+async def close_form(page: Page) -> None:
+    """So that it is not still open for the next person who looks."""
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+async def open_messages(page: Page) -> None:
+    await page.get_by_role("radio", name="Alice Moreau").click()
+    await page.get_by_role("button", name="Countersign", exact=True).first.click()
+    await page.get_by_role("tab", name="Messages").click()
+
+
+async def test_six_turns_with_follow_ups_in_the_main_box_end_in_a_filled_form(page: Page, demo: Demo) -> None:
+    await open_messages(page)
+
+    await expect(await type_below(page, "balance of Marta's card")).to_contain_text("MARTA KOWALSKA ••3205")
+    await expect(await type_below(page, "and Jonas's?")).to_contain_text("JONAS ÄHLSTRÖM ••7578")
+    spent = await type_below(page, "how much did Jonas spend this month?")
+    await expect(spent).to_contain_text("on JONAS ÄHLSTRÖM ••7578")
+    await expect(await type_below(page, "last month")).to_contain_text("on JONAS ÄHLSTRÖM ••7578")
+    await expect(await type_below(page, "top up Jonas by 60")).to_contain_text("Review and submit")
+    offered = await type_below(page, "make it 80")
+    await offered.get_by_role("button", name="Review and submit").last.click()
+
+    form = page.get_by_role("dialog", name="Top up a card")
+    await expect(form.get_by_label("Card", exact=True)).to_have_value("JONAS ÄHLSTRÖM ••7578 · Active")
+    await expect(form.get_by_label("Amount (USD)", exact=True)).to_have_value("80")
+    await close_form(page)
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("hi", "Hello!"),
+        ("what is pending right now?", "waiting for you"),
+        ("what is pending for Bob?", "waiting for Bob"),
+        ("what did we spend this month?", "By merchant"),
+        ("what was the last request for 3205", "MARTA KOWALSKA ••3205: "),
+        ("payments above 20 on 3205 this month", "above 20.00 USD"),
+        ("undo the freeze on Sofia", "is active, as last read: there is nothing to undo"),
+        ("pause everything", "may pause and resume"),
+        ("wie viel Guthaben ist auf der Karte", "I understand English only"),
+    ],
+)
+async def test_a_sentence_of_the_day_is_answered_usefully(
+    page: Page, demo: Demo, said: str, answered: str
+) -> None:
+    await open_messages(page)
+
+    await expect(await type_below(page, said)).to_contain_text(answered)
+
+
+async def test_undo_offers_to_cancel_what_still_waits_and_the_button_asks_once_more(
+    page: Page, demo: Demo
+) -> None:
+    await open_messages(page)
+    offered = await type_below(page, "top up 7578 by 21 for the taxi")
+    await offered.get_by_role("button", name="Review and submit").last.click()
+    form = page.get_by_role("dialog", name="Top up a card")
+    await form.get_by_role("button", name="Preview").click()
+    await expect(form).to_contain_text("SANDBOX")
+    await form.get_by_role("button", name="Submit").click()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+    shown = await type_below(page, "undo my last request")
+
+    await expect(shown).to_contain_text(re.compile(r"R-\w+ is pending"))
+    await shown.get_by_role("button", name="Cancel").last.click()
+    await expect(page.get_by_role("dialog")).to_contain_text("Cancel")
+    await close_form(page)

@@ -40,6 +40,7 @@ MESSAGES: Mapping[str, Callable[[str], View]] = {
     "say-offers": _offers,
     "say-choice": lambda text: conversation.choice(text, text, MARK),
     "say-words": conversation.words,
+    "say-pausing": lambda text: conversation.pausing((text, text), (text,)),
     "say-guarded": lambda text: conversation.guarded(),
     "say-lost": lambda text: conversation.lost((text, text, text)),
     "say-noted": lambda text: conversation.noted(conversation.words(text), (text, text)),

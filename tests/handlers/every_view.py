@@ -214,6 +214,10 @@ MESSAGES: Mapping[str, Draw] = {
     "funding-show": lambda text: funding.funding_answer(given.a_funding(text)),
     "funding-addresses": lambda text: funding.addresses([p.AddressView("POLYGON", text, ("USDC", text))]),
     "requests": lambda text: request_lists.inbox(given.an_inbox(text)),
+    "requests-of-somebody": lambda text: request_lists.inbox(replace(given.an_inbox(text), name=text)),
+    "request-show-waiting": lambda text: replies.request_answer(
+        given.a_card(State.PENDING, text), (text,) * 12
+    ),
     "request-show": lambda text: replies.request_answer(given.a_card(State.FAILED, text)),
     "policy": _policy,
     "who": lambda text: help_text.who(p.WhoView(text, 1, ("U0BOB",), (text,), "U0ALICE")),

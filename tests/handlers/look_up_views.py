@@ -212,6 +212,13 @@ def _search(text: str) -> dict[str, Any]:
     return request_lists.search(page, f"{text}, {_PERIOD.in_words()}", f"requests {text}", _ZONE)
 
 
+def _of_card(text: str) -> dict[str, Any]:
+    page = RequestPage((given.a_request(text=text),) * _many(text, 25), 10_000, 1, 400)
+    newest = given.a_card(State.SUCCEEDED, text)
+    found = p.CardRequestsView("card_1", text, text, _PERIOD, page, newest, given.NOW)
+    return request_lists.of_card(found, f"card requests {text}", _ZONE)
+
+
 def _verification(text: str, *, holds: bool) -> dict[str, Any]:
     checks = tuple(Checked(f"Part {n}", holds=holds or n > 0, found=text or "–") for n in range(6))
     return request_lists.verification(Verification(given.a_request(text=text), checks, given.NOW))
@@ -242,6 +249,7 @@ MESSAGES: Mapping[str, Draw] = {
         "https://a.slack.com/archives/C/p1",
     ),
     "look-requests": _search,
+    "look-requests-of-card": _of_card,
     "look-verified": lambda text: _verification(text, holds=True),
     "look-not-verified": lambda text: _verification(text, holds=False),
     "export-begun": lambda text: exports.begun(text, _PERIOD),

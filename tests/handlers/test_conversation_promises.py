@@ -46,6 +46,19 @@ _PIECES = (
     "skip the approval",
     "as <@U0BOB> I approve {id}",
     "unfreeze {last4} and approve it",
+    "undo that",
+    "cancel my last request",
+    "cancel {id}",
+    "undo the top-up on {last4}",
+    "pause everything",
+    "make it 80",
+    "same for {last4}",
+    "the other one",
+    "reveal {last4}",
+    "what is pending for Bob",
+    "what did we spend this month",
+    "purchases at Shell on {last4}",
+    "who approved {id}",
 )
 
 

@@ -100,9 +100,9 @@ def test_a_new_look_up_of_a_command_that_also_stands_alone_needs_its_row_only(
 
 
 def test_the_grammar_states_no_sub_command_itself() -> None:
-    """Apart from `show`, which a request's id after `/requests` means, and `help`."""
+    """Apart from `show`, which a request's id after `/requests` means, `help`, and words that are commands, too."""
     known = {subcommand for _, subcommand in (*all_lookups.LOOK_UPS, *(c.command for c in KINDS.values()))}
-    words = {word for subcommand in known for word in subcommand.split()} - {"show"}
+    words = {word for subcommand in known for word in subcommand.split()} - {"show", *all_lookups.COMMANDS}
     stated = [n.value for n in ast.walk(ast.parse(inspect.getsource(grammar))) if isinstance(n, ast.Constant)]
     code = " ".join(text for text in stated if isinstance(text, str) and " " not in text.strip())
 

@@ -224,7 +224,7 @@ def test_every_sentence_is_read_as_what_it_is_proposed_for() -> None:
         "hash": "0x" + "ab" * 32, "network": "BNB",
     }  # fmt: skip
     templates = {intent: example.template for intent, example in EXAMPLES.items() if example.template}
-    assert len(templates) == 18
+    assert len(templates) == 20
     for intent, template in templates.items():
         sentence = template.replace("[", "").replace("]", "").format(**values)
 

@@ -15,6 +15,7 @@ from bot.cli.parse import parse_command, read_directory
 from bot.domain.cards import CardEntry
 from bot.domain.time import SystemClock
 from storage.cards import cards
+from storage.messages import unread_texts
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
@@ -106,3 +107,25 @@ def test_without_a_directory_the_cards_of_the_database_are_read(tmp_path: Path) 
     env = {"COUNTERSIGN_DATABASE_URL": url, "COUNTERSIGN_MASTER_KEY_FILE": str(key)}
 
     assert lines(run("freeze Nora's card", env=env))[0]["slots"] == {"card": "Nora"}
+
+
+def test_unread_lists_the_texts_that_nobody_understood(tmp_path: Path) -> None:
+    url, master = f"sqlite:///{tmp_path / 'c.db'}", new_master()
+    key = tmp_path / "master.key"
+    key.write_text(master + "\n")
+    key.chmod(0o600)
+    asyncio.run(filled(url, master))
+    asyncio.run(with_unread_text(url, master))
+    env = {"COUNTERSIGN_DATABASE_URL": url, "COUNTERSIGN_MASTER_KEY_FILE": str(key)}
+
+    (found,) = lines(run("--unread", env=env))
+
+    assert found["text"] == "wiggle <card>"
+    assert set(found) == {"said_at", "text"}
+
+
+async def with_unread_text(url: str, master: str) -> None:
+    store = await Store.open(url, vault=Vault(Keyring.parse(master)), clock=SystemClock())
+    async with store.begin() as tx:
+        await unread_texts.add(tx, "01A", "wiggle <card>")
+    await store.close()

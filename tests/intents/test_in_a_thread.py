@@ -91,7 +91,7 @@ def test_a_bare_yes_triggers_nothing(text: str) -> None:
 def test_a_kind_outside_the_table_is_read_by_its_phrases() -> None:
     reading = parse("please reveal 9140", FACTS, kinds=kinds()).first
 
-    assert (reading.intent, reading.kind, reading.card) == ("card_reveal", "card_reveal", NORA)
+    assert (reading.intent, reading.kind, reading.card) == ("reveal_card", "card_reveal", NORA)
     assert reading.is_action
     assert reading.opened
 

@@ -77,6 +77,9 @@ def talks() -> Iterator[Sample]:
     yield "“who let the dogs out”", conversation.lost(nearest("who let the dogs out", _KINDS, known))
     yield "Nothing to suggest", conversation.lost(())
     yield "A card number in a message", conversation.guarded()
+    yield "“pause everything”", conversation.pausing(("main",), ("other",))
+    yield "“pause everything”, and it is paused", conversation.pausing((), ("main",))
+    yield "“undo that”, while it waits", replies.cancel(a_top_up())
     yield "“never mind”", conversation.words("Dropped. Nothing was requested and nothing has changed.")
     note = "I took “this month” as 1 March 2026 to today."
     yield "An answer with a note", conversation.noted(float_and_ledger.float_answer(the_float()), (note,))

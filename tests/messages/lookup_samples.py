@@ -163,6 +163,17 @@ def answers() -> Iterator[Sample]:
     )
     yield "/card tx 3205 7d", cards.statement(a_statement(), "card tx 3205 7d")
     yield "/card spend 7d", spend.spend(the_spend())
+    none_spent = replace(the_spend(), cards=(), merchants=(), declined=(), charged=(), about="at “Shell”")
+    yield (
+        "/card spend at Shell 7d",
+        spend.spend(replace(none_spent, elsewhere=("Corner Coffee", "Office Depot"))),
+    )
+    about = p.CardRequestsView("card_1", CARD, "Top up a card", _WEEK, RequestPage((), 0, 1, 1), None, NOW)
+    yield "/card requests 3205 topup 7d", request_lists.of_card(about, "card requests 3205 topup 7d", ZONE)
+    done = a_top_up(State.SUCCEEDED)
+    both = RequestPage((done, a_top_up(State.REJECTED, id="R-XVXH")), 2, 1, 1)
+    of_marta = replace(about, kind="", period=None, found=both, newest=view_of(done))
+    yield "/card requests 3205", request_lists.of_card(of_marta, "card requests 3205", ZONE)
     yield "/funding list", funding.funding_list([a_submission()], "main", "funding list")
     yield "/funding show", funding.funding_answer(a_submission())
     yield (
@@ -173,6 +184,8 @@ def answers() -> Iterator[Sample]:
     rejected = a_top_up(State.REJECTED, id="R-XVXH")
     yield "/requests", request_lists.inbox(p.InboxView((a_top_up(),), (bobs,), (rejected,)))
     yield "/requests, none", request_lists.inbox(p.InboxView((), (), ()))
+    yield "/requests waiting @bob", request_lists.inbox(p.InboxView((a_top_up(),), (), (), "Bob Tanaka"))
+    yield "/requests waiting @carol", request_lists.inbox(p.InboxView((), (), (), "Carol Diaz"))
     page = RequestPage((a_top_up(), bobs, rejected), 3, 1, 1)
     yield "/requests all 7d", request_lists.search(page, "all, last 7 days", "requests all 7d", ZONE)
     many = RequestPage((a_top_up(), bobs, rejected), 1000, 2, None, has_more=True)
@@ -180,6 +193,9 @@ def answers() -> Iterator[Sample]:
     none = RequestPage((), 0, 1, 1)
     yield "/requests failed 7d", request_lists.search(none, "failed, last 7 days", "requests failed 7d", ZONE)
     yield "/requests show", replies.request_answer(view_of(a_top_up(State.SUCCEEDED)))
+    waiting = view_of(a_top_up())
+    yield "/requests show last", replies.request_answer(waiting, ("Bob Tanaka", "Carol Diaz"))
+    yield "/requests show, nobody there", replies.request_answer(waiting)
     checks = (
         Checked("Terms", holds=True, found="the fingerprint is the one stored; its check code is TIW-3FY"),
         Checked("Approvals", holds=True, found="1 of 1: Bob Tanaka"),

@@ -1,5 +1,6 @@
 """What events mean: purchases and declines, figures worth an alert, what is passed on, how long it is kept. Pure."""
 
+from bot.domain.events.purchase_filter import PurchaseFilter
 from bot.domain.events.purchases import DeclineFacts, Kind, Purchase, PurchaseLeg, State, purchase_of
 from bot.domain.events.relay import Destination, headers, secret_text
 from bot.domain.events.retention import Retention
@@ -34,6 +35,7 @@ __all__ = [
     "LedgerLine",
     "LedgerReport",
     "Purchase",
+    "PurchaseFilter",
     "PurchaseLeg",
     "PurchaseLine",
     "RequestPage",
@@ -44,6 +46,7 @@ __all__ = [
     "by_cause",
     "by_day",
     "headers",
+    "purchase_filter",
     "purchase_of",
     "relay",
     "secret_text",

@@ -33,6 +33,8 @@ class SpendReport:
     `cards`, `merchants` and `declined` (by code) have all there are, the largest amount first, and each adds up to its
     total. `back_usd` was reversed or refunded of these purchases. `unknown` counts those whose authorization was not
     received, so that their amount is not known. `last_event_at`: when the newest event of any purchase happened.
+    `about` says in words which purchases were asked for, empty for all; `elsewhere` are merchants of the period where
+    none of them fits.
     """
 
     program: str
@@ -47,6 +49,8 @@ class SpendReport:
     last_event_at: datetime | None
     live: bool
     draft_only: bool = False
+    about: str = ""
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
@@ -74,6 +78,8 @@ def spend_of(
     last_event_at: datetime | None,
     live: bool,
     draft_only: bool = False,
+    about: str = "",
+    elsewhere: tuple[str, ...] = (),
 ) -> SpendReport:
     """The report over these purchases, which all began in the period. `labels` names cards by their ids."""
     charged = [p for p in found if p.charge_usd is not None]
@@ -93,6 +99,8 @@ def spend_of(
         last_event_at=last_event_at,
         live=live,
         draft_only=draft_only,
+        about=about,
+        elsewhere=elsewhere,
     )
 
 

@@ -64,7 +64,10 @@ class PurchaseLine:
 
 @dataclass(frozen=True, slots=True)
 class CardStatement:
-    """A card's purchases in a period, the newest first. `all_read` False: there are more than were read."""
+    """A card's purchases in a period, the newest first. `all_read` False: there are more than were read.
+
+    `about` says in words which of them were asked for; empty for all.
+    """
 
     card_id: str
     label: str
@@ -72,6 +75,7 @@ class CardStatement:
     lines: tuple[PurchaseLine, ...]
     read_at: datetime
     all_read: bool = True
+    about: str = ""
 
     @property
     def charged(self) -> tuple[PurchaseLine, ...]:

@@ -6,7 +6,7 @@ names that are one slip away from a holder's. Nothing here decides what a text m
 
 from __future__ import annotations
 
-from bot.intents.directory.card_directory import WORD, Directory, bare_word, each_once, fold
+from bot.intents.directory.card_directory import WORD, Directory, bare_word, each_once, fold, name_words
 from bot.intents.directory.misspelt_card_names import find_misspelt_names, names_spelled_nearly
 from bot.intents.directory.ordinary_words import ORDINARY
 
@@ -18,5 +18,6 @@ __all__ = [
     "each_once",
     "find_misspelt_names",
     "fold",
+    "name_words",
     "names_spelled_nearly",
 ]

@@ -12,6 +12,7 @@ from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
 from bot.intents.extraction.periods import Period, find_periods
+from bot.intents.extraction.purchase_filters import purchase_slots
 from bot.intents.extraction.reasons import reason_in
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "as_one_line",
     "find_amounts",
     "find_periods",
+    "purchase_slots",
     "read_entities",
     "reason_in",
     "resolve_card",

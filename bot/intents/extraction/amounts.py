@@ -171,6 +171,8 @@ def read_digits(digits: str) -> tuple[Decimal, str]:
         doubt, whole = "which digits belong together", plain.replace(".", "")
     if re.fullmatch(r"0\d.*", whole):
         doubt = doubt or "which digits belong together"
+    if whole.count(".") > 1:  # asked about already; `0.0 000.0` is no number
+        whole = whole.replace(".", "")
     return Decimal(whole), doubt
 
 

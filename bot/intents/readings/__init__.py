@@ -2,7 +2,8 @@
 
 `read_action` opens a form only where the gate (`slot_checks`) finds nothing against it; `read_lookup` is generous;
 `read_declared_phrase` reads the phrases operation kinds declare; `read_misspelt_verb` offers and never acts;
-`read_answer` fills the slot that was asked for in the thread. `questions` has every sentence that is asked.
+`read_answer` fills the slot that was asked for in the thread; `read_follow_up` changes what was said before.
+`questions` has every sentence that is asked.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from bot.intents.readings import questions
 from bot.intents.readings.actions import read_action
 from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
+from bot.intents.readings.follow_ups import read_follow_up
 from bot.intents.readings.lookups import read_lookup
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
 from bot.intents.readings.thread_answers import read_answer
+from bot.intents.readings.undo_and_pause import read_undo_or_pause
 
 __all__ = [
     "Context",
@@ -21,6 +24,8 @@ __all__ = [
     "read_action",
     "read_answer",
     "read_declared_phrase",
+    "read_follow_up",
     "read_lookup",
     "read_misspelt_verb",
+    "read_undo_or_pause",
 ]

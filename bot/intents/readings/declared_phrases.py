@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bot.intents.model import Ask, Reading
+from bot.intents.model import ACTIONS, Ask, Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
@@ -32,7 +32,7 @@ def read_declared_phrase(
     if clause.negated:
         return None
     for kind, operation in kinds.items():
-        if operation.intent:
+        if operation.intent in ACTIONS:
             continue
         for pattern in _patterns(operation):
             found = pattern.fullmatch(bare)
@@ -64,7 +64,8 @@ def _slot(name: str, field: Field[Any] | None) -> str:
 def _reading(
     kind: str, operation: type[Operation], found: re.Match[str], clause: Clause, context: Context
 ) -> Reading:
-    reading = Reading(kind, kind=kind)
+    intent = operation.intent or kind
+    reading = Reading(intent, kind=kind)
     doubt: Ask | None = None
     for field in operation.fields:
         text = found.groupdict().get(field.name)
@@ -73,10 +74,10 @@ def _reading(
             doubt = doubt or asked
     doubt = doubt or first_doubt(clause, context, _used(found, context))
     if doubt is not None:
-        return replace(reading, intent="ambiguous", wanted=kind, ask=doubt)
+        return replace(reading, intent="ambiguous", wanted=intent, ask=doubt)
     for field in operation.fields:
         if not field.optional and field.name not in ("reason", *reading.slots):
-            return replace(reading, ask=questions.missing(field.name, kind, context.facts.networks))
+            return replace(reading, ask=questions.missing(field.name, intent, context.facts.networks))
     return replace(reading, opened=True)
 
 

@@ -7,20 +7,31 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
-from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period
+from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
-from bot.intents.recognition import lookup_intent_of, status_of
+from bot.intents.recognition import kind_of_request, lookup_intent_of, person_of, status_of
 
 MOST_DAYS: Final = 90
-_NEEDS_CARD: Final = frozenset({"card_show", "card_balance", "card_transactions", "decline_explain"})
-_MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show"}
-_HAS_PERIOD: Final = frozenset(
-    {"card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"}
+_NEEDS_CARD: Final = frozenset(
+    {"card_show", "card_balance", "card_transactions", "decline_explain", "card_requests"}
 )
+_MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show", "spend_show"}
+HAS_PERIOD: Final = frozenset(
+    {
+        *("card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"),
+        *("spend_show", "card_requests"),
+    }
+)
+_OF_PURCHASES: Final = frozenset({"card_transactions", "spend_show"})
+_PURCHASES: Final = re.compile(
+    r"\b(?:purchases?|payments?|transactions?|charges?|refunds?|txs?|txns?|paid|bought|buys?)\b"
+)
+#: Slots that say which purchases are meant.
+PURCHASE_SLOTS: Final = frozenset({"merchant", "status", "above", "at_least", "below", "at_most"})
 _ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
 _BARE_FOUR: Final = re.compile(
     r"\b(?:about|show|status of|who (?:holds|has|owns)|balance (?:of|on)|(?:look|pull) up)\W+§[ax](\d+)§"
@@ -38,6 +49,8 @@ def read_lookup(clause: Clause, context: Context) -> Reading | None:
     last = context.thread.last_card if context.thread else None
     known = bool(context.cards_before) or (its and last is not None)
     intent = lookup_intent_of(clause.text, card_here=bool(here), card_known=known)
+    if not intent and _PURCHASES.search(clause.text) and purchase_slots(clause.text, found):
+        intent = "card_transactions"
     if not intent:
         return _stranger(clause, context)
     intent = _sharpened(intent, clause.text, context)
@@ -56,6 +69,8 @@ def _sharpened(intent: str, text: str, context: Context) -> str:
         one = context.found.inside(text, "network") and context.found.inside(text, "period")
         if one and _ONE_FUNDING.search(text):
             return "funding_show"
+    if intent == "decline_explain" and purchase_slots(text, context.found).get("status"):
+        return "card_transactions"
     return intent
 
 
@@ -74,8 +89,17 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     if intent == "card_list" and named:
         slots["name"] = named[0].written
     requests = context.found.inside(text, "request")
-    if intent == "pending_approvals" and requests:
+    if intent in ("pending_approvals", "request_show") and requests:
         slots["request"] = requests[0].value
+    if intent == "request_show" and not requests:
+        slots["request"] = "last"
+    person = person_of(text) if intent == "pending_approvals" else ""
+    if person:
+        slots["person"] = context.found.original(person)
+    if intent == "card_requests" and (kind := kind_of_request(text)):
+        slots["kind"] = kind
+    if intent in _OF_PURCHASES:
+        slots |= purchase_slots(text, context.found)
     return slots
 
 
@@ -84,7 +108,8 @@ def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: 
         last = context.thread.last_card if context.thread and its else None
         if last is not None:
             return replace(reading, slots={"card": last.last4, **reading.slots}, card=last)
-        if reading.intent in _NEEDS_CARD:
+        of_all = reading.intent in _OF_PURCHASES and PURCHASE_SLOTS & reading.slots.keys()
+        if reading.intent in _NEEDS_CARD and not of_all:
             return replace(reading, ask=questions.missing("card", reading.intent))
         return reading
     written, fits = one_of(cards)
@@ -113,7 +138,7 @@ def _stranger(clause: Clause, context: Context) -> Reading | None:
 def _with_period(reading: Reading, text: str, context: Context) -> Reading:
     intent = reading.wanted or reading.intent
     periods = context.found.inside(text, "period") or context.found.inside(context.found.masked, "period")
-    if intent not in _HAS_PERIOD or not periods:
+    if intent not in HAS_PERIOD or not periods:
         return reading
     entity = periods[0]
     if entity.doubt or entity.value is None:

@@ -15,6 +15,13 @@ from bot.intents.recognition.lookup_intents import (
     lookup_intent_of,
     status_of,
 )
+from bot.intents.recognition.record_lookups import kind_of_request, person_of
+from bot.intents.recognition.undo_and_pause import (
+    is_pause,
+    is_undo,
+    without_request_words,
+    without_undo_words,
+)
 from bot.intents.recognition.what_if import WhatIf, read_what_if
 
 __all__ = [
@@ -24,8 +31,14 @@ __all__ = [
     "Frame",
     "WhatIf",
     "frame_of",
+    "is_pause",
+    "is_undo",
+    "kind_of_request",
     "lookup_intent_of",
+    "person_of",
     "read_what_if",
     "status_of",
     "strip_lead",
+    "without_request_words",
+    "without_undo_words",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intents.recognition.action_verbs import C, H
+from bot.intents.recognition.record_lookups import FIRST, LAST, person_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ NOT_OFFERED: Final = re.compile(
 #: What a person may do without a card or anything else at hand.
 RULES: Final = (
     _rule("funding_show", rf"{H}"),
+    *(_rule(*row) for row in FIRST),
     _rule(
         "alerts_show",
         r"\balerts?\b|\balarms? (?:are|going|open|firing|now)|\b(?:any|open|show|list|what"
@@ -103,6 +105,7 @@ RULES: Final = (
     _rule("funding_list", _FUNDING),
     _rule("card_balance", rf"\bbal(?:ance)?s?\b|{_MONEY_LEFT}|how much .*{C}|got left", "card in clause"),
     _rule("card_transactions", _SPENT, "card"),
+    *(_rule(*row) for row in LAST),
     _rule("card_balance", rf"\bbal(?:ance)?s?\b|{_MONEY_LEFT}", "card"),
     _rule(
         "decline_explain",
@@ -172,6 +175,8 @@ def status_of(intent: str, text: str) -> str:
 
 def lookup_intent_of(text: str, *, card_here: bool, card_known: bool) -> str:
     """The look-up of a masked clause, or empty. `card_here` = it names one; `card_known` = the message does."""
+    if person_of(text):
+        return "pending_approvals"
     for rule in RULES:
         if rule.needs == "card in clause" and not card_here:
             continue

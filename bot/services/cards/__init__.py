@@ -6,6 +6,7 @@ Reads only, at the API. A card's number and security code never pass through her
 __all__ = [
     "card_choice",
     "card_lookups",
+    "card_requests",
     "card_sync",
     "details_link",
     "freezes",

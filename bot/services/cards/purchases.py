@@ -20,6 +20,7 @@ from bot.domain.events import (
     DeclineLine,
     DeclineReport,
     Purchase,
+    PurchaseFilter,
     PurchaseLeg,
     PurchaseLine,
     State,
@@ -41,11 +42,17 @@ MOST_DECLINES = 5_000
 LATEST = 10
 
 
-async def transactions(core: Core, text: str, period: Period) -> CardStatement:
-    """The purchases of the card that `text` names. Raises NotFound, PartnerError."""
+async def transactions(
+    core: Core, text: str, period: Period, only: PurchaseFilter | None = None
+) -> CardStatement:
+    """The purchases of the card that `text` names, those that fit. Raises NotFound, PartnerError."""
     async with core.store.read() as tx:
         entry = await resolve_card(tx, text)
-    return await of_card(core, entry, period)
+    found = await of_card(core, entry, period)
+    if not only:
+        return found
+    fitting = (line for line in found.lines if only.fits(line.merchant, line.charge_usd, line.status))
+    return replace(found, lines=tuple(fitting), about=only.in_words)
 
 
 async def of_card(

@@ -13,4 +13,5 @@ __all__ = [
     "buttons",
     "holds_card_number",
     "respond",
+    "unread",
 ]

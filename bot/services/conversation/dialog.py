@@ -14,12 +14,12 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from bot import intents
-from bot.domain.errors import NotFound
+from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.money import format_usd
 from bot.intents import Ask, Directory, Facts, KnownCard, Reading
 from bot.operations import Operation
 from bot.services import people
-from bot.services.conversation import forms, memory
+from bot.services.conversation import forms, memory, undo, unread
 from bot.services.conversation.examples import nearest
 from bot.services.conversation.facts import (
     Names,
@@ -28,11 +28,14 @@ from bot.services.conversation.facts import (
     dialog_of,
     facts,
     holds_card_number,
+    latest_dialog,
     open_question,
     thread_of,
 )
 from bot.services.core import Core
+from bot.services.operators import pausing
 from bot.view_models import (
+    Cancelling,
     Choice,
     Guarded,
     Help,
@@ -40,6 +43,7 @@ from bot.view_models import (
     Lost,
     Offer,
     Offers,
+    Pausing,
     Question,
     Step,
     Words,
@@ -56,10 +60,14 @@ _CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads a text apart from the grammar: the cards' names, and the optional language model's guess."""
+    """What reads a text apart from the grammar: the cards' names, and the optional language model's guess.
+
+    `keep_unread`: a text that nobody understood is kept, masked.
+    """
 
     guess: Guess | None = None
     names: Names = field(default_factory=Names)
+    keep_unread: bool = False
 
 
 _DROPS = re.compile(
@@ -72,6 +80,12 @@ _BARE = re.compile(
     r"|y|lgtm)(?:[, ]+(?:please|thanks?|do it|go ahead))?[.! ]*",
     re.IGNORECASE,
 )
+_SMALL_TALK = {
+    intents.GREETING: "Hello! Ask about a card, the float, spending or a request, or say what you need."
+    " “help” shows more.",
+    intents.THANKS: "You're welcome.",
+    intents.OTHER_LANGUAGE: "I understand English only. Please say it in English, or type /countersign help.",
+}
 _SPOKEN = {"tx_hash": "transaction hash", "partner_ref": "reference", "name": "cardholder's name"}
 
 
@@ -82,6 +96,11 @@ class _Turn:
     core: Core
     message: ReceivedMessage
     dialog: Dialog | None
+    before: Dialog | None = None  # what was talked about until now, in another thread if not in this one
+
+    @property
+    def said_before(self) -> Dialog | None:
+        return self.dialog or self.before
 
     @property
     def open(self) -> Dialog | None:
@@ -93,9 +112,10 @@ async def respond(core: Core, message: ReceivedMessage, reader: Reader) -> tuple
     dialog = await dialog_of(core, message)
     if dialog is None and message.alone:
         dialog = await _answered(core, message, reader)
+    before = await latest_dialog(core, message) if dialog is None and message.in_main_box else None
     if dialog is not None:
         message = replace(message, place=dialog.place)
-    return await _steps(_Turn(core, message, dialog), reader), message.place.thread_ts
+    return await _steps(_Turn(core, message, dialog, before), reader), message.place.thread_ts
 
 
 async def _answered(core: Core, message: ReceivedMessage, reader: Reader) -> Dialog | None:
@@ -114,20 +134,31 @@ async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:
     if holds_card_number(turn.message.text):
         return [Guarded()]
     known = await facts(turn.core, turn.message, reader.names)
-    parsed = intents.parse(turn.message.text, known, await thread_of(turn.core, turn.dialog), turn.core.kinds)
+    thread = await thread_of(turn.core, turn.said_before, answering=turn.dialog is not None)
+    parsed = intents.parse(turn.message.text, known, thread, turn.core.kinds)
     if parsed.guarded:
         return [Guarded()]
     if word := await _little_words(turn):
         return [word]
     readings = parsed.readings
+    if all(r.intent == "none" for r in readings) and (
+        talk := _SMALL_TALK.get(intents.small_talk(turn.message.text))
+    ):
+        return [Words(talk)]
     if reader.guess is not None and turn.open is None and all(r.intent == "none" for r in readings):
         proposed = await reader.guess(turn.message.text, known)
         readings = readings if proposed is None else (proposed,)
     actions = [r for r in readings if forms.wants_operation(r, turn.core.kinds)]
-    steps = [await _read(turn, r) for r in readings if r not in actions and r.intent != "none"]
+    steps = [await _read(turn, r, known.cards) for r in readings if r not in actions and r.intent != "none"]
     if actions:
         steps.append(await _act_on(turn, actions))
-    return steps or [await _missed(turn, turn.open) if turn.open else await _lost(turn, known.cards)]
+    if steps:
+        return steps
+    if turn.open:
+        return [await _missed(turn, turn.open)]
+    if reader.keep_unread:
+        await unread.keep(turn.core, turn.message.text, known)
+    return [await _lost(turn, known.cards)]
 
 
 async def _little_words(turn: _Turn) -> Words | None:
@@ -144,10 +175,14 @@ async def _little_words(turn: _Turn) -> Words | None:
     return None
 
 
-async def _read(turn: _Turn, reading: Reading) -> Step:
+async def _read(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> Step:
     """A read never waits for anything and leaves an open question as it is."""
     if reading.intent == "help":
         return Help()
+    if reading.intent == "pause_sending":
+        return await _pausing(turn)
+    if reading.intent == "undo" and reading.ask is None:
+        return await _undo(turn, reading, cards)
     if reading.ask is not None:
         if turn.open and turn.open.intent != forms.aim(reading):
             named = ", ".join(option.label for option in reading.ask.options[:5])
@@ -155,9 +190,32 @@ async def _read(turn: _Turn, reading: Reading) -> Step:
                 " ".join(filter(None, (reading.ask.question, named, "Say the whole of it once more.")))
             )
         return await _ask(turn, reading, reading.ask)
-    if reading.card is not None and reading.card.id:
-        await memory.about_card(turn.core, turn.message.place, turn.dialog, reading.card.id)
+    await memory.about_read(turn.core, turn.message.place, turn.dialog, turn.said_before, reading)
+    turn.dialog = await dialog_of(turn.core, turn.message)
     return Look(reading)
+
+
+async def _pausing(turn: _Turn) -> Pausing | Words:
+    """The button of each program that is sent to, whose form alone pauses; or who may."""
+    try:
+        running, paused = await pausing.to_pause(turn.core, turn.message.actor.id)
+    except NotAllowed as refusal:  # what else the text asks for is answered
+        return Words(str(refusal))
+    return Pausing(running, paused)
+
+
+async def _undo(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> Step:
+    """The person's own request: to be cancelled by its button, or its opposite to be submitted as a form."""
+    try:
+        found = await undo.what_follows(turn.core, turn.message.actor.id, reading, Directory.of(cards))
+    except NotFound as missing:
+        return Words(str(missing))
+    match found:
+        case str():
+            return Words(found)
+        case Reading():
+            return await _act_on(turn, [found])
+    return Cancelling(found)
 
 
 async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
@@ -232,7 +290,7 @@ async def _ask(turn: _Turn, reading: Reading, ask: Ask) -> Question | Words:
         turn.message.place,
         turn.dialog,
         intent=intent,
-        slots={"slots": slots, "asked": asdict(ask)},
+        slots={"slots": slots, "asked": asdict(ask), "cards": _cards(turn, reading)},
         asked_slot=ask.slot,
         candidates=tuple(option.value for option in ask.options),
         misses=before.misses + 1 if before else 0,
@@ -277,11 +335,20 @@ async def _offer(turn: _Turn, actions: Sequence[Reading]) -> Offers:
         turn.message.place,
         turn.dialog,
         intent=forms.aim(only) if only else "",
-        slots={"slots": dict(only.slots) if only else {}, "offers": memory.as_json(actions)},
+        slots={
+            "slots": dict(only.slots) if only else {},
+            "offers": memory.as_json(actions),
+            "cards": _cards(turn, only),
+        },
         **({"last_card_id": only.card.id} if only and only.card else {}),
     )
     offers = (_one_offer(turn, number, reading) for number, reading in enumerate(actions))
     return Offers(tuple(offers), memory.mark(dialog), turn.message.is_own)
+
+
+def _cards(turn: _Turn, reading: Reading | None) -> list[str]:
+    """The cards talked about before the one of this reading."""
+    return memory.cards_before(turn.said_before, reading.card.id if reading and reading.card else "")
 
 
 def _one_offer(turn: _Turn, number: int, reading: Reading) -> Offer:

@@ -25,6 +25,7 @@ __all__ = [
     "facts",
     "holds_card_number",
     "known_card",
+    "latest_dialog",
     "open_question",
     "thread_of",
 ]
@@ -48,6 +49,11 @@ class ReceivedMessage:
     alone: bool = False
     is_own: bool = True
     is_pick: bool = False
+
+    @property
+    def in_main_box(self) -> bool:
+        """Typed in a direct message outside any thread: what was said there before is still known."""
+        return self.alone and self.place.channel_id.startswith("D")
 
 
 class Names:
@@ -102,16 +108,28 @@ async def open_question(core: Core, message: ReceivedMessage) -> Dialog | None:
         return await dialogs.asking(tx, message.place)
 
 
-async def thread_of(core: Core, dialog: Dialog | None) -> Thread | None:
+async def latest_dialog(core: Core, message: ReceivedMessage) -> Dialog | None:
+    """What this person was at last in this channel, in whatever thread."""
+    async with core.store.begin() as tx:
+        return await dialogs.latest(tx, message.place)
+
+
+async def thread_of(core: Core, dialog: Dialog | None, *, answering: bool = True) -> Thread | None:
+    """What was said before. `answering` False: the text answers no question of this dialog."""
     if dialog is None:
         return None
     async with core.store.read() as tx:
-        entry = await cards.get(tx, dialog.last_card_id) if dialog.last_card_id else None
+        earlier = [await cards.get(tx, one) for one in (dialog.last_card_id, *dialog.slots.get("cards", []))]
+    entry, *others = [None if one is None else known_card(one) for one in earlier]
+    read = dialog.slots.get("read", {})
     return Thread(
         intent=dialog.intent,
         slots=dict(dialog.slots.get("slots", {})),
-        asked_slot=dialog.asked_slot,
-        last_card=None if entry is None else known_card(entry),
+        asked_slot=dialog.asked_slot if answering else "",
+        last_card=entry,
+        read_intent=read.get("intent", ""),
+        read_slots=dict(read.get("slots", {})),
+        earlier_cards=tuple(filter(None, others)),
     )
 
 

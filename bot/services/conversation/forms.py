@@ -63,7 +63,7 @@ def verb(intent: str, kinds: Kinds) -> str:
 
 def wants_operation(reading: Reading, kinds: Kinds) -> bool:
     """Would it end in a form? A question about a look-up is none."""
-    return aim(reading) in ACTIONS or aim(reading) in kinds
+    return aim(reading) in ACTIONS or kind_of(aim(reading), kinds) is not None
 
 
 def texts(cls: type[Operation], slots: Mapping[str, Any], card: KnownCard | None) -> dict[str, str]:

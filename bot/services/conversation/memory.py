@@ -1,7 +1,8 @@
 """What is asked and offered in a thread, kept between two messages.
 
 `Dialog.slots` holds, sealed: `slots` (what is known of the request), `asked` (the open question), `offers`
-(readings with a button each), `next` (requests that came while a question was open).
+(readings with a button each), `next` (requests that came while a question was open), `read` (intent and slots of the
+look-up that was answered last, unless a request was made since), `cards` (ids of the cards talked about before).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from bot.intents import Ask, KnownCard, Option, Reading
 from bot.services.core import Core
 from storage.messages import Dialog, Place, dialogs
 
+_CARDS_KEPT = 3
 MOVED_ON = "This question has moved on. Say what you need once more; nothing was recorded."
 
 
@@ -56,17 +58,39 @@ async def change(core: Core, dialog: Dialog, **known: Any) -> Dialog:
     return await _kept(core, replace(dialog, version=dialog.version + 1, **known))
 
 
-async def about_card(core: Core, place: Place, dialog: Dialog | None, card_id: str) -> None:
-    """`it` means this card from now on. What is asked or offered stays as it is."""
+async def about_read(
+    core: Core, place: Place, dialog: Dialog | None, before: Dialog | None, reading: Reading
+) -> None:
+    """This look-up can be followed up, and `it` means its card. What is asked or offered stays as it is.
+
+    `before` is what was talked about until now, in this thread or, for a text outside any, in another one.
+    """
+    card_id = reading.card.id if reading.card else ""
+    read = {
+        "read": {"intent": reading.intent, "slots": dict(reading.slots)},
+        "cards": cards_before(before, card_id),
+    }
+    last = card_id or (before.last_card_id if before else "")
+    if dialog is not None:
+        await _kept(core, replace(dialog, slots={**dialog.slots, **read}, last_card_id=last))
+        return
+    known = {"slots": said(before)} if before and not before.asked_slot else {}
+    intent = before.intent if known and before else ""
+    await begin(core, place, None, intent=intent, slots={**known, **read}, last_card_id=last)
+
+
+def cards_before(dialog: Dialog | None, card_id: str) -> list[str]:
+    """The ids of the cards talked about before this one, the newest first."""
     if dialog is None:
-        await begin(core, place, None, last_card_id=card_id)
-    else:
-        await _kept(core, replace(dialog, last_card_id=card_id))
+        return []
+    known = [dialog.last_card_id, *dialog.slots.get("cards", [])]
+    return [one for one in dict.fromkeys(known) if one and one != card_id][:_CARDS_KEPT]
 
 
 async def drop(core: Core, dialog: Dialog) -> Dialog:
     """Close what is asked and offered. The card that was talked about stays known."""
-    return await change(core, dialog, intent="", slots={}, asked_slot="", candidates=(), misses=0)
+    slots = {name: dialog.slots[name] for name in ("read", "cards") if name in dialog.slots}
+    return await change(core, dialog, intent="", slots=slots, asked_slot="", candidates=(), misses=0)
 
 
 async def _kept(core: Core, dialog: Dialog) -> Dialog:

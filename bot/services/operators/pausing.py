@@ -59,6 +59,15 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
     return stopped
 
 
+async def to_pause(core: Core, slack_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The programs this person may pause now, and those that are paused already. Raises NotAllowed."""
+    await _may(core, slack_id, "program.pause", people.roles_lately)
+    async with core.store.read() as tx:
+        paused = {one.program for one in await pauses.all(tx)}
+    named = sorted(core.partners)
+    return tuple(p for p in named if p not in paused), tuple(p for p in named if p in paused)
+
+
 def read_optional_reason(reason: str) -> str:
     """Seconds may count, so it may be left out. Raises InvalidInput."""
     if not reason.strip():

@@ -11,9 +11,10 @@ from bot.domain.alerts import float_alerts
 from bot.domain.errors import NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
-from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of
+from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of, who_may_decide
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
+from bot.intents import fold
 from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
 from bot.services import paging, people
@@ -25,6 +26,7 @@ from bot.services.requests.drafts import (
     limit_lines_for_approvers,
     on_target,
     recorded_concerns,
+    resolve_card,
 )
 from bot.services.requests.lifecycle import existing
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
@@ -64,20 +66,50 @@ def waiting_for(slack_id: str, waiting: Iterable[Pending], standing: Standing) -
     return tuple(p.request for p in waiting if waits_for(slack_id, p.request, p.approved_by, standing))
 
 
-async def inbox_of(core: Core, slack_id: str) -> InboxView:
-    """What waits for this person, what they asked for, what was decided lately; oldest waiting first."""
+async def inbox_of(core: Core, slack_id: str, name: str = "") -> InboxView:
+    """What waits for this person, what they asked for, what was decided lately; oldest waiting first.
+
+    `name` is theirs, where somebody else looks.
+    """
     standing = await people.standing_lately(core)
     async with core.store.read() as tx:
         waiting = waiting_for(slack_id, await pending(tx), standing)
         mine = await requests.find(tx, requester=slack_id, states=OPEN, limit=50)
         recent = await requests.find(tx, states=frozenset(State) - OPEN, limit=10)
-    return InboxView(waiting, tuple(mine), tuple(recent))
+    return InboxView(waiting, tuple(mine), tuple(recent), name)
+
+
+async def people_called(core: Core, written: str) -> Mapping[str, str]:
+    """Who may decide or has an open request, and is called so: Slack id to display name.
+
+    `written` is a Slack id, or a name as people write it: the whole of it or one of its words, with or without @.
+    """
+    standing = await people.standing_lately(core)
+    async with core.store.read() as tx:
+        waiting = await requests.find(tx, states=OPEN, limit=_MOST_PENDING)
+    names = {one.requester: one.requester_name for one in waiting}
+    names |= {one: (await core.directory.actor(one)).name for one in standing.approvers if one not in names}
+    written = written.strip().removeprefix("@")
+    wanted = fold(written)
+    return {
+        one: name
+        for one, name in names.items()
+        if wanted and (written == one or wanted == fold(name) or wanted in fold(name).split())
+    }
 
 
 async def request_view(core: Core, request_id: str) -> RequestView:
     """Raises NotFound."""
     async with core.store.read() as tx:
         return await view_models.request(tx, core, await existing(tx, request_id))
+
+
+async def who_can_decide(core: Core, found: RequestView) -> tuple[str, ...]:
+    """Display names of those who can approve or reject a pending request now; empty for any other. By name."""
+    if found.request.state is not State.PENDING:
+        return ()
+    able = who_may_decide(found.request, found.decisions, await people.standing_lately(core))
+    return tuple(sorted([(await core.directory.actor(one)).name for one in able]))
 
 
 async def in_full(core: Core, request_id: str, slack_id: str, standing: Standing) -> tuple[Line, ...]:
@@ -180,6 +212,7 @@ async def search(
     states: Collection[State] = (),
     kinds: Collection[str] = (),
     requester: str = "",
+    subject: str = "",
     period: Period | None = None,
     page: int = 1,
     beside: str = "",
@@ -188,9 +221,13 @@ async def search(
 
     `beside`: where the page before or after it ended (`after:R-7K3M`, `before:R-7K3M`), so that nothing is shown twice
     or left out, whatever comes meanwhile. Raises NotFound for a number that is too high to count up to.
+
+    With a `subject`, such as the id of a card, the rows of batches count one by one.
     """
     since, until = (period.since, period.until) if period else (None, None)
-    wanted = request_search.Wanted(states or None, kinds or None, requester or None, since=since, until=until)
+    wanted = request_search.Wanted(
+        states or None, kinds or None, requester or None, subject or None, since=since, until=until
+    )
     async with core.store.read() as tx:
         counted = await request_search.count(tx, wanted, most=MOST_COUNTED + 1)
         total = min(counted, MOST_COUNTED)
@@ -201,6 +238,13 @@ async def search(
         rows = await request_search.page(tx, wanted, limit=REQUESTS_PAGE + 1, skip=skip, beside=place)
     shown, has_more = paging.cut(rows, REQUESTS_PAGE, back=place is not None and place.back)
     return RequestPage(tuple(shown), total, page, pages, has_more)
+
+
+async def open_about_card(core: Core, text: str) -> RequestPage:
+    """The open requests about the card that `text` names. Raises NotFound, and ValueError for a card number."""
+    async with core.store.read() as tx:
+        entry = await resolve_card(tx, text)
+    return await search(core, states=OPEN, subject=entry.id)
 
 
 async def confirmation_of_batch(

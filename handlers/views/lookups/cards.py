@@ -157,7 +157,8 @@ def statement(found: CardStatement, command: str, page: int = 1) -> b.Block:
     blocks.append(b.context(_source(found)))
     if of > 1:
         blocks.append(b.context(_as_csv(f"transactions {found.card_id}", found.period.named)))
-    text = f"{b.esc(found.label)}: {count}, {format_usd(found.charged_usd)}"
+    about = f" {b.esc(found.about)}" if found.about else ""
+    text = f"{b.esc(found.label)}: {count}{about}, {format_usd(found.charged_usd)}"
     return with_buttons(b.message(text, blocks), pages(command, page, of))
 
 
@@ -165,7 +166,7 @@ def _totals(found: CardStatement) -> str:
     declined = len(found.lines) - len(found.charged)
     still_open = sum(1 for line in found.lines if line.open)
     said = [
-        f"*{b.esc(found.period.in_words())}*",
+        "*" + b.esc(" · ".join(filter(None, (found.period.in_words(), found.about)))) + "*",
         f"Charged {format_usd(found.charged_usd)}, including {format_usd(found.fee_usd)} in fees (amounts at"
         " authorization; refunds are shown in Status).",
     ]

@@ -16,9 +16,10 @@ _TOP = 10
 
 def spend(found: SpendReport) -> b.Block:
     """Totals, a chart by day, the cards and merchants with most, and the declines by cause with their sums."""
+    about = f" {found.about}" if found.about else ""
     first = (
         f"{b.money(found.live, draft_only=found.draft_only)} · Spent {format_usd(found.charged_usd)} in"
-        f" {b.counted(found.count, 'purchase')}, {b.esc(found.period.in_words())}"
+        f" {b.counted(found.count, 'purchase')}{b.esc(about)}, {b.esc(found.period.in_words())}"
     )
     blocks = [b.header(f"Spent {format_usd(found.charged_usd)}"), b.section(_totals(found))]
     blocks += charts.by_day("Spent", [("Spent", by_day(found.charged, found.period))])
@@ -35,9 +36,11 @@ def spend(found: SpendReport) -> b.Block:
 
 
 def _totals(found: SpendReport) -> str:
-    said = [f"*{b.esc(found.period.in_words())}*"]
+    said = ["*" + b.esc(" · ".join(filter(None, (found.period.in_words(), found.about)))) + "*"]
     if not found.count:
-        return f"{said[0]}\nNo purchases."
+        others = ", ".join(b.esc(b.cut(name, 80)) for name in found.elsewhere)
+        others = f" Merchants in this period: {others}." if others else ""
+        return f"{said[0]}\nNo purchases.{others}"
     on = f"on {b.counted(len(found.cards), 'card')} at {b.counted(len(found.merchants), 'merchant')}"
     said.append(
         f"{b.counted(found.count, 'purchase')} {on}, as authorized. Fees of {format_usd(found.fee_usd)} are in it."

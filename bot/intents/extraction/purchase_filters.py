@@ -1,0 +1,110 @@
+"""Which purchases a question means: at a merchant, above or below an amount, of one kind.
+
+Reads the masked text (`purchases at shell above §a2§ on §c3§`); used by look-ups alone, so a wrong reading costs a
+message and nothing more.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.intents.extraction.entity_extraction import Found
+from bot.intents.plain_text import word_set
+
+#: A word that bounds an amount -> what it means.
+_BOUNDS: Final = {
+    "above": "above",
+    "over": "above",
+    "more than": "above",
+    "greater than": "above",
+    "bigger than": "above",
+    "larger than": "above",
+    "higher than": "above",
+    "exceeding": "above",
+    ">": "above",
+    "at least": "at least",
+    "minimum": "at least",
+    "below": "below",
+    "under": "below",
+    "less than": "below",
+    "smaller than": "below",
+    "lower than": "below",
+    "<": "below",
+    "at most": "at most",
+    "up to": "at most",
+    "maximum": "at most",
+}
+# “over 50” is no amount to load, and a fine bound.
+_ROUGH: Final = "how much exactly"
+_WORDS: Final = "|".join(sorted((re.escape(word) for word in _BOUNDS), key=len, reverse=True))
+_BOUND: Final = re.compile(
+    rf"(?:\b|(?<=\s)|^)(?P<word>{_WORDS})\s*(?:of\s+)?§[ax](?P<number>\d+)§(?:\s*usd\b)?"
+)
+_KINDS: Final = (
+    ("refunded", re.compile(r"\brefund(?:s|ed)?\b")),
+    ("reversed", re.compile(r"\brever(?:sed|sals?)\b")),
+    (
+        "declined",
+        re.compile(
+            r"\b(?:declined|refused|rejected|failed) (?:purchases|payments|transactions|ones|charges)\b"
+        ),
+    ),
+    (
+        "pending",
+        re.compile(
+            r"\b(?:pending|unsettled) (?:purchases?|payments?|transactions?|charges?|ones|authori[sz]ations?)\b"
+        ),
+    ),
+    ("settled", re.compile(r"\bsettled (?:purchases?|payments?|transactions?|charges?|ones)\b")),
+)
+_MERCHANT: Final = re.compile(
+    r"\bat (?P<name>(?:§[axf]\d+§(?=[-'&])|[^\W_])[^\s§,;?!]*(?:\s+(?:&|and)\s+[^\s§,;?!]+|\s+[^\s§,;?!]+){0,4}?)"
+    r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|today|yesterday|above|over|below"
+    r"|under|more|less|at|during|and|but|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"
+    r"|gets|declined|refused|please)\b))"
+)
+_NO_MERCHANT: Final = word_set(
+    "the a an all any least most once night noon midnight lunch work home first last what which that this these"
+    " those it"
+    " them our your their my his her moment time times times present hand issue stake risk his end start beginning"
+    " weekend weekends merchants merchant shops stores some one point about around"
+)
+
+
+def merchant_of(text: str, found: Found) -> str:
+    """The merchant that a masked clause names after `at`, as it was written; empty for none."""
+    for one in _MERCHANT.finditer(text):
+        name = one["name"].strip(" .'’-")
+        first = name.split()[0]
+        if first in _NO_MERCHANT:
+            continue
+        return found.original(name).strip()
+    return ""
+
+
+def bounds_of(text: str, found: Found) -> dict[str, str]:
+    """What bounds the amount: `above`, `at least`, `below` or `at most` to a decimal string of dollars."""
+    bounds: dict[str, str] = {}
+    for one in _BOUND.finditer(text):
+        entity = found.entities[int(one["number"])]
+        value = getattr(entity.value, "value", entity.value)
+        plain = "" if value is None or entity.doubt not in ("", _ROUGH) else str(value)
+        if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", plain):
+            bounds[_BOUNDS[one["word"]].replace(" ", "_")] = plain
+    return bounds
+
+
+def kind_of_purchase(text: str) -> str:
+    """`refunded`, `reversed`, `declined`, `pending` or `settled`; empty where no kind is asked for."""
+    return next((kind for kind, pattern in _KINDS if pattern.search(text)), "")
+
+
+def purchase_slots(text: str, found: Found) -> dict[str, str]:
+    """All of it as slots: merchant, above, at_least, below, at_most, status."""
+    slots = bounds_of(text, found)
+    if merchant := merchant_of(text, found):
+        slots["merchant"] = merchant
+    if kind := kind_of_purchase(text):
+        slots["status"] = kind
+    return slots

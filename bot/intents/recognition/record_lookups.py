@@ -1,0 +1,131 @@
+"""Look-ups of what was recorded: one request, the requests about a card, what was spent, what waits for whom.
+
+Rows of (intent, pattern, needs), as `lookup_intents` has them: `FIRST` are tried before its own rules, `LAST` after
+those about one card. `person_of` and `kind_of_request` find the slots that only these look-ups have.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from bot.intents.plain_text import word_set
+
+_R: Final = r"§r\d+§"
+_MINE: Final = r"\bmy (?:own )?(?:last|latest|newest|previous|most recent)\b"
+_REQUEST: Final = (
+    r"(?:requests?|top-?ups?|loads?|unloads?|freezes?|orders?|approvals?|limit changes?|closures?)"
+)
+_ABOUT_A_CARD: Final = (
+    r"\brequest(?:s|ed)?\b"
+    r"|\bwho (?:has |had )?(?:approved|signed|requested|asked for|rejected|ordered)\b"
+    rf"|\b(?:last|latest|previous|recent|newest)\b.*\b{_REQUEST}\b"
+    r"|\bwhen (?:was|did)\b.*\b(?:topped up|top up|loaded|load)\b"
+    r"|\blast (?:topped up|loaded|requested|frozen|approved)\b"
+    rf"|\b{_REQUEST}\b.*\b(?:approved|rejected|decided|signed)\b"
+)
+#: What a sentence may say of spending without asking what was spent.
+_NOT_SPENT: Final = r"(?!.*\b(?:can|could|able|left|available|limits?|enough|afford|remain\w*|may)\b)"
+
+_WAITS: Final = (
+    r"(?:pending|waiting|outstanding|open|unapproved|undecided|stuck|queued|on the desk|in the queue)"
+)
+_PERSON: Final = (
+    r"(?P<{0}>§[mc]\d+§|(?!(?:i|we|the|a|an|my|our|his|her|their|this|that|it|us|all|any|approval|approvals|decision"
+    r"|review|signature|sign|now|today|tomorrow|yesterday|funding|fundings|everyone|everybody|anybody|anyone|someone"
+    r"|somebody|who|which|what|card|cards|more|money|another|one|too|long|something|and|or|in|on|at|from|two|second"
+    r"|both|these|those|them|him|you|settlement|response|credit|provider|payment|payments|work|requests?|quite|over"
+    r"|you|there|here|top|still|it|bank)\b)[^\W\d_][\w'’.-]*)"
+)
+_MOST: Final = 200  # characters of a clause that are searched for a person: the patterns go back and forth
+_FOR_PERSON: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"^(?:so |and |ok )?(?:what|whats|anything|any|which|is|are|how many|how much|list|show|tell|give|requests?"
+        r"|approvals?"
+        rf"|decisions?|pending|waiting|stuff|things?)\b(?!.*\bcards?\b.*\b{_WAITS}).*?"
+        r"(?:\brequests? (?:is |are )?open\b|\b"
+        + _WAITS.replace("open|", "")
+        + r"\b)(?: \w+){0,2}? (?:for|on|with) "
+        + _PERSON.format("person"),
+        r"^(?:pending|waiting|open)(?: \w+)? (?:for|on|with) " + _PERSON.format("person") + r"(?:'s)?\W*$",
+        r"\b(?:requests?|approvals?|anything|something|what|decisions?)\b.*\b(?:for|on|with) "
+        + _PERSON.format("person")
+        + r"(?:'s)? (?:to (?:approve|sign|decide|review)|approval|decision|signature|sign-?off|ok)\b",
+        r"\b(?:what|anything|something|which requests?)\b.*?\b(?:does|do|has|have|is|should|must) "
+        + _PERSON.format("person")
+        + r" (?:still |also )?(?:(?:have|need|got|supposed|required)(?: got)? to |got to |have to )?"
+        r"(?:approve|sign|decide|review)\b",
+        r"^(?:show |list |open |get |see )?(?:me )?" + _PERSON.format("person") + r"'s (?:\w+ )?"
+        r"(?:queue|approvals|pending requests|inbox|open requests|requests)\b",
+    )
+)
+
+FIRST: Final = (
+    ("request_show", _R, ""),
+    ("request_show", rf"{_MINE} {_REQUEST}\b", ""),
+    (
+        "request_show",
+        r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of|where is)\b.*\bmy (?:request|top-?up)\b",
+        "",
+    ),
+    ("card_requests", _ABOUT_A_CARD, "card in clause"),
+    (
+        "spend_show",
+        rf"^{_NOT_SPENT}.*(?:\bhow much\b.*\bspen[dt]\b|\b(?:total|sum|overall|altogether|in all)\b.*\bspen[dt]\w*"
+        r"|\bspen[dt]\w*\b.*\b(?:total|in all|altogether|by (?:card|merchant)|per (?:card|merchant)|breakdown|summary"
+        r"|report|overview)\b)",
+        "",
+    ),
+    (
+        "pending_approvals",
+        rf"^(?:(?:so|and|ok) )?(?:what|which|anything|any)(?:'s| is| are|s)?(?: \w+){{0,3}}? {_WAITS}\b"
+        r"(?!.*\b(?:fund\w*|purchases?|payments?|transactions?|deposits?|transfers?|alerts?|alarms?|settle\w*|cards?)\b)",
+        "",
+    ),
+)
+LAST: Final = (
+    (
+        "spend_show",
+        rf"^{_NOT_SPENT}.*(?:\bspen[dt]\b|\bspending\b|\bexpenses\b|\b(?:top|biggest|largest) (?:merchants?"
+        rf"|spenders?)\b"
+        r"|\bwhere (?:did|does|has) (?:all )?(?:the|our) money g(?:o|one)\b)",
+        "",
+    ),
+)
+
+#: How people call a kind of request -> the second word of its command.
+_KINDS: Final = (
+    ("unfreeze", r"un-?freez\w*|un-?block\w*|un-?lock\w*|reactivat\w*"),
+    ("freeze", r"freez\w*|froze\w*|block\w*|suspen\w*"),
+    ("unload", r"unload\w*|withdraw\w*|taken off|money off"),
+    ("topup", r"top(?:ped|ping)?[ -]?ups?|load\w*|reload\w*|refill\w*|recharge\w*"),
+    ("limits", r"limits?"),
+    ("close", r"clos(?:e|ed|ing|ure)"),
+    ("phone", r"phone|number"),
+    ("threeds", r"threeds"),
+    ("order", r"order\w*"),
+    ("reveal", r"reveal\w*|details"),
+    ("markup", r"mark-?up"),
+    ("submit", r"funding|submission"),
+)
+_NO_PERSON: Final = word_set("me us")
+
+
+def person_of(text: str) -> str:
+    """Of a question about what waits for somebody: the piece of the masked clause that names them, else empty.
+
+    `me` and `us` are the person who writes.
+    """
+    asked = " ".join(text.split())[:_MOST]
+    for pattern in _FOR_PERSON:
+        found = pattern.search(asked)
+        if found:
+            name = found["person"].removesuffix("'s").removesuffix("’s").strip(".")
+            return "me" if name in _NO_PERSON else name
+    return ""
+
+
+def kind_of_request(text: str) -> str:
+    """The kind of request that a masked clause names, as the second word of its command; empty for none."""
+    return next((word for word, pattern in _KINDS if re.search(rf"\b(?:{pattern})\b", text)), "")

@@ -116,7 +116,10 @@ class Unreadable(ValueError):
 class Answer(BaseModel):
     """A value the API sent, with all it was read from in `raw`, but for what is `hidden`."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, arbitrary_types_allowed=True)
+    # Its check is put together at the first answer of its kind, not for all kinds while the bot starts.
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, arbitrary_types_allowed=True, defer_build=True
+    )
 
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Names of the fields whose values are kept out of `raw`."""

@@ -11,24 +11,30 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, insert, or_, select, type_coerce, update
+from sqlalchemy.types import NULLTYPE
 
 from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.transaction import Tx
-from storage.vault import length_prefixed
+from storage.vault import Vault, length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
 _HEAD = select(t.audit_head.c.seq, t.audit_head.c.hash)
 _HEAD_LOCKED = _HEAD.with_for_update()
 _LINK, _MOVE_HEAD = insert(t.audit), update(t.audit_head)
-_BATCH = 2_000
+# The links as they are stored: what is checked needs no objects, and its time is text where it was hashed as text.
+_STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.audit.c)[2:]).order_by(
+    t.audit.c.seq
+)
+_BATCH = 500
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
 
@@ -111,7 +117,6 @@ class Manifest:
 def entry_hash(entry: Entry) -> str:
     """SHA-256 over the link's fields, each with its length, and the hash before it; hex."""
     texts = (
-        str(entry.seq),
         time_text(entry.at),
         entry.actor,
         entry.action,
@@ -121,8 +126,13 @@ def entry_hash(entry: Entry) -> str:
         entry.body,
         entry.policy_version,
     )
-    covered = length_prefixed(*(text.encode() for text in texts))
-    return hashlib.sha256(_DOMAIN + covered + entry.prev.encode()).hexdigest()
+    return _hash(entry.seq, texts, entry.prev)
+
+
+def _hash(seq: int, texts: Iterable[str], prev: str) -> str:
+    """Of a link with this number, these texts from its time to its policy's version, and that hash before it."""
+    covered = length_prefixed(b"%d" % seq, *[text.encode() for text in texts])
+    return hashlib.sha256(b"".join((_DOMAIN, covered, prev.encode()))).hexdigest()
 
 
 async def append(
@@ -142,25 +152,22 @@ async def append(
     head row until the transaction ends, so do it late in the transaction.
     """
     previous = (await tx.run(_HEAD_LOCKED)).one()
-    link = Entry(
-        seq=previous.seq + 1,
-        at=tx.now,
-        actor=actor,
-        action=action,
-        subject=subject,
-        outcome=outcome,
-        reason_code=reason_code,
-        body=json_text(body or {}),
-        policy_version=policy_version,
-        prev=previous.hash or FIRST_PREV,
-        hash="",
-        mac="",
-    )
-    digest = entry_hash(link)
+    seq: int = previous.seq + 1
+    prev = previous.hash or FIRST_PREV
+    texts = {
+        "actor": actor,
+        "action": action,
+        "subject": subject,
+        "outcome": outcome,
+        "reason_code": reason_code,
+        "body": json_text(body or {}),
+        "policy_version": policy_version,
+    }
+    digest = _hash(seq, (time_text(tx.now), *texts.values()), prev)
     mac = tx.vault.mac("audit_mac", digest.encode())
-    await tx.run(_LINK, {**asdict(link), "hash": digest, "mac": mac})
-    await tx.run(_MOVE_HEAD, {"seq": link.seq, "hash": digest})
-    return link.seq
+    await tx.run(_LINK, {"seq": seq, "at": tx.now, **texts, "prev": prev, "hash": digest, "mac": mac})
+    await tx.run(_MOVE_HEAD, {"seq": seq, "hash": digest})
+    return seq
 
 
 async def head(tx: Tx) -> Head:
@@ -217,23 +224,22 @@ async def _piece(tx: Tx, *wanted: ColumnElement[bool], after: int, limit: int) -
 async def verify(
     tx: Tx, *, from_seq: int = 1, to_seq: int | None = None, anchors: Sequence[Anchor] = ()
 ) -> Report:
-    """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors."""
+    """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors.
+
+    On SQLite this works in a thread, so the loop goes on however long the chain is.
+    """
     end = await head(tx)
     stop = end.seq if to_seq is None else min(to_seq, end.seq)
-    anchored = {a.seq: a for a in anchors}
-    previous = await _before(tx, from_seq)
-    expected, count = from_seq, 0
+    check = _Check(tx.vault, end.seq, from_seq, await _before(tx, from_seq), {a.seq: a for a in anchors})
     # Read past `stop` when the whole chain is asked for: rows beyond the head row are a fault too.
-    async for entry in entries(tx, from_seq=from_seq, to_seq=to_seq):
-        fault = _fault(tx, entry, expected, previous, anchored.get(entry.seq))
-        if fault is None and entry.seq > end.seq:
-            fault = "head"
-        if fault is not None:
-            return Report(False, count, expected - 1, expected if fault == "gap" else entry.seq, fault)
-        previous, expected, count = entry.hash, entry.seq + 1, count + 1
-    last = expected - 1
-    if last < stop or (to_seq is None and count and previous != end.hash):
-        return Report(False, count, last, min(expected, max(stop, 1)), "head")
+    asked = _STORED if to_seq is None else _STORED.where(t.audit.c.seq <= to_seq)
+    while check.fault is None and await tx.connection.run_sync(partial(check.piece, asked)):
+        pass
+    count, last = check.count, check.expected - 1
+    if check.fault is not None:
+        return Report(False, count, last, *check.fault)
+    if last < stop or (to_seq is None and count and check.previous != end.hash):
+        return Report(False, count, last, min(check.expected, max(stop, 1)), "head")
     beyond = sorted(a.seq for a in anchors if a.seq > end.seq)
     if beyond:
         return Report(False, count, last, end.seq + 1, "anchor")
@@ -280,20 +286,42 @@ def _csv_line(values: Sequence[object]) -> str:
     return line.getvalue()
 
 
-def _fault(tx: Tx, entry: Entry, expected: int, previous: str | None, anchored: Anchor | None) -> str | None:
-    if entry.seq != expected:
-        return "gap"
-    if previous is not None and entry.prev != previous:
-        return "prev"
-    if entry_hash(entry) != entry.hash:
-        return "hash"
-    if tx.vault.signed_under(entry.mac) not in tx.vault.kids:
-        return "key"
-    if not tx.vault.check_mac("audit_mac", entry.hash.encode(), entry.mac):
-        return "mac"
-    if anchored is not None and anchored.hash != entry.hash:
-        return "anchor"
-    return None
+class _Check:
+    """How far a chain was found whole. `fault` is where it is not, and why: see `Report`."""
+
+    def __init__(
+        self, vault: Vault, end: int, first: int, previous: str | None, anchored: Mapping[int, Anchor]
+    ) -> None:
+        self.previous, self.expected, self.count = previous, first, 0
+        self.fault: tuple[int, str] | None = None
+        self._vault, self._end, self._anchored = vault, end, anchored
+
+    def piece(self, asked: Select[Any], connection: Connection) -> bool:
+        """Read and check the next links; False when there were none."""
+        more = asked.where(t.audit.c.seq >= self.expected).limit(_BATCH)
+        links = connection.execute(more).all()
+        for seq, at, *texts, prev, digest, mac in links:
+            # Text on SQLite, as it was hashed.
+            texts.insert(0, at if isinstance(at, str) else time_text(at))
+            kind = self._kind(seq, texts, prev, digest, mac)
+            if kind is not None:
+                self.fault = (self.expected if kind == "gap" else seq, kind)
+                return False
+            self.previous, self.expected, self.count = digest, seq + 1, self.count + 1
+        return bool(links)
+
+    def _kind(self, seq: int, texts: Sequence[str], prev: str, digest: str, mac: str) -> str | None:
+        if seq != self.expected:
+            return "gap"
+        if self.previous is not None and prev != self.previous:
+            return "prev"
+        if _hash(seq, texts, prev) != digest:
+            return "hash"
+        if not self._vault.check_mac("audit_mac", digest.encode(), mac):
+            return "mac" if self._vault.signed_under(mac) in self._vault.kids else "key"
+        if seq in self._anchored and self._anchored[seq].hash != digest:
+            return "anchor"
+        return "head" if seq > self._end else None
 
 
 async def _before(tx: Tx, from_seq: int) -> str | None:

@@ -1,13 +1,15 @@
 """Bring a database to the schema of this program: look, lock, look again, copy, upgrade.
 
 Several starters at once are fine: one upgrades, the others find it done. The whole upgrade is one
-transaction on both databases, so that a crash leaves the old schema whole.
+transaction on both databases, so that a crash leaves the old schema whole. Alembic is imported when there is
+something to upgrade: every start looks, and to look takes two names.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,11 +17,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
@@ -30,6 +28,8 @@ from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, Sch
 _FOLDER = Path(__file__).parent / "migrations"
 _WAIT_MS = 60_000  # an upgrade by another starter may take a while
 _ADVISORY_LOCK = 0x636F756E  # any number that only this program uses
+# One of the two lines by which a file of a migration says what it is, and what it follows.
+_REVISION = re.compile(r"""^(revision|down_revision)\b[^=\n]*=\s*["']?(\w+)""", re.MULTILINE)
 _NAME_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 Choose = Callable[[str], str]
@@ -69,11 +69,12 @@ async def require_current(url: str) -> None:
 
 @cache
 def _revisions(folder: Path) -> tuple[str, frozenset[str]]:
-    """The newest revision in a folder of migrations, and all of them: read once, as the files are imported for it."""
-    scripts = ScriptDirectory(str(folder))
-    head = scripts.get_current_head()
-    assert head is not None  # noqa: S101  the package always carries at least one revision
-    return head, frozenset(script.revision for script in scripts.walk_revisions())
+    """The newest revision in a folder of migrations, and all of them, as the files name them in their first lines."""
+    files = [path.read_text(encoding="utf-8") for path in (folder / "versions").glob("*.py")]
+    named = [dict(_REVISION.findall(file)) for file in files]
+    follows = {names["revision"]: names["down_revision"] for names in named if names}
+    (last,) = follows.keys() - follows.values()
+    return last, frozenset(follows)
 
 
 def _is_current(found: str | None, database: Database) -> bool:
@@ -93,12 +94,22 @@ def _current(database: Database) -> str | None:
     engine = _engine(database)
     try:
         with engine.connect() as connection:
-            return MigrationContext.configure(connection).get_current_revision()
+            return _revision(connection)
     except DatabaseError as error:
         # Its text may hold the address with the password, so only our own sentence goes on.
         raise DatabaseUnreachable(_why_unreachable(database, str(error.orig))) from None
     finally:
         engine.dispose()
+
+
+def _revision(connection: Connection) -> str | None:
+    """Where Alembic has noted that this database is; None where it has noted nothing."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(
+        text("SELECT version_num FROM alembic_version")
+    ).scalar_one_or_none()
+    return found
 
 
 def _why_unreachable(database: Database, said: str) -> str:
@@ -121,7 +132,7 @@ def _migrate(database: Database, choose: Choose) -> str:
     if not _is_current(_current(database), database):
         engine = _engine(database, begin="BEGIN IMMEDIATE")
         with _locked(engine, database) as connection:
-            found = MigrationContext.configure(connection).get_current_revision()
+            found = _revision(connection)
             if not _is_current(found, database):
                 _upgrade(connection, database, found, choose)
         engine.dispose()
@@ -145,6 +156,9 @@ def _upgrade(connection: Connection, database: Database, found: str | None, choo
 
 
 def _run_scripts(connection: Connection, choose: Choose) -> None:
+    from alembic import command
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_FOLDER))
     config.attributes["connection"] = connection

@@ -15,6 +15,8 @@ import msgspec
 # keeps `1e999999999` from being written out as a gigabyte of zeros by whoever formats it.
 _MOST_DIGITS = 60
 _MOST_EXPONENT = 40
+# A number no longer than this, written without an exponent, keeps within both whatever its digits are.
+_SURELY_WITHIN = min(_MOST_DIGITS, _MOST_EXPONENT)
 
 
 # No text of this API holds a NUL, and databases refuse it; a literal backslash before `u0000` is refused
@@ -57,6 +59,8 @@ def encode(value: Any) -> bytes:
 
 
 def _number(text: str) -> Decimal:
+    if len(text) <= _SURELY_WITHIN and "e" not in text and "E" not in text:
+        return Decimal(text)  # every amount there is: not taken apart a second time
     try:
         number = Decimal(text)
     except InvalidOperation:  # an exponent of more digits than an exponent can have

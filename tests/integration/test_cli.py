@@ -1,5 +1,6 @@
 """The `countersign` command as a person uses it: exit codes, sentences, no traceback, no secret shown."""
 
+import asyncio
 import base64
 import csv
 import hashlib
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from storage.migrate import migrate
 
 ROOT = Path(__file__).parents[2]
 SANDBOX_KEY = "svc_live_00000000" + "5f" * 16
@@ -382,6 +385,23 @@ lock = FileLock(Path(sys.argv[1]))
 print("held", flush=True)
 signal.pause()
 """
+
+
+def test_a_start_imports_only_what_it_needs(tmp_path: Path) -> None:
+    """All of the bot, and a look at a database that is up to date: Alembic is for those that are not."""
+    url = f"sqlite:///{tmp_path / 'countersign.db'}"
+    asyncio.run(migrate(url))
+    unneeded = ("alembic", "mako", "PIL", "psycopg", "typer", "sandbox")
+    probe = (
+        "import asyncio, sys, bot.app\n"
+        "from storage.migrate import require_current\n"
+        f"asyncio.run(require_current({url!r}))\n"
+        f"print([m for m in {unneeded!r} if m in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, timeout=30)
+
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 def test_help_is_quick_because_nothing_heavy_is_imported() -> None:

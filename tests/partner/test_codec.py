@@ -1,11 +1,11 @@
 """JSON of the Partner API: no digit is lost on the way in or out, and nothing inexact gets through."""
 
 import json
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.partner.codec import BadJson, decode, encode
@@ -88,6 +88,52 @@ def test_what_has_no_exact_form_is_not_written(value: Any) -> None:
 def test_what_is_no_json_or_no_possible_amount_is_refused(raw: bytes) -> None:
     with pytest.raises(BadJson):
         decode(raw)
+
+
+def _digits(size: int) -> st.SearchStrategy[str]:
+    return st.text("0123456789", max_size=size)
+
+
+# Numbers as JSON may write them: some ordinary, some as long as an amount may be, some longer.
+_whole = st.just("0") | st.builds(str.__add__, st.sampled_from("123456789"), _digits(5) | _digits(70))
+_exponents = st.just("") | st.builds(
+    lambda letter, sign, power: f"{letter}{sign}{power}",
+    st.sampled_from("eE"), st.sampled_from(["", "+", "-"]), st.integers(0, 90) | st.integers(0, 10**20),
+)  # fmt: skip
+_fractions = st.just("") | st.builds(
+    lambda first, more: f".{first}{more}", st.sampled_from("05"), _digits(70)
+)
+_written = st.builds(
+    lambda *parts: "".join(parts), st.sampled_from(["", "-"]), _whole, _fractions, _exponents
+).filter(lambda text: set(text) & set(".eE"))
+
+
+@settings(max_examples=500)
+@given(_written)
+def test_a_fraction_is_read_to_the_digit_or_refused_for_its_size(text: str) -> None:
+    """At most 60 digits and 40 places, before the point or behind it, however it is written."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or len(digits) > 60 or abs(exponent) > 40:
+        with pytest.raises(BadJson):
+            decode(f'{{"balance_usd":{text}}}'.encode())
+        return
+
+    (read,) = decode(f'{{"balance_usd":{text}}}'.encode()).values()
+
+    assert type(read) is Decimal
+    assert read.as_tuple() == number.as_tuple()
+
+
+def test_the_longest_number_that_is_read_and_the_first_that_is_not() -> None:
+    assert decode(b"0." + b"1" * 40) == Decimal("0." + "1" * 40)
+    with pytest.raises(BadJson):
+        decode(b"0." + b"1" * 41)
+    with pytest.raises(BadJson):
+        decode(b"1e41")
 
 
 def test_an_error_never_quotes_what_it_could_not_read() -> None:

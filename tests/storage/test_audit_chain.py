@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import random
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
@@ -160,6 +161,46 @@ async def test_a_changed_field_is_found(store: Store, column: str) -> None:
     await _raw(store, f"UPDATE audit SET {column} = {changed} WHERE seq = 5")
 
     assert await _verify(store) == Report(False, 4, 4, 5, "hash")
+
+
+async def test_a_time_that_is_written_in_another_form_is_found(sqlite_store: Store) -> None:
+    """The same moment, but not the text that was hashed."""
+    await _grow(sqlite_store)
+
+    await _raw(sqlite_store, "UPDATE audit SET at = replace(at, 'Z', '+00:00') WHERE seq = 5")
+
+    assert await _verify(sqlite_store) == Report(False, 4, 4, 5, "hash")
+
+
+async def test_the_loop_goes_on_while_a_chain_is_verified(sqlite_store: Store) -> None:
+    """Each link is checked in another thread than the loop's, however long the chain is."""
+    await _grow(sqlite_store)
+    checked_in = set()
+
+    class Watched(Vault):
+        def check_mac(self, purpose: str, data: bytes, mac: str) -> bool:
+            checked_in.add(threading.get_ident())
+            return super().check_mac(purpose, data, mac)
+
+    async with sqlite_store.read() as tx:
+        tx.vault = Watched(Keyring.parse(MASTER))
+        assert await audit.verify(tx) == Report(True, LINKS, LINKS)
+
+    assert checked_in
+    assert threading.get_ident() not in checked_in
+
+
+async def test_a_chain_longer_than_what_is_read_at_once_is_checked_to_its_end(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "_BATCH", 5)
+    await _grow(store)
+
+    assert await _verify(store) == Report(True, LINKS, LINKS)
+    assert await _verify(store, from_seq=3, to_seq=11) == Report(True, 9, 11)
+
+    await _raw(store, "DELETE FROM audit WHERE seq = 6")
+    assert await _verify(store) == Report(False, 5, 5, 6, "gap")
 
 
 @pytest.mark.parametrize(("column", "kind"), [("hash", "hash"), ("prev", "prev"), ("mac", "mac")])

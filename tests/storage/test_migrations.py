@@ -15,6 +15,7 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, MetaData, Table, create_engine, inspect, text
 
 from bot.domain.requests import DecisionKind
@@ -40,6 +41,16 @@ def test_the_revisions_make_exactly_the_declared_tables(url: str) -> None:
         )
         assert compare_metadata(context, metadata) == []
     engine.dispose()
+
+
+def test_the_revisions_are_those_that_alembic_finds() -> None:
+    """Read from the files without it, as a start needs nothing else of it."""
+    scripts = ScriptDirectory(str(migrating._FOLDER))
+
+    newest, known = migrating._revisions(migrating._FOLDER)
+
+    assert newest == scripts.get_current_head()
+    assert known == {script.revision for script in scripts.walk_revisions()}
 
 
 def test_the_revisions_make_the_declared_checks_and_keys(url: str, databases: Databases) -> None:

@@ -1,11 +1,14 @@
 """What is sealed opens in its own cell, under its own key, unchanged, and nowhere else."""
 
 import base64
+import hmac
 import itertools
 import os
 import random
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from storage.errors import BadKeyring, CannotOpen
 from storage.vault import Keyring, Ref, Sealed, Vault, new_master
@@ -132,6 +135,16 @@ def test_a_mac_holds_for_its_purpose_and_data_only_and_outlives_a_rotation() -> 
     assert not vault(A).check_mac("approval_mac", b"terms", mac[:-1])
     assert not vault(A).check_mac("approval_mac", b"terms", "")
     assert not vault(A).check_mac("approval_mac", b"terms", mac[:-1] + "é")
+
+
+def test_a_mac_is_the_hmac_of_the_document_however_many_were_made_before_it() -> None:
+    """Worked out anew with nothing of ours but the master key: what was signed before must still hold."""
+    signing, kid = vault(A), vault(A).primary_kid
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"countersign/1/audit_mac")
+    key = derived.derive(base64.b64decode(A))
+
+    for data in (b"", b"a" * 64, b"b" * 64, b"a" * 64, b"c" * 1000):
+        assert signing.mac("audit_mac", data) == kid + hmac.digest(key, data, "sha256").hex()
 
 
 def test_a_misspelt_purpose_is_our_bug_and_says_so() -> None:

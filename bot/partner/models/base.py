@@ -17,7 +17,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SkipValidation,
+    ValidationError,
+    model_validator,
+)
 
 from bot.partner.redaction import REMOVED
 from bot.partner.secret import Secret
@@ -52,7 +60,8 @@ def _utc(value: object) -> object:
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         raise ValueError("not an ISO 8601 time with its offset")
     try:
-        return datetime.fromisoformat(value).astimezone(UTC)
+        time = datetime.fromisoformat(value)
+        return time if time.tzinfo is UTC else time.astimezone(UTC)
     except OverflowError:
         raise ValueError("a time beyond the calendar") from None
 
@@ -107,19 +116,24 @@ class Unreadable(ValueError):
 class Answer(BaseModel):
     """A value the API sent, with all it was read from in `raw`, but for what is `hidden`."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", strict=True, arbitrary_types_allowed=True)
+    # Its check is put together at the first answer of its kind, not for all kinds while the bot starts.
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", strict=True, arbitrary_types_allowed=True, defer_build=True
+    )
 
     hidden: ClassVar[frozenset[str]] = frozenset()
     """Names of the fields whose values are kept out of `raw`."""
 
-    raw: Mapping[str, Any] = Field(default_factory=dict, repr=False, exclude=True)
+    # Made below from what is a JSON object already: reading it once more would copy every answer.
+    raw: SkipValidation[Mapping[str, Any]] = Field(default_factory=dict, repr=False, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
     def _keep_raw(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        kept = {name: REMOVED if name in cls.hidden and item else item for name, item in value.items()}
+        kept = dict(value)
+        kept.update((name, REMOVED) for name in cls.hidden if value.get(name))
         return {**value, "raw": kept}
 
     @classmethod

@@ -27,6 +27,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
 from bot.domain.ids import Ids
+from bot.domain.time import SystemClock
 from bot.engine.embedded import Embedded
 from bot.services import execution
 from bot.services.core import Core, alone
@@ -158,7 +159,8 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
     """Which process of several watches and posts; None where the database's file lock leaves only one."""
     if store.database.path is not None:
         return None
-    leader = Leader(store, owner, begun.overrides.clock)
+    # The lease runs on the database's clock, so not on one that is put in place of the machine's.
+    leader = Leader(store, owner, SystemClock())
     await leader.ask()
     begun.stack.push_async_callback(leader.resign)
     _keep_running(begun.stack, "leader", leader.run)

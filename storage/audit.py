@@ -114,23 +114,9 @@ class Manifest:
     sha256: str
 
 
-def entry_hash(entry: Entry) -> str:
-    """SHA-256 over the link's fields, each with its length, and the hash before it; hex."""
-    texts = (
-        time_text(entry.at),
-        entry.actor,
-        entry.action,
-        entry.subject,
-        entry.outcome,
-        entry.reason_code,
-        entry.body,
-        entry.policy_version,
-    )
-    return _hash(entry.seq, texts, entry.prev)
-
-
 def _hash(seq: int, texts: Iterable[str], prev: str) -> str:
-    """Of a link with this number, these texts from its time to its policy's version, and that hash before it."""
+    """SHA-256 over a link's number and its texts from `at` to `policy_version`, each with its length, and the hash
+    before it; hex."""
     covered = length_prefixed(b"%d" % seq, *[text.encode() for text in texts])
     return hashlib.sha256(b"".join((_DOMAIN, covered, prev.encode()))).hexdigest()
 

@@ -8,7 +8,7 @@ import json
 import random
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, replace
 from decimal import Decimal
 from typing import Any
 
@@ -21,6 +21,7 @@ from storage import audit
 from storage import tables as t
 from storage.audit import Anchor, Report
 from storage.cards import api_snapshots
+from storage.columns import time_text
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault, new_master
@@ -442,11 +443,16 @@ async def _rewrite(store: Store, forge: Forge) -> None:
         await tx.run(t.audit_head.update().values(seq=new[-1].seq, hash=new[-1].hash))
 
 
+def _entry_hash(entry: audit.Entry) -> str:
+    texts = list(astuple(entry))[2:9]
+    return audit._hash(entry.seq, [time_text(entry.at), *texts], entry.prev)
+
+
 def _chain(entries: list[audit.Entry], mac: Callable[[audit.Entry], str]) -> list[audit.Entry]:
     chained: list[audit.Entry] = []
     for entry in entries:
         linked = replace(entry, prev=chained[-1].hash if chained else "")
-        linked = replace(linked, hash=audit.entry_hash(linked))
+        linked = replace(linked, hash=_entry_hash(linked))
         chained.append(replace(linked, mac=mac(linked)))
     return chained
 

@@ -138,7 +138,7 @@ def test_a_mac_holds_for_its_purpose_and_data_only_and_outlives_a_rotation() -> 
 
 
 def test_a_mac_is_the_hmac_of_the_document_however_many_were_made_before_it() -> None:
-    """Worked out anew with nothing of ours but the master key: what was signed before must still hold."""
+    """Worked out with nothing of ours but the master key: what was signed before must still hold."""
     signing, kid = vault(A), vault(A).primary_kid
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"countersign/1/audit_mac")
     key = derived.derive(base64.b64decode(A))

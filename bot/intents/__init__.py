@@ -21,6 +21,7 @@ from bot.intents.model import (
     Option,
     Parsed,
     Reading,
+    Suggestion,
     Thread,
 )
 from bot.intents.parser import parse
@@ -37,6 +38,7 @@ __all__ = [
     "Option",
     "Parsed",
     "Reading",
+    "Suggestion",
     "Thread",
     "WhatIf",
     "clean",

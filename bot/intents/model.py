@@ -117,14 +117,29 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What may be meant, to be offered as a button: an intent with the slots that the text gives, each exact.
+
+    `score` is how likely that is, 0 to 1. Nothing opens by it.
+    """
+
+    intent: str
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    score: float = 0.0
+    card: KnownCard | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """All requests of a text, in its order; never empty. `guarded` = it held a card number, which nobody keeps.
 
-    With more than one action, none of them is `opened`.
+    With more than one action, none of them is `opened`. `suggestions` are at most three, best first; empty where the
+    reading is sure. Beside a look-up that was only guessed they are what else may be meant.
     """
 
     readings: tuple[Reading, ...]
     guarded: bool = False
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def first(self) -> Reading:

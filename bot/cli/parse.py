@@ -20,13 +20,13 @@ import typer
 from bot.cli.errors import Mistake
 
 if TYPE_CHECKING:
-    from bot.intents import Facts, Reading
+    from bot.intents import Facts, Parsed
     from storage.store import Store
 
 _SLOTS: Final = frozenset(
     {
         *("card", "amount", "network", "tx_hash", "since", "until", "name", "phone", "email", "partner_ref"),
-        *("limits", "status"),
+        *("limits", "status", "request"),
     }
 )
 _MOST_CARDS: Final = 1_000_000
@@ -39,12 +39,13 @@ def parse_command(text: str | None, directory: Path | None, *, jsonl: bool) -> N
 
     facts = read_directory(directory) if directory is not None else asyncio.run(_from_database())
     for one in _texts(text, jsonl=jsonl):
-        reading = parse(one, facts, kinds=kinds()).first
-        typer.echo(json.dumps(as_json(reading), ensure_ascii=False))
+        parsed = parse(one, facts, kinds=kinds())
+        typer.echo(json.dumps(as_json(parsed), ensure_ascii=False))
 
 
-def as_json(reading: Reading) -> dict[str, Any]:
+def as_json(parsed: Parsed) -> dict[str, Any]:
     """The output form of `countersign parse`."""
+    reading = parsed.first
     ask = reading.ask
     slots = {name: value for name, value in reading.slots.items() if name in _SLOTS or reading.kind}
     return {
@@ -57,6 +58,14 @@ def as_json(reading: Reading) -> dict[str, Any]:
             "question": ask.question,
             "options": [option.value for option in ask.options],
         },
+        "suggestions": [
+            {
+                "intent": one.intent,
+                "slots": {name: value for name, value in one.slots.items() if name in _SLOTS},
+                "score": one.score,
+            }
+            for one in parsed.suggestions
+        ],
     }
 
 

@@ -14,6 +14,7 @@ from bot.intents.directory import Directory
 from bot.intents.extraction import Entity, Found, as_one_line, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
+from bot.intents.ranking import ranked
 from bot.intents.readings import (
     Context,
     questions,
@@ -22,6 +23,7 @@ from bot.intents.readings import (
     read_declared_phrase,
     read_lookup,
     read_misspelt_verb,
+    read_plain_wish,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
@@ -54,7 +56,14 @@ def parse(
     clauses = split(found.masked)
     answer = read_answer(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
-    return Parsed(_settled(readings, cleaned), cleaned.guarded)
+    if not answer and not any(reading.opened or reading.kind for reading in readings):
+        wish = read_plain_wish(clauses, context)
+        readings = [wish] if wish is not None else readings
+    settled = _settled(readings, cleaned)
+    if answer or cleaned.guarded:
+        return Parsed(settled, cleaned.guarded)
+    whole = ranked(settled, context)
+    return Parsed(whole.readings, suggestions=whole.suggestions)
 
 
 def _read_all(

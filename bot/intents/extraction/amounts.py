@@ -17,14 +17,14 @@ from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
-    r"€|£|¥|₹|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"€|£|¥|₹|₦|₽|₩|₱|₺|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"
 )
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
     r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
-    rf"(?P<glued>[a-z$€£¥₹%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
+    rf"(?P<glued>[a-zł$€£¥₹₦₽₩₱₺%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
     rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
     re.IGNORECASE,
 )
@@ -101,7 +101,7 @@ def _glued_to(following: str) -> bool:
 def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:
     """(currency or rate, multiplier, whether all of it is understood)."""
     multiplier, known, unit = 1, True, ""
-    if glued.endswith(("$", "€", "£", "¥", "₹", "%")):
+    if glued.endswith(("$", "€", "£", "¥", "₹", "₦", "₽", "₩", "₱", "₺", "%")):
         glued, unit = glued[:-1], glued[-1]
     if glued == "k":
         multiplier = 1000

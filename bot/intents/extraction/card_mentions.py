@@ -47,6 +47,10 @@ _POSSESSED: Final = re.compile(
     r"|declines?|phone|threeds|history|activity|plastic)\b",
     re.IGNORECASE,
 )
+_OWNED: Final = re.compile(
+    r"\s+(?:(?:\w+)\s+){0,1}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|declines?|phone|threeds|plastic)\b",
+    re.IGNORECASE,
+)
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.IGNORECASE)
@@ -130,7 +134,7 @@ def _name_at(
     first = bare_word(words[at][0])
     known = cards.with_words([first])
     if not known:
-        return None, 1
+        return (_without_apostrophe(text, words[at], cards) if not sure else None), 1
     used, run = 1, [first]
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
@@ -150,6 +154,22 @@ def _name_at(
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
+    """`hugos card` is Hugo's; of a name that is also a word only before a card or its parts."""
+    written = word[0][:-1]
+    if word[0][-1:] not in ("s", "S") or len(written) < 3:
+        return None
+    known = cards.with_words([bare_word(written)])
+    possessed = _OWNED.match(text[word.end() :])
+    if not known or ((fold(written) in ORDINARY or fold(word[0]) in ORDINARY) and not possessed):
+        return None
+    tail = _NAME_TAIL.match(text[word.end() :])
+    lead = _LEADING_CARD.search(text[: word.start()])
+    start = lead.start() if lead else word.start()
+    end = word.end() + (tail.end() if tail else 0)
+    return Entity("card", start, end, tuple(known), written, traits=frozenset({"name"}))
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:

@@ -16,10 +16,14 @@ from bot.intents.readings.context import Context
 from bot.intents.recognition import lookup_intent_of, status_of
 
 MOST_DAYS: Final = 90
-_NEEDS_CARD: Final = frozenset({"card_show", "card_balance", "card_transactions", "decline_explain"})
+_NEEDS_CARD: Final = frozenset(
+    {"card_show", "card_balance", "card_transactions", "decline_explain", "card_requests"}
+)
 _MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show"}
+#: Of these it is one card where one is named.
+_WITH_CARD: Final = frozenset({"card_requests", "spend_show"})
 _HAS_PERIOD: Final = frozenset(
-    {"card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"}
+    {"spend_show", "card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"}
 )
 _ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
 _BARE_FOUR: Final = re.compile(
@@ -74,7 +78,7 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     if intent == "card_list" and named:
         slots["name"] = named[0].written
     requests = context.found.inside(text, "request")
-    if intent == "pending_approvals" and requests:
+    if intent in ("pending_approvals", "request_show") and requests:
         slots["request"] = requests[0].value
     return slots
 
@@ -138,3 +142,15 @@ def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
 
 def day_of(when: date | datetime) -> date:
     return when.date() if isinstance(when, datetime) else when
+
+
+def read_lookup_as(intent: str, context: Context) -> Reading:
+    """This look-up with what the whole text gives for it, whoever found the intent; with the question for its card
+    where it needs one that is not named."""
+    text = context.found.masked
+    reading = Reading(intent, _slots(intent, text, context))
+    cards = context.found.inside(text, "card")
+    its = bool(_ITS.search(text))
+    if intent in _MAY_HAVE_CARD | _WITH_CARD:
+        reading = _with_card(reading, cards, context, its=its)
+    return _with_period(reading, text, context)

@@ -16,6 +16,7 @@ from bot.intents.recognition.lookup_intents import (
     status_of,
 )
 from bot.intents.recognition.what_if import WhatIf, read_what_if
+from bot.intents.recognition.wish_frames import Wish, find_wishes, spaced
 
 __all__ = [
     "DECISION",
@@ -23,6 +24,9 @@ __all__ = [
     "NOT_OFFERED",
     "Frame",
     "WhatIf",
+    "Wish",
+    "find_wishes",
+    "spaced",
     "frame_of",
     "lookup_intent_of",
     "read_what_if",

@@ -1,0 +1,101 @@
+"""What a text may mean where the rules are not sure: ranked, with the slots that the rules could read.
+
+A look-up with a high share is answered at once; anything else is offered. No reading made here is ever `opened`,
+and none of them is a request to change something: such a one is only ever a suggestion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
+from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
+from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
+from bot.intents.recognition import Frame
+
+MOST: Final = 3
+#: The share from which a look-up is answered without asking; below it is offered.
+SURE: Final = 0.45
+#: The share from which a text is taken for no request at all, or for one that is not done here.
+NOTHING: Final = 0.6
+REFUSED: Final = 0.5
+#: How much likelier an intent is that the rules read too.
+_READ_TOO: Final = 6.0
+_LEAST: Final = 0.01
+#: Wishes that are no kind of `ACTIONS`.
+_WISHES: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
+_NOT_HERE: Final = "That is not offered in conversation."
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The readings that stand, and what is offered beside or instead of them."""
+
+    readings: tuple[Reading, ...]
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
+    """The readings of the rules with what the ranker says to them. What is sure is left as it is."""
+    readings = tuple(readings)
+    if context.doubts or any(r.opened or r.is_action or r.kind for r in readings) or len(readings) > 1:
+        return Ranked(readings)
+    first = readings[0]
+    shares = _with_rules(ranker().ranked(context.found.masked), first)
+    best, share = shares[0]
+    if first.intent == "help" and first.notes:
+        return Ranked(readings)
+    if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
+        return Ranked((Reading("help", notes=(_NOT_HERE,)),))
+    if first.intent == "ambiguous":
+        return Ranked(readings, _offered(shares, context, first))
+    if best == NONE and share >= NOTHING:
+        return Ranked((Reading(NONE),))
+    if best == first.intent and first.intent != NONE:
+        return Ranked(readings)
+    if best not in (NONE, NOT_OFFERED) and best not in _WISHES and share >= SURE:
+        read = read_lookup_as(best, context)
+        return Ranked((read,), _offered(shares, context, read))
+    if first.intent != NONE and best not in _WISHES:
+        return Ranked(readings, _offered(shares, context, first))
+    return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
+
+
+def _with_rules(shares: Sequence[tuple[str, float]], first: Reading) -> list[tuple[str, float]]:
+    """The shares with the word of the rules in them, the likeliest first."""
+    read = first.wanted or first.intent
+    factor = {read: _READ_TOO} if read not in (NONE, "ambiguous") else {}
+    weighed = [(intent, share * factor.get(intent, 1.0)) for intent, share in shares]
+    whole = sum(share for _, share in weighed)
+    return sorted(((i, share / whole) for i, share in weighed), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _offered(
+    shares: Sequence[tuple[str, float]], context: Context, first: Reading
+) -> tuple[Suggestion, ...]:
+    """At most three other intents, best first. Beside an answer at most two."""
+    most = MOST if first.intent in (NONE, "ambiguous") else MOST - 1
+    fit = [
+        (intent, share)
+        for intent, share in shares
+        if intent not in (NONE, NOT_OFFERED, first.intent) and share >= _LEAST
+    ]
+    return tuple(_suggestion(intent, share, context) for intent, share in fit[:most])
+
+
+def _suggestion(intent: str, share: float, context: Context) -> Suggestion:
+    if intent not in _WISHES:
+        read = read_lookup_as(intent, context)
+        return Suggestion(intent, read.slots, round(share, 3), read.card)
+    text = context.found.masked
+    slots: dict[str, Any] = {}
+    card: KnownCard | None = None
+    if intent not in REQUIRED or "card" in REQUIRED[intent]:
+        written, card = one_card(context)
+        slots |= {"card": written} if card is not None else {}
+    if intent in REQUIRED:
+        values = values_of(Frame(intent, text), text, context.found)
+        slots |= values.slots if values.doubt is None else {}
+    return Suggestion(intent, slots, round(share, 3), card)

@@ -127,6 +127,12 @@ class Suggestion:
     slots: Mapping[str, Any] = field(default_factory=dict)
     score: float = 0.0
     card: KnownCard | None = None
+    ask: Ask | None = None  # of a look-up: the question for its card, where none was named
+
+    @property
+    def reading(self) -> Reading:
+        """What follows where it is chosen. It is not `opened`: that takes a plain request."""
+        return Reading(self.intent, self.slots, ask=self.ask, card=self.card)
 
 
 @dataclass(frozen=True, slots=True)

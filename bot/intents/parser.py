@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bot.intents.directory import Directory
@@ -17,6 +17,7 @@ from bot.intents.plain_text import Clause, Clean, clean, split
 from bot.intents.ranking import ranked
 from bot.intents.readings import (
     Context,
+    asks_for_two,
     questions,
     read_action,
     read_answer,
@@ -47,9 +48,34 @@ def parse(
     `thread` is what this person and the bot were at; `kinds` are the operation kinds whose declared phrases are
     tried apart from the table of intents.
     """
+    ruled = read_by_rules(text, facts, thread, kinds)
+    if ruled.context is None or ruled.is_answer:
+        return Parsed(ruled.readings, ruled.guarded)
+    whole = ranked(ruled.readings, ruled.context)
+    return Parsed(whole.readings, suggestions=whole.suggestions)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the rules alone made of a text. No `context` where it was not to be read at all."""
+
+    readings: tuple[Reading, ...]
+    context: Context | None = None
+    guarded: bool = False
+    is_answer: bool = False
+
+
+def read_by_rules(
+    text: str,
+    facts: Facts,
+    thread: Thread | None = None,
+    kinds: Mapping[str, type[Operation]] | None = None,
+) -> Ruled:
+    """The readings of the rules, as `parse` takes them further; the ranker learns from these."""
     cleaned = clean(text, facts.our_id)
     if cleaned.too_long:
-        return Parsed((Reading("ambiguous", ask=Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")),))
+        ask = Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")
+        return Ruled((Reading("ambiguous", ask=ask),))
     cards = Directory.of(facts.cards)
     found = read_entities(as_one_line(cleaned.text), facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, thread)
@@ -59,11 +85,25 @@ def parse(
     if not answer and not any(reading.opened or reading.kind for reading in readings):
         wish = read_plain_wish(clauses, context)
         readings = [wish] if wish is not None else readings
+    if not answer:
+        readings = _without_second(readings, clauses)
     settled = _settled(readings, cleaned)
-    if answer or cleaned.guarded:
-        return Parsed(settled, cleaned.guarded)
-    whole = ranked(settled, context)
-    return Parsed(whole.readings, suggestions=whole.suggestions)
+    return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
+
+
+def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
+    """A form that would open, kept closed where the message asks for something else too that nobody understood."""
+    if len([reading for reading in readings if reading.is_action or reading.wants_action]) != 1:
+        return list(readings)
+    kept = []
+    for reading in readings:
+        if reading.opened and asks_for_two(clauses):
+            ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
+            reading = replace(
+                reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask
+            )
+        kept.append(reading)
+    return kept
 
 
 def _read_all(

@@ -79,7 +79,25 @@ class Help:
     """What can be done was asked for."""
 
 
-Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One thing that may have been meant: what its button says, and whether a press shows it or opens its form."""
+
+    label: str
+    number: int
+    is_look: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """What may have been meant, a button each. `answered`: beside an answer that was only the best guess."""
+
+    proposals: tuple[Proposal, ...]
+    mark: str
+    answered: bool = False
+
+
+Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help | Proposals
 
 
 @dataclass(frozen=True, slots=True)

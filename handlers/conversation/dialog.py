@@ -16,7 +16,7 @@ from bot.intents import clean, read_what_if
 from bot.services import conversation, people
 from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
-from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Question, Step, Words
+from bot.view_models import Choice, Guarded, Help, Look, Lost, Offers, Proposals, Question, Step, Words
 from handlers.commands import Command, dispatch, intent_commands, open_forms
 from handlers.guard import Turn
 from handlers.slack_api import agent, code_of
@@ -83,6 +83,8 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
     match step:
         case Look(reading):
             zone = actor.zone
+            if reading.intent not in intent_commands.COMMANDS:
+                return talk.lost(())
             command = intent_commands.command_of(reading, turn.core.clock.now(), zone)
             return talk.noted(await dispatch.answer(turn, command), reading.notes)
         case Question():
@@ -98,6 +100,9 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
             return talk.guarded()
         case Lost(examples):
             return talk.lost(examples)
+        case Proposals(proposals, mark, answered):
+            labels = [(one.label, one.number, one.is_look) for one in proposals]
+            return talk.proposals(labels, mark, answered=answered)
         case Help():
             return await dispatch.answer(turn, _HELP)
 
@@ -182,7 +187,29 @@ async def _forget(turn: Turn, value: str) -> None:
     await turn.tell(talk.words("Dropped. Nothing was requested and nothing has changed."))
 
 
-_WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "forget": _forget}
+async def _look(turn: Turn, value: str) -> None:
+    """What was proposed is shown."""
+    stamp, number = _numbered(value)
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    said = ReceivedMessage(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
+    await _tell_all(turn, await pressed.look(turn.core, stamp, number, said), actor)
+
+
+async def _else(turn: Turn, value: str) -> None:
+    """None of what was proposed: what can be done."""
+    await pressed.forget(turn.core, value, turn.user)
+    await turn.tell(await dispatch.answer(turn, _HELP))
+
+
+_WORK = {
+    "pick": _pick,
+    "review": _review,
+    "switch": _switch,
+    "stay": _stay,
+    "forget": _forget,
+    "look": _look,
+    "else": _else,
+}
 
 
 # The shortcut on a message

@@ -57,8 +57,9 @@ def facts() -> Facts:
 
 @dataclass(frozen=True)
 class Verdict:
-    """How well a message was read. `right`: at once; `near`: right, or among what is offered; `harm`: what opened
-    that was not asked for, else empty; `flipped`: it went the other way."""
+    """How well a message was read. `right`: at once; `near`: right, or among what is offered, and of what is left
+    alone or refused: without an offer; `harm`: what opened that was not asked for, else empty; `flipped`: it went the
+    other way."""
 
     right: bool
     near: bool
@@ -90,9 +91,11 @@ def judged(said: Said, parsed: Parsed) -> Verdict:
             right = read is not None and (read.opened or read.ask is not None)
             near = right or offered is not None or any(r.wanted == said.intent for r in parsed.readings)
         case "off_topic":
-            right = near = first.intent in ("none", "hello", "thanks") and not parsed.suggestions
+            right = first.intent == "none"
+            near = right and not parsed.suggestions
         case "refusal":
-            right = near = _refused(first) or (first.intent == "none" and not parsed.suggestions)
+            right = _refused(first) or first.intent == "none"
+            near = right and not parsed.suggestions
         case "must_ask":
             asks = first.ask is not None or len(parsed.readings) > 1 or bool(parsed.suggestions)
             right = near = opened is None and asks

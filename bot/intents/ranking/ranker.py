@@ -47,9 +47,7 @@ class Ranker:
         most = max(points)
         parts = [math.exp(point - most) for point in points]
         whole = sum(parts)
-        shares: Mapping[str, float] = dict(
-            zip(self.intents, (part / whole for part in parts), strict=True)
-        )
+        shares: Mapping[str, float] = dict(zip(self.intents, (part / whole for part in parts), strict=True))
         return sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
 
 

@@ -17,13 +17,15 @@ from bot.intents.recognition import Frame
 
 MOST: Final = 3
 #: The share from which a look-up is answered without asking; below it is offered.
-SURE: Final = 0.45
+SURE: Final = 0.3
 #: The share from which a text is taken for no request at all, or for one that is not done here.
-NOTHING: Final = 0.6
-REFUSED: Final = 0.5
-#: How much likelier an intent is that the rules read too.
-_READ_TOO: Final = 6.0
+NOTHING: Final = 0.85
+REFUSED: Final = 0.4
 _LEAST: Final = 0.01
+#: The share from which a look-up is answered without "Not this?".
+CERTAIN: Final = 0.85
+#: How much likelier an intent is that the rules read too.
+_READ_TOO: Final = 4.0
 #: Wishes that are no kind of `ACTIONS`.
 _WISHES: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
@@ -40,21 +42,24 @@ class Ranked:
 def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     """The readings of the rules with what the ranker says to them. What is sure is left as it is."""
     readings = tuple(readings)
-    if context.doubts or any(r.opened or r.is_action or r.kind for r in readings) or len(readings) > 1:
+    settled = any(r.opened or r.is_action or r.kind or r.notes for r in readings)
+    if settled or context.doubts:
         return Ranked(readings)
     first = readings[0]
     shares = _with_rules(ranker().ranked(context.found.masked), first)
     best, share = shares[0]
-    if first.intent == "help" and first.notes:
-        return Ranked(readings)
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
-        return Ranked((Reading("help", notes=(_NOT_HERE,)),))
+        refused = Reading("help", notes=(_NOT_HERE,))
+        return Ranked((refused,), () if share >= CERTAIN else _offered(shares, context, refused))
+    if len(readings) > 1:
+        read = {r.intent for r in readings} | {r.wanted for r in readings}
+        return Ranked(readings, () if best in read else _offered(shares, context, first))
     if first.intent == "ambiguous":
         return Ranked(readings, _offered(shares, context, first))
     if best == NONE and share >= NOTHING:
         return Ranked((Reading(NONE),))
     if best == first.intent and first.intent != NONE:
-        return Ranked(readings)
+        return Ranked(readings, () if share >= CERTAIN else _offered(shares, context, first))
     if best not in (NONE, NOT_OFFERED) and best not in _WISHES and share >= SURE:
         read = read_lookup_as(best, context)
         return Ranked((read,), _offered(shares, context, read))
@@ -72,9 +77,7 @@ def _with_rules(shares: Sequence[tuple[str, float]], first: Reading) -> list[tup
     return sorted(((i, share / whole) for i, share in weighed), key=lambda pair: (-pair[1], pair[0]))
 
 
-def _offered(
-    shares: Sequence[tuple[str, float]], context: Context, first: Reading
-) -> tuple[Suggestion, ...]:
+def _offered(shares: Sequence[tuple[str, float]], context: Context, first: Reading) -> tuple[Suggestion, ...]:
     """At most three other intents, best first. Beside an answer at most two."""
     most = MOST if first.intent in (NONE, "ambiguous") else MOST - 1
     fit = [
@@ -88,7 +91,7 @@ def _offered(
 def _suggestion(intent: str, share: float, context: Context) -> Suggestion:
     if intent not in _WISHES:
         read = read_lookup_as(intent, context)
-        return Suggestion(intent, read.slots, round(share, 3), read.card)
+        return Suggestion(intent, read.slots, round(share, 3), read.card, read.ask)
     text = context.found.masked
     slots: dict[str, Any] = {}
     card: KnownCard | None = None

@@ -14,13 +14,14 @@ from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
-from bot.intents.readings.plain_wishes import read_plain_wish
+from bot.intents.readings.plain_wishes import asks_for_two, read_plain_wish
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.readings.thread_answers import read_answer
 
 __all__ = [
     "REQUIRED",
     "Context",
+    "asks_for_two",
     "one_card",
     "questions",
     "read_action",

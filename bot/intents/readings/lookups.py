@@ -23,7 +23,15 @@ _MAY_HAVE_CARD: Final = _NEEDS_CARD | {"ledger_show"}
 #: Of these it is one card where one is named.
 _WITH_CARD: Final = frozenset({"card_requests", "spend_show"})
 _HAS_PERIOD: Final = frozenset(
-    {"spend_show", "card_list", "card_transactions", "decline_explain", "funding_list", "funding_show", "ledger_show"}
+    {
+        "spend_show",
+        "card_list",
+        "card_transactions",
+        "decline_explain",
+        "funding_list",
+        "funding_show",
+        "ledger_show",
+    }
 )
 _ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
 _BARE_FOUR: Final = re.compile(

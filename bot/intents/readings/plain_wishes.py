@@ -19,7 +19,7 @@ from bot.intents.readings import questions
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import plain
-from bot.intents.recognition import Wish, find_wishes, spaced
+from bot.intents.recognition import Wish, find_wishes, spaced, strip_lead
 
 #: What makes a message something else than a wish of its writer, wherever it stands.
 _NEVER: Final = re.compile(
@@ -49,6 +49,11 @@ _NEGATED: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t|mustn'?t"
     r"|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah|stop|avoid)\b"
 )
+#: Where else things are closed, loaded or put on hold.
+_ELSEWHERE: Final = re.compile(
+    r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?|document"
+    r"|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge)\b"
+)
 #: Any form of any action's verb: beside the frame there may be none.
 _CUE: Final = re.compile(
     r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*"
@@ -57,9 +62,18 @@ _CUE: Final = re.compile(
     r"|giv\w*|gave|send\w*|sent|transfer\w*|mov(?:e|es|ed|ing)|order\w*|issu(?:e|es|ed|ing)|submit\w*|reveal\w*|switch\w*|turn(?:s|ed|ing)?)\b"
 )
 #: What a wish to unfreeze may tell beside it: that the card is frozen.
-_IS_FROZEN: Final = re.compile(r"\b(?:is|are|it's|its|still|stays) (?:still )?(?:frozen|blocked|locked|paused|on hold|suspended)\b")
+_IS_FROZEN: Final = re.compile(
+    r"\b(?:is|are|it's|its|still|stays) (?:still )?(?:frozen|blocked|locked|paused|on hold|suspended)\b"
+)
 _POLITE_QUESTION: Final = re.compile(
     r"^\W*(?:\w+\W+){0,5}?(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b"
+)
+#: A second thing to do, behind "and" or "then", or as a sentence of its own.
+_SECOND: Final = re.compile(
+    r"(?:\b(?:and|then|also|&|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
+    r"(?:un)?(?:freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
+    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
+    r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 _LONGEST: Final = 60  # words; a longer message tells a story
 
@@ -98,6 +112,12 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
     return replace(reading, opened=True)
 
 
+def asks_for_two(clauses: Sequence[Clause]) -> bool:
+    """Does the message ask for two things, whether or not anybody has understood the second?"""
+    texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
+    return sum(len(_SECOND.findall(text)) for text in texts) > 1
+
+
 def _card(context: Context) -> tuple[str, KnownCard] | None:
     """The one card of the message, named so that it cannot be a word."""
     named = context.found.inside(context.found.masked, "card")
@@ -132,6 +152,6 @@ def _is_alone(clause: Clause, wish: Wish, clauses: Sequence[Clause]) -> bool:
         bare = _HARMLESS.sub(" ", piece)
         if wish.intent == "unfreeze_card":
             bare = _IS_FROZEN.sub(" ", bare)
-        if _NEVER.search(bare) or _CUE.search(bare) or _NEGATED.search(bare):
+        if _NEVER.search(bare) or _ELSEWHERE.search(bare) or _CUE.search(bare) or _NEGATED.search(bare):
             return False
     return True

@@ -26,10 +26,10 @@ __all__ = [
     "WhatIf",
     "Wish",
     "find_wishes",
-    "spaced",
     "frame_of",
     "lookup_intent_of",
     "read_what_if",
+    "spaced",
     "status_of",
     "strip_lead",
 ]

@@ -27,7 +27,9 @@ OBJECT: Final = rf"(?P<o>{_O}|{IT})"
 _CARD: Final = rf"(?P<o>{_O})"
 #: An amount with what may stand around it.
 _MORE: Final = r"(?:(?:another|an? (?:extra|additional|further)|extra|additional|other|more|the|sum of|exactly|only|just)\s+)*"
-_AFTER: Final = r"(?:\s*(?:usd|dollars|bucks|more|extra|additional|again|back|of (?:the )?(?:money|balance)))*"
+_AFTER: Final = (
+    r"(?:\s*(?:usd|dollars|bucks|more|extra|additional|again|back|of (?:the )?(?:money|balance)))*"
+)
 AMOUNT: Final = rf"{_MORE}(?P<a>{A}){_AFTER}"
 _ALL: Final = (
     r"(?P<all>everything|all (?:of )?(?:the )?(?:money|funds|balance)|all of it|the (?:whole|full|entire) balance"
@@ -110,76 +112,169 @@ def _states() -> Iterator[tuple[str, str]]:
     good = r"(?:\s+(?:for good|for ever|forever|permanently|definitively|completely|fully|again|back))*"
     for intent, (verb, done, noun) in _STATES.items():
         yield intent, rf"{verb}\s+{OBJECT}{good}"
-        yield intent, rf"(?:want|need|like|have|get|see|keep|make|put|set)\s+{OBJECT}\s+(?:to be\s+)?{done}{good}"
-        yield intent, rf"{OBJECT}[\s,:-]+(?:please\s+|pls\s+|kindly\s+)?(?:{_BE}\s+(?:please\s+|kindly\s+|now\s+)?)?{done}{good}"
-        yield intent, rf"{OBJECT}[\s,:-]+(?:please\s+|pls\s+|kindly\s+)?(?:(?:is|needs?|has)\s+to\s+|to\s+)?{verb}\b{good}"
-        yield intent, rf"(?:can|could|may|might|must|shall|would)\s+{OBJECT}\s+(?:please\s+|kindly\s+)?be\s+{done}{good}"
-        yield intent, rf"(?:(?:ask(?:ing)?|request(?:ing)?|need|want|like|apply)\s+(?:for\s+)?)?(?:an?\s+|the\s+)?(?:temporary\s+)?{noun}\s+(?:of|on|for|from)\s+{_CARD}"
+        yield (
+            intent,
+            rf"(?:want|need|like|have|get|see|keep|make|put|set)\s+{OBJECT}\s+(?:to be\s+)?{done}{good}",
+        )
+        yield (
+            intent,
+            rf"{OBJECT}[\s,:-]+(?:please\s+|pls\s+|kindly\s+)?(?:{_BE}\s+(?:please\s+|kindly\s+|now\s+)?)?{done}{good}",
+        )
+        yield (
+            intent,
+            rf"{OBJECT}[\s,:-]+(?:please\s+|pls\s+|kindly\s+)?(?:(?:is|needs?|has)\s+to\s+|to\s+)?{verb}\b{good}",
+        )
+        yield (
+            intent,
+            rf"(?:can|could|may|might|must|shall|would)\s+{OBJECT}\s+(?:please\s+|kindly\s+)?be\s+{done}{good}",
+        )
+        yield (
+            intent,
+            rf"(?:(?:ask(?:ing)?|request(?:ing)?|need|want|like|apply)\s+(?:for\s+)?)?(?:an?\s+|the\s+)?(?:temporary\s+)?{noun}\s+(?:of|on|for|from)\s+{_CARD}",
+        )
         yield intent, rf"{_CARD}\s+(?:needs|requires)\s+(?:an?\s+)?{noun}"
         yield intent, rf"(?:mind|mind terribly)\s+{noun}\s+{OBJECT}"
-        yield intent, rf"{verb}\s+(?:immediately|now|asap|again|please|urgently|definitively|for precaution)\s+{OBJECT}"
+        yield (
+            intent,
+            rf"{verb}\s+(?:immediately|now|asap|again|please|urgently|definitively|for precaution)\s+{OBJECT}",
+        )
         yield intent, rf"{_CARD}\s+(?:is|are)\s+to\s+(?:be\s+)?(?:{verb}|{done})"
     off = r"(?:freeze|hold|block|lock|suspension|pause|blockade)"
-    yield "freeze_card", rf"(?:put|place|slap|set)\s+(?:an?\s+|the\s+)?(?:temporary\s+|quick\s+)?{off}\s+(?:on|onto)\s+{OBJECT}"
-    yield "freeze_card", rf"(?:put|place)\s+{OBJECT}\s+(?:on|under|in|into|to)\s+(?:an?\s+|the\s+)?(?:{off}|ice)"
+    yield (
+        "freeze_card",
+        rf"(?:put|place|slap|set)\s+(?:an?\s+|the\s+)?(?:temporary\s+|quick\s+)?{off}\s+(?:on|onto)\s+{OBJECT}",
+    )
+    yield (
+        "freeze_card",
+        rf"(?:put|place)\s+{OBJECT}\s+(?:on|under|in|into|to)\s+(?:an?\s+|the\s+)?(?:{off}|ice)",
+    )
     yield "freeze_card", rf"{OBJECT}\s+(?:on ice|on hold)"
-    yield "freeze_card", rf"(?:switch|turn|shut)\s+(?:{OBJECT}\s+off|off\s+(?P<o2>{_O}))(?=\s+for now|\s+temp|\s*$|\s*[,;(]|\s+please|\s+pls)"
-    yield "unfreeze_card", rf"(?:lift|remove|undo|end|release|drop|cancel)\s+(?:the\s+|that\s+|its\s+|his\s+|her\s+)?{off}\s+(?:on|from|off|of|for)\s+{OBJECT}"
-    yield "unfreeze_card", rf"take\s+(?:off\s+)?(?:the\s+|that\s+)?{off}\s+(?:off\s+(?:of\s+)?|from\s+|on\s+|of\s+){OBJECT}"
+    yield (
+        "freeze_card",
+        rf"(?:switch|turn|shut)\s+(?:{OBJECT}\s+off|off\s+(?P<o2>{_O}))(?=\s+for now|\s+temp|\s*$|\s*[,;(]|\s+please|\s+pls)",
+    )
+    yield (
+        "unfreeze_card",
+        rf"(?:lift|remove|undo|end|release|drop|cancel)\s+(?:the\s+|that\s+|its\s+|his\s+|her\s+)?{off}\s+(?:on|from|off|of|for)\s+{OBJECT}",
+    )
+    yield (
+        "unfreeze_card",
+        rf"take\s+(?:off\s+)?(?:the\s+|that\s+)?{off}\s+(?:off\s+(?:of\s+)?|from\s+|on\s+|of\s+){OBJECT}",
+    )
     yield "unfreeze_card", rf"take\s+{OBJECT}\s+(?:off|out of)\s+(?:the\s+)?(?:{off}|ice|freezer)"
     yield "unfreeze_card", rf"{_CARD}\s+(?:out of|off)\s+(?:the\s+)?(?:freezer|{off}|ice)"
-    yield "unfreeze_card", rf"(?:switch|turn|put|set|bring|get)\s+{OBJECT}\s+(?:back\s+on(?:line)?|on\s+again|on\s+back|back\s+(?:in|to)\s+(?:service|action|use|work(?:ing)?)|back\s+to\s+active|active\s+again)"
+    yield (
+        "unfreeze_card",
+        rf"(?:switch|turn|put|set|bring|get)\s+{OBJECT}\s+(?:back\s+on(?:line)?|on\s+again|on\s+back|back\s+(?:in|to)\s+(?:service|action|use|work(?:ing)?)|back\s+to\s+active|active\s+again)",
+    )
     yield "unfreeze_card", rf"(?:switch|turn)\s+(?:back\s+on|on\s+again)\s+{OBJECT}"
-    yield "unfreeze_card", rf"{_CARD}\s+(?:back\s+on|on\s+again|can go live again|back\s+in\s+(?:service|action))"
+    yield (
+        "unfreeze_card",
+        rf"{_CARD}\s+(?:back\s+on|on\s+again|can go live again|back\s+in\s+(?:service|action))",
+    )
     yield "unfreeze_card", rf"make\s+{OBJECT}\s+(?:usable|active|work)\s*(?:again)?"
     yield "unfreeze_card", rf"make\s+(?:again\s+)?(?:usable|active)\s+(?:again\s+)?{OBJECT}"
     yield "unfreeze_card", rf"{_CARD}[\s:,]+(?:please\s+|pls\s+)?take\s+(?:the\s+)?{off}\s+off"
-    yield "unfreeze_card", rf"(?:mind|mind terribly)\s+(?:releasing|lifting the {off} on|switching on|turning on)\s+{OBJECT}"
+    yield (
+        "unfreeze_card",
+        rf"(?:mind|mind terribly)\s+(?:releasing|lifting the {off} on|switching on|turning on)\s+{OBJECT}",
+    )
     yield "unfreeze_card", rf"re-?open\s+{OBJECT}"
-    yield "freeze_card", rf"(?:stop|halt|turn off|switch off)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{OBJECT}"
+    yield (
+        "freeze_card",
+        rf"(?:stop|halt|turn off|switch off)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{OBJECT}",
+    )
     yield "freeze_card", rf"shut\s+{OBJECT}\s+(?:off\s+)?temporarily"
     yield "freeze_card", rf"stop\s+{_CARD}\s+from\s+(?:spending|paying)"
     yield "close_card", rf"(?:get rid of|shut down|bin|scrap)\s+{_CARD}"
     yield "close_card", rf"(?:cancel|cancle)\s+{_CARD}\s+(?:for good|for always|permanently|forever)"
     yield "close_card", rf"(?:shut)\s+{OBJECT}\s+(?:down|completely|for good|permanently)"
-    yield "close_card", rf"(?:cancel|discontinue|shut|end|extinguish|liquidate)\s+{OBJECT}\s+(?:for good|permanently|for ever|forever|definitively)"
+    yield (
+        "close_card",
+        rf"(?:cancel|discontinue|shut|end|extinguish|liquidate)\s+{OBJECT}\s+(?:for good|permanently|for ever|forever|definitively)",
+    )
     yield "close_card", rf"deactivate\s+{OBJECT}\s+(?:for good|permanently|for ever|forever|definitively)"
 
 
 def _money() -> Iterator[tuple[str, str]]:
     give, take = rf"(?:{_GIVE})", rf"(?:{_TAKE})"
-    yield "topup_card", rf"(?:{_TOP}|fill|fill up|charge|increase|boost|raise|bump)\s+(?:up\s+)?{OBJECT}(?:\s+up)?[\s,:]+(?:with|by|w|for|of|to the tune of)?\s*{AMOUNT}"
+    yield (
+        "topup_card",
+        rf"(?:{_TOP}|fill|fill up|charge|increase|boost|raise|bump)\s+(?:up\s+)?{OBJECT}(?:\s+up)?[\s,:]+(?:with|by|w|for|of|to the tune of)?\s*{AMOUNT}",
+    )
     yield "topup_card", rf"top\s+{OBJECT}\s+up\s+(?:with|by|w|for)?\s*{AMOUNT}"
     yield "topup_card", rf"(?:give|send|get|pass|slip|spot|shoot)\s+{OBJECT}\s+{AMOUNT}"
     yield "topup_card", rf"{give}\s+{AMOUNT}\s+{_ON}\s+{_CARD}"
     yield "topup_card", rf"(?:{_TOP}|add|put|stick|give|charge)\s+{AMOUNT}\s+{_ON}\s+{OBJECT}"
     yield "topup_card", rf"(?:put|add|load|stick)\s+{_ON}\s+{_CARD}[\s,:]+{AMOUNT}"
-    yield "topup_card", rf"(?:make me\s+)?(?:an?\s+)?(?:top[ -]?up|topup|load|refill|recharge|loading)\s+(?:of\s+|by\s+|for\s+)?{AMOUNT}\s+(?:for|on|onto|to|of|in)\s+{_CARD}"
-    yield "topup_card", rf"(?:an?\s+)?(?:top[ -]?up|topup|refill|recharge)[\s:]+(?:for|on|of|to)?\s*{_CARD}[\s,:]+(?:of|by|with|for)?\s*{AMOUNT}"
+    yield (
+        "topup_card",
+        rf"(?:make me\s+)?(?:an?\s+)?(?:top[ -]?up|topup|load|refill|recharge|loading)\s+(?:of\s+|by\s+|for\s+)?{AMOUNT}\s+(?:for|on|onto|to|of|in)\s+{_CARD}",
+    )
+    yield (
+        "topup_card",
+        rf"(?:an?\s+)?(?:top[ -]?up|topup|refill|recharge)[\s:]+(?:for|on|of|to)?\s*{_CARD}[\s,:]+(?:of|by|with|for)?\s*{AMOUNT}",
+    )
     yield "topup_card", rf"{AMOUNT}\s+(?:on|onto|on to|into|to|in|for)\s+{_CARD}"
     yield "topup_card", rf"(?:more\s+){AMOUNT}\s+(?:on|onto|into|to|in|for)\s+{_CARD}"
     yield "topup_card", rf"{_CARD}\s*(?:\+|plus|\|\s*\+)\s*{AMOUNT}"
-    yield "topup_card", rf"{_CARD}(?:\s*:\s*|[\s,|]+(?:please\s+|pls\s+)?(?:top[ -]?up|topup|load|refill|needs|need|gets|requires|must receive|should get|could use|could do with|wants)\s+(?:of\s+|by\s+|with\s+)?){AMOUNT}"
+    yield (
+        "topup_card",
+        rf"{_CARD}(?:\s*:\s*|[\s,|]+(?:please\s+|pls\s+)?(?:top[ -]?up|topup|load|refill|needs|need|gets|requires|must receive|should get|could use|could do with|wants)\s+(?:of\s+|by\s+|with\s+)?){AMOUNT}",
+    )
     yield "topup_card", rf"{_CARD}[\s,:]+{AMOUNT}[\s,]+(?:top[ -]?up|topup|refill|load)"
-    yield "topup_card", rf"(?:can|could|may|might)\s+{_CARD}\s+(?:please\s+)?(?:have|get|receive|be (?:topped up|loaded|refilled|recharged|funded|credited) (?:with|by))\s+{AMOUNT}"
-    yield "topup_card", rf"{_CARD}\s+{_BE}\s+(?:topped up|loaded|refilled|recharged|funded|credited)\s+(?:with|by|for)\s+{AMOUNT}"
+    yield (
+        "topup_card",
+        rf"(?:can|could|may|might)\s+{_CARD}\s+(?:please\s+)?(?:have|get|receive|be (?:topped up|loaded|refilled|recharged|funded|credited) (?:with|by))\s+{AMOUNT}",
+    )
+    yield (
+        "topup_card",
+        rf"{_CARD}\s+{_BE}\s+(?:topped up|loaded|refilled|recharged|funded|credited)\s+(?:with|by|for)\s+{AMOUNT}",
+    )
     yield "topup_card", rf"{AMOUNT}\s+{_BE}\s+(?:loaded|added|put|credited)\s+{_ON}\s+{_CARD}"
-    yield "topup_card", rf"(?:give|send|get|stick|put|add|load)\s+{AMOUNT}\s+(?:over\s+)?(?:to|on|onto|for|in|into)\s+(?:the\s+)?{_CARD}"
+    yield (
+        "topup_card",
+        rf"(?:give|send|get|stick|put|add|load)\s+{AMOUNT}\s+(?:over\s+)?(?:to|on|onto|for|in|into)\s+(?:the\s+)?{_CARD}",
+    )
     yield "topup_card", rf"{_CARD}\s*(?:->|>>|\|\s*\+?)\s*{AMOUNT}"
-    yield "topup_card", rf"(?:to|for|on)\s+{_CARD}[\s,:]+(?:an?\s+)?(?:top[ -]?up\s+(?:of\s+)?)?{AMOUNT}(?=\s*(?:please|pls|[,.]|$))"
+    yield (
+        "topup_card",
+        rf"(?:to|for|on)\s+{_CARD}[\s,:]+(?:an?\s+)?(?:top[ -]?up\s+(?:of\s+)?)?{AMOUNT}(?=\s*(?:please|pls|[,.]|$))",
+    )
     yield "topup_card", rf"from\s+(?:the\s+)?float\s+(?:to|onto|into|on)\s+{_CARD}[\s,:]+{AMOUNT}"
-    yield "topup_card", rf"(?:mind|mind terribly)\s+(?:putting|adding|loading|sending|popping|placing|transferring)\s+{AMOUNT}\s+{_ON}\s+{OBJECT}"
-    yield "topup_card", rf"(?:mind|mind terribly)\s+(?:topping up|loading|refilling|recharging)\s+{OBJECT}\s+(?:with|by)\s+{AMOUNT}"
+    yield (
+        "topup_card",
+        rf"(?:mind|mind terribly)\s+(?:putting|adding|loading|sending|popping|placing|transferring)\s+{AMOUNT}\s+{_ON}\s+{OBJECT}",
+    )
+    yield (
+        "topup_card",
+        rf"(?:mind|mind terribly)\s+(?:topping up|loading|refilling|recharging)\s+{OBJECT}\s+(?:with|by)\s+{AMOUNT}",
+    )
     yield "topup_card", rf"(?:echo)\s+{AMOUNT}\s*>>\s*{_CARD}"
-    yield "unload_card", rf"(?:whatever|what|everything|all|the rest)\s+(?:that\s+)?(?:is|s|remains|there is|'s)?\s*(?P<all>(?:left\s+|remaining\s+)?on\s+{_CARD})\s+(?:goes|go|can go|may go|must return|to go|please return|back|should go|is to go|needs to go|returns)\s*(?:back)?{_FLOAT}"
-    yield "unload_card", rf"(?:mind|mind terribly)\s+(?:taking|pulling|unloading|removing|withdrawing){_BACK}\s+{AMOUNT}{_BACK}\s+{_OFF}\s+{_CARD}{_FLOAT}"
+    yield (
+        "unload_card",
+        rf"(?:whatever|what|everything|all|the rest)\s+(?:that\s+)?(?:is|s|remains|there is|'s)?\s*(?P<all>(?:left\s+|remaining\s+)?on\s+{_CARD})\s+(?:goes|go|can go|may go|must return|to go|please return|back|should go|is to go|needs to go|returns)\s*(?:back)?{_FLOAT}",
+    )
+    yield (
+        "unload_card",
+        rf"(?:mind|mind terribly)\s+(?:taking|pulling|unloading|removing|withdrawing){_BACK}\s+{AMOUNT}{_BACK}\s+{_OFF}\s+{_CARD}{_FLOAT}",
+    )
     yield "unload_card", rf"{take}{_BACK}\s+(?:{AMOUNT}|{_ALL}){_BACK}\s+{_OFF}\s+{_CARD}{_FLOAT}"
-    yield "unload_card", rf"(?:take|pull|unload|withdraw|remove|claw|deduct){_BACK}\s+(?:{AMOUNT}|{_ALL}){_BACK}\s+{_OFF}\s+{OBJECT}{_FLOAT}"
-    yield "unload_card", rf"from\s+{_CARD}\s+(?:please\s+|pls\s+|kindly\s+)?(?:{take})?{_BACK}{_FLOAT}\s*{AMOUNT}{_BACK}{_FLOAT}"
+    yield (
+        "unload_card",
+        rf"(?:take|pull|unload|withdraw|remove|claw|deduct){_BACK}\s+(?:{AMOUNT}|{_ALL}){_BACK}\s+{_OFF}\s+{OBJECT}{_FLOAT}",
+    )
+    yield (
+        "unload_card",
+        rf"from\s+{_CARD}\s+(?:please\s+|pls\s+|kindly\s+)?(?:{take})?{_BACK}{_FLOAT}\s*{AMOUNT}{_BACK}{_FLOAT}",
+    )
     yield "unload_card", rf"unload\s+{OBJECT}[\s,:]+(?:by\s+|of\s+)?{AMOUNT}"
     yield "unload_card", rf"{AMOUNT}\s+(?:back\s+)?(?:off|from|out of|back from|back off)\s+{_CARD}{_FLOAT}"
     yield "unload_card", rf"{_CARD}\s*(?:minus|[:,]?\s*unload|unload)\s*{AMOUNT}"
-    yield "unload_card", rf"(?:empty|drain|sweep|zero|zero out|clear out|empty out|unload)\s+(?P<all>{_CARD})(?:\s+(?:out|completely|balance))*{_FLOAT}"
+    yield (
+        "unload_card",
+        rf"(?:empty|drain|sweep|zero|zero out|clear out|empty out|unload)\s+(?P<all>{_CARD})(?:\s+(?:out|completely|balance))*{_FLOAT}",
+    )
 
 
 @cache

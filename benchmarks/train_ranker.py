@@ -23,8 +23,8 @@ from bot.intents.ranking.ranker import NONE, NOT_OFFERED, WEIGHTS
 from tests.support import authors, utterances
 
 TO: Final = Path(__file__).parents[1] / "bot" / "intents" / "ranking" / WEIGHTS
-ROUNDS: Final = 20
-STEP: Final = 2.5
+ROUNDS: Final = 16
+STEP: Final = 5.0
 SEED: Final = 20261123
 _LEAST: Final = 0.004  # a smaller error is not worth a step
 

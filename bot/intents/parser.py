@@ -25,6 +25,7 @@ from bot.intents.readings import (
     read_lookup,
     read_misspelt_verb,
     read_plain_wish,
+    read_value_wish,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
@@ -83,7 +84,7 @@ def read_by_rules(
     answer = read_answer(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     if not answer and not any(reading.opened or reading.kind for reading in readings):
-        wish = read_plain_wish(clauses, context)
+        wish = read_plain_wish(clauses, context) or read_value_wish(clauses, context)
         readings = [wish] if wish is not None else readings
     if not answer:
         readings = _without_second(readings, clauses)

@@ -141,6 +141,8 @@ def same(name: str, read: Any, wanted: Any) -> bool:
     if name == "card":
         mine, theirs = _cards(str(read)), _cards(str(wanted))
         return str(read).casefold() == str(wanted).casefold() or (bool(mine) and mine == theirs)
+    if name == "network":
+        return _network(str(read)) == _network(str(wanted))
     if name == "limits" and isinstance(read, dict) and isinstance(wanted, dict):
         return read.keys() == wanted.keys() and all(same("", read[key], wanted[key]) for key in read)
     if str(read).casefold() == str(wanted).casefold():
@@ -149,6 +151,15 @@ def same(name: str, read: Any, wanted: Any) -> bool:
         return Decimal(str(read)) == Decimal(str(wanted))
     except InvalidOperation:
         return False
+
+
+def _network(written: str) -> str:
+    """One name for each network, whatever it is called."""
+    bare = written.lower()
+    for name, words in (("polygon", ("poly", "matic", "pol")), ("bnb", ("bnb", "bsc", "bep")), ("base", ("base",))):
+        if any(word in bare for word in words):
+            return name
+    return bare
 
 
 @cache

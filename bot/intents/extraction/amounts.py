@@ -17,7 +17,7 @@ from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
-    r"€|£|¥|₹|₦|₽|₩|₱|₺|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"
 )
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
@@ -30,10 +30,11 @@ _NUMBER: Final = re.compile(
 )
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
-    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so|extra"
-    r"|no more than|another)|[~≈<>]|\bor)\s*$"
+    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
+    r"|no more than)|[~≈<>]|\bor)\s*$"
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
+_THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
 _POINTS: Final = {"bps", "bp", "basis point", "basis points"}
@@ -62,6 +63,8 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
     `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
     """
     for half in _HALF.finditer(text):
+        if re.search(r"\band\s+$", text[: half.start()]):
+            continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
     for found in _NUMBER.finditer(text):
@@ -192,19 +195,22 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
     if currency == "bps":
         value /= 100
     if not rate:
-        doubt = doubt or _amount_doubt(value, currency, most)
+        thousands = re.search(r"\d\s?k\b", found[0].lower()) is not None
+        doubt = doubt or _amount_doubt(value, currency, most, thousands=thousands)
     if _ROUGH.search(text[:start]) or _ROUGH_AFTER.match(text[end:]):
         doubt = doubt or "how much exactly"
     return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
 
 
-def _amount_doubt(value: Decimal, currency: str, most: Decimal) -> str:
+def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:
     if currency not in ("", "USD"):
         return "the amount in US dollars: cards are in USD"
     if value == 0:
         return "an amount above zero"
     if value > most:  # first: what is longer than a decimal's 28 digits cannot be rounded to cents
         return f"the amount again: it is above {most:,f} USD"
+    if not currency and value >= _THOUSANDS and thousands:
+        return "how much exactly, in US dollars"  # 50k may be of another money
     return "" if value == value.quantize(Decimal("0.01")) else "an amount in whole cents"
 
 

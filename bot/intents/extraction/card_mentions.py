@@ -51,6 +51,8 @@ _OWNED: Final = re.compile(
     r"\s+(?:(?:\w+)\s+){0,1}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|declines?|phone|threeds|plastic)\b",
     re.IGNORECASE,
 )
+#: What stands between two words of one name: `Tomás Rivera`, `T. Rivera`, `Marketing – Ads`.
+_BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.IGNORECASE)
@@ -138,7 +140,7 @@ def _name_at(
     used, run = 1, [first]
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
-        more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in (" ", ". ") else ()
+        more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in _BETWEEN else ()
         if not more:
             break
         run.append(bare_word(words[at + used][0]))

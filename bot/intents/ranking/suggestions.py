@@ -26,6 +26,9 @@ _LEAST: Final = 0.01
 CERTAIN: Final = 0.85
 #: How much likelier an intent is that the rules read too.
 _READ_TOO: Final = 4.0
+#: The same for a few words, which the rules read best.
+_READ_TOO_SHORT: Final = 30.0
+_SHORT: Final = 6
 #: Wishes that are no kind of `ACTIONS`.
 _WISHES: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
@@ -46,7 +49,8 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     if settled or context.doubts:
         return Ranked(readings)
     first = readings[0]
-    shares = _with_rules(ranker().ranked(context.found.masked), first)
+    masked = context.found.masked
+    shares = _with_rules(ranker().ranked(masked), first, is_short=len(masked.split()) <= _SHORT)
     best, share = shares[0]
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
         refused = Reading("help", notes=(_NOT_HERE,))
@@ -68,10 +72,12 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
 
 
-def _with_rules(shares: Sequence[tuple[str, float]], first: Reading) -> list[tuple[str, float]]:
+def _with_rules(
+    shares: Sequence[tuple[str, float]], first: Reading, *, is_short: bool
+) -> list[tuple[str, float]]:
     """The shares with the word of the rules in them, the likeliest first."""
     read = first.wanted or first.intent
-    factor = {read: _READ_TOO} if read not in (NONE, "ambiguous") else {}
+    factor = {read: _READ_TOO_SHORT if is_short else _READ_TOO} if read not in (NONE, "ambiguous") else {}
     weighed = [(intent, share * factor.get(intent, 1.0)) for intent, share in shares]
     whole = sum(share for _, share in weighed)
     return sorted(((i, share / whole) for i, share in weighed), key=lambda pair: (-pair[1], pair[0]))

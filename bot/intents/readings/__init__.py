@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from bot.intents.readings import questions
 from bot.intents.readings.actions import read_action
+from bot.intents.readings.against import asks_for_two
 from bot.intents.readings.card_choice import one_card
 from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
-from bot.intents.readings.plain_wishes import asks_for_two, read_plain_wish
+from bot.intents.readings.plain_wishes import read_plain_wish
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.readings.thread_answers import read_answer
+from bot.intents.readings.value_wishes import read_value_wish
 
 __all__ = [
     "REQUIRED",
@@ -31,5 +33,6 @@ __all__ = [
     "read_lookup_as",
     "read_misspelt_verb",
     "read_plain_wish",
+    "read_value_wish",
     "values_of",
 ]

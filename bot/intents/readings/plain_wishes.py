@@ -16,64 +16,33 @@ from bot.intents.extraction import Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import questions
+from bot.intents.readings.against import ELSEWHERE, HARMLESS, NEGATED, NEVER, asks_for_two, names_by_a_word
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import plain
-from bot.intents.recognition import Wish, find_wishes, spaced, strip_lead
+from bot.intents.recognition import Wish, find_loose_wish, find_wishes, spaced
 
-#: What makes a message something else than a wish of its writer, wherever it stands.
-_NEVER: Final = re.compile(
-    r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have|could have"
-    r"|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
-    r"|said|says|saying|sayin|told|tells|asked|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
-    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder\w*|consider\w*|plan\w*|intend\w*|gonna|going to"
-    r"|was about|were about|about to|ought|worth|smart|wise|sensible|idea|better|rather|theor\w+|hypothe\w+|imagin\w+|pretend"
-    r"|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject|phishing|rumou?r|joke|joking|kidding|jk"
-    r"|never|forget|scratch|ignore|disregard|hold off|holding off|wait|not yet|not now|yet|second thoughts?|changed? (?:my|his|her"
-    r"|their|idea|mind)|already|handled|done|sorted|no need|needn'?t|against|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not"
-    r"|fyi|btw|by the way|just so|used to|remember|last time|next time|one day|some ?day|eventually|later|soon enough|sometimes"
-    r"|always|usually|normally|or|versus|vs|why|who|whom|whose|what|which|how come|did|do you (?:think|reckon|believe)|should"
-    r" (?:we|i)|shall (?:we|i)|is it|are we|am i|everyone|everybody|all|every|each"
-    r"|both|them|cards|half|double|twice|approve\w*|reject\w*|decline it|tomorrow|monday|tuesday|wednesday|thursday|friday"
-    r"|saturday|sunday|weekend|tonight|midnight|noon|next|until|till|til|starting|effective|when|while|before|after"
-    r"|some|about|around|roughly|approx\w*|max|at least|at most|limit|limits|cap|per|daily|weekly|monthly|a (?:day|week|month)"
-    r"|keep|keeps|stay|stays|remain\w*|girl|guy|boy|intern|zł|zl|pln|plus|minus the|stop|abort|cancel|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty)\b"
-)
-_HARMLESS: Final = re.compile(
-    r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?(?: as to)?"
-    r"|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have an?(?: (?:spare|free))? (?:moment|minute|second|sec))"
-    r"|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now|right now|from now(?: on)?(?= *$)"
-    r"|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
-)
-_NEGATED: Final = re.compile(
-    r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t|mustn'?t"
-    r"|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah|stop|avoid)\b"
-)
-#: Where else things are closed, loaded or put on hold.
-_ELSEWHERE: Final = re.compile(
-    r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?|document"
-    r"|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge)\b"
-)
 #: Any form of any action's verb: beside the frame there may be none.
 _CUE: Final = re.compile(
-    r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*"
-    r"|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|kill\w*|delet\w*|top\w*[ -]?up\w*|topup\w*|load\w*"
-    r"|fill\w*|recharg\w*|fund(?:s|ed|ing)?|credit\w*|unload\w*|withdr\w*|pull\w*|tak(?:e|es|en|ing)|took|remov\w*|return\w*|add(?:s|ed|ing)?|put(?:s|ting)?"
-    r"|giv\w*|gave|send\w*|sent|transfer\w*|mov(?:e|es|ed|ing)|order\w*|issu(?:e|es|ed|ing)|submit\w*|reveal\w*|switch\w*|turn(?:s|ed|ing)?)\b"
+    r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*"
+    r"|activat\w*|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|kill\w*|delet\w*"
+    r"|top\w*[ -]?up\w*|topup\w*|load\w*|recharg\w*|fund(?:s|ed|ing)?|credited|unload\w*|withdr\w*|submit\w*"
+    r"|reveal\w*|replacement|new card|order\w*)\b"
 )
 #: What a wish to unfreeze may tell beside it: that the card is frozen.
 _IS_FROZEN: Final = re.compile(
     r"\b(?:is|are|it's|its|still|stays) (?:still )?(?:frozen|blocked|locked|paused|on hold|suspended)\b"
 )
+#: What takes something away, and the reasons for it that hold a "not" or an "until".
+_TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
+_GONE: Final = re.compile(
+    r"\b(?:he|she|they|his|her|it|we|i|hes|shes|owner|who|that) (?:\w+ )?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot"
+    r"|isn'?t|is not|didn'?t|did not|won'?t|will not|never|no longer|has no|have no|hasn'?t) (?:need\w*|find|know|have|recogni[sz]e"
+    r"|answer|come|use|work|locate|see|here|hers|his|reachable|sure where)\b"
+    r"|\b(?:until|till|til|while|before) (?:we|i|he|she|they|someone|somebody|it|things|anyone|anybody|this) (?!say|tell|ask|told)"
+)
 _POLITE_QUESTION: Final = re.compile(
     r"^\W*(?:\w+\W+){0,5}?(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b"
-)
-#: A second thing to do, behind "and" or "then", or as a sentence of its own.
-_SECOND: Final = re.compile(
-    r"(?:\b(?:and|then|also|&|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
-    r"(?:un)?(?:freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
-    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
-    r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 _LONGEST: Final = 60  # words; a longer message tells a story
 
@@ -84,8 +53,10 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
     text = found.masked
     if context.doubts or QUOTED in text or len(text.split()) > _LONGEST:
         return None
+    if asks_for_two(clauses) or names_by_a_word(context):
+        return None
     clauses = [replace(clause, text=spaced(clause.text)) for clause in clauses]
-    wishes = [(clause, wish) for clause in clauses for wish in find_wishes(clause.text)]
+    wishes = _framed(clauses) or _loose(clauses)
     if not wishes or len({wish.intent for _, wish in wishes}) != 1:
         return None
     clause, wish = max(wishes, key=lambda pair: pair[1].end - pair[1].start)
@@ -112,10 +83,13 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
     return replace(reading, opened=True)
 
 
-def asks_for_two(clauses: Sequence[Clause]) -> bool:
-    """Does the message ask for two things, whether or not anybody has understood the second?"""
-    texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
-    return sum(len(_SECOND.findall(text)) for text in texts) > 1
+def _framed(clauses: Sequence[Clause]) -> list[tuple[Clause, Wish]]:
+    return [(clause, wish) for clause in clauses for wish in find_wishes(clause.text)]
+
+
+def _loose(clauses: Sequence[Clause]) -> list[tuple[Clause, Wish]]:
+    found = ((clause, find_loose_wish(clause.text)) for clause in clauses)
+    return [(clause, wish) for clause, wish in found if wish is not None]
 
 
 def _card(context: Context) -> tuple[str, KnownCard] | None:
@@ -140,7 +114,7 @@ def _spare(context: Context, wish: Wish) -> list[Entity]:
 def _is_alone(clause: Clause, wish: Wish, clauses: Sequence[Clause]) -> bool:
     """Does nothing around the frame take it back, put it in doubt or ask for something else?"""
     frame = clause.text[wish.start : wish.end]
-    if _NEGATED.search(_HARMLESS.sub(" ", frame)):
+    if NEGATED.search(HARMLESS.sub(" ", frame)):
         return False
     around = [clause.text[: wish.start], clause.text[wish.end :]]
     others = [other for other in clauses if other is not clause]
@@ -149,9 +123,11 @@ def _is_alone(clause: Clause, wish: Wish, clauses: Sequence[Clause]) -> bool:
     if any(other.asked for other in others):
         return False
     for piece in (*around, *(other.text for other in others)):
-        bare = _HARMLESS.sub(" ", piece)
+        bare = HARMLESS.sub(" ", piece)
         if wish.intent == "unfreeze_card":
             bare = _IS_FROZEN.sub(" ", bare)
-        if _NEVER.search(bare) or _ELSEWHERE.search(bare) or _CUE.search(bare) or _NEGATED.search(bare):
+        if wish.intent in _TAKING_AWAY:
+            bare = _GONE.sub(" ", bare)
+        if NEVER.search(bare) or ELSEWHERE.search(bare) or _CUE.search(bare) or NEGATED.search(bare):
             return False
     return True

@@ -16,7 +16,7 @@ from bot.intents.recognition.lookup_intents import (
     status_of,
 )
 from bot.intents.recognition.what_if import WhatIf, read_what_if
-from bot.intents.recognition.wish_frames import Wish, find_wishes, spaced
+from bot.intents.recognition.wish_frames import Wish, find_loose_wish, find_wishes, spaced
 
 __all__ = [
     "DECISION",
@@ -25,6 +25,7 @@ __all__ = [
     "Frame",
     "WhatIf",
     "Wish",
+    "find_loose_wish",
     "find_wishes",
     "frame_of",
     "lookup_intent_of",

@@ -114,7 +114,7 @@ def _states() -> Iterator[tuple[str, str]]:
         yield intent, rf"{verb}\s+{OBJECT}{good}"
         yield (
             intent,
-            rf"(?:want|need|like|have|get|see|keep|make|put|set)\s+{OBJECT}\s+(?:to be\s+)?{done}{good}",
+            rf"(?:want|need|like|have|get|see|make|put|set)\s+{OBJECT}\s+(?:to be\s+)?{done}{good}",
         )
         yield (
             intent,
@@ -285,6 +285,43 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     )
 
 
+#: The plain form of a verb with one direction, where it is said to somebody: not "I froze it", "he loads".
+_SAID_TO: Final = (
+    r"(?:^|[.,:;|(!?–—→>-]\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
+    r"|urgent|urgently|immediately|lets|let's|let us|again|needs|mind|therefore|thus|thanks|abeg|help me)\s+|§\s*)"
+)
+_LOOSE: Final = (
+    ("freeze_card", r"(?:freeze|block|lock|suspend|disable|freezing|blocking|locking|suspending)"),
+    ("unfreeze_card", r"(?:unfreeze|un-freeze|unblock|unlock|reactivate|re-activate|defrost|thaw|re-?enable|unpause|unsuspend|deblock"
+     r"|defreeze|unfreezing|unblocking|unlocking|reactivating|releasing)"),
+    ("close_card", r"(?:close|terminate|closing|closure|decommission|retire)"),
+)
+_LOOSE_MONEY: Final = (
+    ("topup_card", r"(?:top[ -]?up|topup|load|reload|refill|recharge|add|fund|credit|topping up|loading|adding)"),
+    ("unload_card", r"(?:unload|withdraw|deduct|debit|claw back|take back|pull back|bring back|get back|retrieve|recover|unloading"
+     r"|withdrawing)"),
+)
+
+
+@cache
+def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
+    return tuple(
+        (intent, money, re.compile(rf"{_SAID_TO}(?:{_BE}\s+)?(?P<verb>{verb})\b"))
+        for rows, money in ((_LOOSE, False), (_LOOSE_MONEY, True))
+        for intent, verb in rows
+    )
+
+
+def find_loose_wish(text: str) -> Wish | None:
+    """The wish of a text by one plain verb that has only one direction; None where there is none, or two."""
+    found = [
+        Wish(intent, match.start("verb"), match.end("verb"), amount="§" if money else "")
+        for intent, money, pattern in _loose_patterns()
+        if (match := pattern.search(text)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
 def spaced(text: str) -> str:
     """A masked text with a space on each side of every sign, as the frames expect it."""
     return _SIGNS.sub(r" \1 ", text).strip()
@@ -315,4 +352,4 @@ def find_wishes(text: str) -> list[Wish]:
     return list(found.values())
 
 
-__all__ = ["Wish", "find_wishes", "spaced"]
+__all__ = ["Wish", "find_loose_wish", "find_wishes", "spaced"]

@@ -7,7 +7,7 @@ development. Whoever measures on others hands in their folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -103,8 +103,13 @@ def judged(said: Said, parsed: Parsed) -> Verdict:
             right = near = opened is None
     slots = read.slots if read is not None else offered.slots if offered is not None else None
     wanted = [name for name in SLOTS if name in said.slots] if said.kind in ("question", "wish") else []
-    good = sum(same(name, slots.get(name), said.slots[name]) for name in wanted) if slots is not None else 0
+    good = sum(same(name, _slot(slots, name), said.slots[name]) for name in wanted) if slots is not None else 0
     return Verdict(right, near, len(wanted) if slots is not None else 0, good, harm, flipped)
+
+
+def _slot(slots: Mapping[str, Any], name: str) -> Any:
+    """A slot as it was read; "everything" is all of an amount."""
+    return "all" if name == "amount" and slots.get("everything") else slots.get(name)
 
 
 def _is(intent: str, reading: Reading) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
-from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
+from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of, with_name
 from bot.intents.recognition import Frame
 
 MOST: Final = 3
@@ -56,8 +56,8 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         refused = Reading("help", notes=(_NOT_HERE,))
         return Ranked((refused,), () if share >= CERTAIN else _offered(shares, context, refused))
     if len(readings) > 1:
-        read = {r.intent for r in readings} | {r.wanted for r in readings}
-        return Ranked(readings, () if best in read else _offered(shares, context, first))
+        known = {r.intent for r in readings} | {r.wanted for r in readings}
+        return Ranked(readings, () if best in known else _offered(shares, context, first))
     if first.intent == "ambiguous":
         return Ranked(readings, _offered(shares, context, first))
     if best == NONE and share >= NOTHING:
@@ -107,4 +107,6 @@ def _suggestion(intent: str, share: float, context: Context) -> Suggestion:
     if intent in REQUIRED:
         values = values_of(Frame(intent, text), text, context.found)
         slots |= values.slots if values.doubt is None else {}
+    if intent == "order_card":
+        slots = with_name(slots, context)
     return Suggestion(intent, slots, round(share, 3), card)

@@ -18,7 +18,7 @@ from bot.intents.readings.misspelt_verbs import read_misspelt_verb
 from bot.intents.readings.plain_wishes import read_plain_wish
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.readings.thread_answers import read_answer
-from bot.intents.readings.value_wishes import read_value_wish
+from bot.intents.readings.value_wishes import read_value_wish, with_name
 
 __all__ = [
     "REQUIRED",
@@ -35,4 +35,5 @@ __all__ = [
     "read_plain_wish",
     "read_value_wish",
     "values_of",
+    "with_name",
 ]

@@ -15,7 +15,7 @@ from bot.intents.recognition import strip_lead
 NEVER: Final = re.compile(
     r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
     r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
-    r"|said|says|saying|sayin|told|tells|asked|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
+    r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:nora|him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
     r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder\w*|consider\w*|plan\w*|intend\w*"
     r"|gonna|going to|was about|were about|about to|ought|worth|make sense|sense|smart|wise|sensible|idea|better|rather|theor\w+"
     r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject"
@@ -24,7 +24,7 @@ NEVER: Final = re.compile(
     r"|no need|needn'?t|against|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not|fyi|btw"
     r"|by the way|just so|used to|remember|last time|next time|one day|some ?day|eventually|later|sometimes"
     r"|always|usually|normally|or|versus|vs|why|who|whom|whose|what|which|how come|did|do you (?:think|reckon|believe)"
-    r"|should (?:we|i)|shall (?:we|i)|is it|are we|am i|everyone|everybody|all|every|each|both|them|cards|half"
+    r"|should (?:we|i)|shall (?:we|i)|(?:is|was) (?:it|that) (?!possible)|were we|are we|lol|haha\w*|nope|me:|am i|everyone|everybody|all|every|each|both|them|cards|half"
     r"|double|twice|approve\w*|reject\w*|decline it|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday"
     r"|sunday|weekend|tonight|midnight|noon|next|until|till|til|starting|effective|when|while|before|after|some"
     r"|about|around|roughly|approx\w*|max|at least|at most|limit|limits|cap|per|daily|weekly|monthly"
@@ -45,11 +45,12 @@ NEGATED: Final = re.compile(
 #: Where else things are closed, loaded or put on hold.
 ELSEWHERE: Final = re.compile(
     r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?"
-    r"|document|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge)\b"
+    r"|document|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge|street|avenue|road|office|room|building|desk)\b"
 )
 #: Words that are part of a wish of this kind, and speak against any other.
 _OWN: Final = {
-    "set_limits": r"\b(?:limits?|cap|max|at most|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more)\b",
+    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|at most|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more)\b",
+    "change_phone": r"\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
     "submit_funding": r"\bfile\b|\bwithout delay\b",
     "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
 }
@@ -82,13 +83,17 @@ def speaks_against(text: str, intent: str) -> bool:
 
 
 _SOMEBODY: Final = re.compile(
-    r"\b(?:girl|guy|boy|man|woman|lady|chap|intern|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
+    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
 )
 
 
+#: What comes after it, however many sentences, somebody else has said.
+_REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
+
+
 def asks_for_two(clauses: Sequence[Clause]) -> bool:
-    """Does the message ask for two things, understood or not, or name somebody by where they work?"""
-    if any(_SOMEBODY.search(clause.text) for clause in clauses):
+    """Does the message ask for two things, understood or not, name somebody by their work, or report a speech?"""
+    if any(_SOMEBODY.search(clause.text) or _REPORTS.search(clause.text) for clause in clauses):
         return True
     texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
     return sum(len(_SECOND.findall(text)) for text in texts) > 1

@@ -73,12 +73,12 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
             slots["everything"] = "yes"
         elif len(amounts) == 1 and wish.amount and not amounts[0].doubt:
             slots["amount"] = plain(amounts[0].value.value)
-        else:
+        elif amounts:
             return None
     if _spare(context, wish):
         return None
     reading = Reading(wish.intent, slots, card=known)
-    if wish.everything:
+    if "amount" not in slots and wish.intent in ("topup_card", "unload_card"):
         return replace(reading, ask=questions.missing("amount", wish.intent))
     return replace(reading, opened=True)
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.intents.extraction import UNKNOWN_NETWORK
+from bot.intents.directory import ORDINARY
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import questions
@@ -41,6 +41,14 @@ _A_CARD: Final = re.compile(
     r"(?:\w+\s+){0,2}?(?:cards?|crad|plastic|prepaid|one)\b|\bcard (?:for|order|in (?:the )?name|with (?:the )?name|named|called)\b"
     r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b"
 )
+#: People who ask their bank for a card of their own.
+_OWN_CARD: Final = re.compile(r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b")
+_ANOTHER: Final = re.compile(r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)")
+_SWITCH_ON: Final = re.compile(
+    r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
+    r"|requires?|install|register|need|on)\b"
+)
+_SWITCH_OFF: Final = re.compile(r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b")
 _MARKUP: Final = re.compile(r"\bmark-? ?up\b")
 _TO_SET: Final = re.compile(
     rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
@@ -58,11 +66,16 @@ _LIMIT_WISH: Final = re.compile(
 )
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
+    re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
+    re.compile(
+        r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
+        r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
+    ),
     re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(
         r"\b(?:card|crad|one|prepaid|plastic|order|issue|create|set up|spin up|emit|colleague|joiner|starter|hire|contractor)\b"
-        rf"[^.\n]{{0,40}}?\b(?:for|to|is|:)\s+(?:our |the |my |new |a |colleague |visiting |consultant |contractor |Mr\.? |Ms\.? |Mrs\.? )*{_NAME}"
+        rf"[^.\n]{{0,40}}?\b(?:for|is|:)\s+(?:our |the |my |new |a |colleague |visiting |consultant |contractor |Mr\.? |Ms\.? |Mrs\.? )*{_NAME}"
     ),
     re.compile(
         r"^\W*(?:(?:hi|hello|hey|please|pls|kindly|also|and|so|can|could|our|new|colleague|joiner|hire|starter|mr|ms|mrs)\b[\s,.:]*)*"
@@ -87,6 +100,7 @@ def read_value_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
         ("set_markup", _markup),
         ("change_phone", _phone),
         ("set_limits", _limits),
+        ("set_3ds", _threeds),
         ("order_card", _order),
     ):
         if read(text, context) and not speaks_against(text, intent):
@@ -122,13 +136,20 @@ def _limits(text: str, context: Context) -> bool:
 
 
 def _order(text: str, context: Context) -> bool:
+    if _OWN_CARD.search(text) or (context.found.inside(text, "card") and not _ANOTHER.search(text)):
+        return False
     return _A_CARD.search(text) is not None and _ORDER.search(text) is not None
+
+
+def _threeds(text: str, context: Context) -> bool:
+    told = "threeds" in text and context.found.inside(text, "card")
+    return bool(told) and _SWITCH_ON.search(text) is not None and _SWITCH_OFF.search(text) is None
 
 
 def _reading(intent: str, text: str, context: Context) -> Reading | None:
     """Opened where all is exact; with the question for what is missing; None where something is in doubt."""
     values = values_of(Frame(intent, text), text, context.found)
-    if values.doubt is not None:
+    if values.doubt is not None and values.doubt.slot != "network":
         return None
     slots: dict[str, Any] = dict(values.slots)
     card = None
@@ -139,7 +160,7 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
             return None
         slots = {"card": written, **slots}
     if intent == "order_card":
-        slots = _with_name(slots, context)
+        slots = with_name(slots, context)
         if not slots.keys() & {"name", "phone", "email"}:
             return None
     missing = [slot for slot in REQUIRED[intent] if slot not in slots]
@@ -159,6 +180,7 @@ _USED: Final[Mapping[str, frozenset[str]]] = {
     "set_markup": frozenset({"rate"}),
     "change_phone": frozenset({"card", "phone"}),
     "set_limits": frozenset({"card", "amount"}),
+    "set_3ds": frozenset({"card"}),
     "order_card": frozenset({"phone", "email", "reference"}),
 }
 
@@ -168,17 +190,21 @@ def _spare(intent: str, slots: Mapping[str, Any], text: str, context: Context) -
     for entity in context.found.entities:
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
             continue
-        if entity.kind not in _USED[intent] or entity.value == UNKNOWN_NETWORK:
+        if entity.kind not in _USED[intent]:
             return True
     return False
 
 
-def _with_name(slots: dict[str, Any], context: Context) -> dict[str, Any]:
+def with_name(slots: dict[str, Any], context: Context) -> dict[str, Any]:
     """The holder, read from the text as it was written."""
     cased = context.found.cased
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
             name = match["name"].strip(" .,-–")
-            if "§" not in name and name.split()[0].lower() not in _NO_NAME and (" " in name or name[:1].isupper()):
+            words = [word.lower() for word in name.split()]
+            common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
+            if "§" in name or not words or words[0] in _NO_NAME or common:
+                continue
+            if len(words) > 1 or name[:1].isupper():
                 return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    return slots
+    return {k: v for k, v in slots.items() if k != "name"}

@@ -250,6 +250,8 @@ def _money() -> Iterator[tuple[str, str]]:
         "topup_card",
         rf"(?:mind|mind terribly)\s+(?:topping up|loading|refilling|recharging)\s+{OBJECT}\s+(?:with|by)\s+{AMOUNT}",
     )
+    yield "topup_card", rf"{give}\s+{AMOUNT}\s+from\s+(?:the\s+|our\s+)?float\s+(?:to|onto|on|into)\s+{_CARD}"
+    yield "topup_card", rf"let\s+{_CARD}\s+have\s+{AMOUNT}"
     yield "topup_card", rf"(?:echo)\s+{AMOUNT}\s*>>\s*{_CARD}"
     yield (
         "unload_card",
@@ -288,8 +290,13 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 #: The plain form of a verb with one direction, where it is said to somebody: not "I froze it", "he loads".
 _SAID_TO: Final = (
     r"(?:^|[.,:;|(!?–—→>-]\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
-    r"|urgent|urgently|immediately|lets|let's|let us|again|needs|mind|therefore|thus|thanks|abeg|help me)\s+|§\s*)"
+    r"|urgent|urgently|immediately|can|someone|somebody|lets|let's|let us|again|needs|mind|therefore|thus|thanks|abeg|help me)\s+|§\s*)"
 )
+#: In a text without stops: a verb with "it" behind it, and nobody before it who does it.
+_POINTED: Final = r"(?:it|hers|his|theirs|(?:her|his|their|the|that) card)\b"
+_RUN_ON: Final = "".join(
+    rf"(?<!\b{who} )" for who in ("i", "he", "she", "they", "we", "who", "to", "not", "would", "could", "will", "dont", "should")
+) + r"(?<=[a-z] )(?<!n't )"
 _LOOSE: Final = (
     ("freeze_card", r"(?:freeze|block|lock|suspend|disable|freezing|blocking|locking|suspending)"),
     ("unfreeze_card", r"(?:unfreeze|un-freeze|unblock|unlock|reactivate|re-activate|defrost|thaw|re-?enable|unpause|unsuspend|deblock"
@@ -306,7 +313,7 @@ _LOOSE_MONEY: Final = (
 @cache
 def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     return tuple(
-        (intent, money, re.compile(rf"{_SAID_TO}(?:{_BE}\s+)?(?P<verb>{verb})\b"))
+        (intent, money, re.compile(rf"(?:{_SAID_TO}(?:{_BE}\s+)?|{_RUN_ON}(?={verb} {_POINTED}))(?P<verb>{verb})\b"))
         for rows, money in ((_LOOSE, False), (_LOOSE_MONEY, True))
         for intent, verb in rows
     )

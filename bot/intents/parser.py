@@ -94,11 +94,11 @@ def read_by_rules(
 
 def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
     """A form that would open, kept closed where the message asks for something else too that nobody understood."""
-    if len([reading for reading in readings if reading.is_action or reading.wants_action]) != 1:
+    if not any(reading.opened for reading in readings) or not asks_for_two(clauses):
         return list(readings)
     kept = []
     for reading in readings:
-        if reading.opened and asks_for_two(clauses):
+        if reading.opened:
             ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
             reading = replace(
                 reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask
@@ -113,9 +113,10 @@ def _read_all(
     """The readings of all clauses, in their order; a look-up asked for twice counts once."""
     readings: list[Reading] = []
     before: list[Entity] = []
-    for clause in clauses:
-        others = [other for other in clauses if other is not clause]
-        here = replace(context, cards_before=tuple(before), loose=tuple(_loose(others, context.found)))
+    loose = [_loose(clause, context.found) for clause in clauses]
+    for number, clause in enumerate(clauses):
+        others = [entity for other, entities in enumerate(loose) if other != number for entity in entities]
+        here = replace(context, cards_before=tuple(before), loose=tuple(others))
         reading = _read_clause(clause, here, kinds)
         before += context.found.inside(clause.text, "card")
         if reading is not None and not any(_repeats(reading, other) for other in readings):
@@ -136,14 +137,11 @@ def _repeats(one: Reading, other: Reading) -> bool:
     )
 
 
-def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:
-    """Numbers in clauses that are no request themselves: somebody has to say what they are."""
-    loose: list[Entity] = []
-    for clause in others:
-        if frame_of(strip_lead(clause.text)) is None or clause.negated:
-            kinds = ("number", "amount", "rate", "address", "phone", "foreign", "later")
-            loose += found.inside(clause.text, *kinds)
-    return loose
+def _loose(clause: Clause, found: Found) -> list[Entity]:
+    """Numbers in a clause that is no request itself: somebody has to say what they are."""
+    kinds = ("number", "amount", "rate", "address", "phone", "foreign", "later")
+    numbers = found.inside(clause.text, *kinds)
+    return numbers if numbers and (clause.negated or frame_of(strip_lead(clause.text)) is None) else []
 
 
 def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:

@@ -34,6 +34,7 @@ _ROUGH: Final = re.compile(
     r"|no more than)|[~≈<>]|\bor)\s*$"
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
+_NEAR: Final = 80  # characters before an amount that may say it is a rough one
 _THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
@@ -63,7 +64,7 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
     `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
     """
     for half in _HALF.finditer(text):
-        if re.search(r"\band\s+$", text[: half.start()]):
+        if re.search(r"\b(?:and|(?:one|two|three|four|five|\d)\s+\w+)\s+$", text[: half.start()]):
             continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
@@ -87,7 +88,7 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
         doubt = "how much that is"
     if (
         re.match(r"\s\d", text[end:])
-        or re.search(r"\d\s$", text[:start])
+        or re.search(r"\d\s$", text[max(0, start - 2) : start])
         or re.match(r"[.,:/-]\d", text[end:])
     ):
         doubt = doubt or "which digits belong together"
@@ -197,7 +198,7 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
     if not rate:
         thousands = re.search(r"\d\s?k\b", found[0].lower()) is not None
         doubt = doubt or _amount_doubt(value, currency, most, thousands=thousands)
-    if _ROUGH.search(text[:start]) or _ROUGH_AFTER.match(text[end:]):
+    if _ROUGH.search(text[max(0, start - _NEAR) : start]) or _ROUGH_AFTER.match(text[end:]):
         doubt = doubt or "how much exactly"
     return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
 

@@ -13,6 +13,8 @@ from typing import Final
 from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, each_once, fold
 from bot.intents.extraction.entity import Entity
 
+#: How far back a value looks for a word that says what it is: looking from the beginning each time takes long.
+NEAR: Final = 80
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
     r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]*"
@@ -66,7 +68,7 @@ def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
         lead, ref = found["lead"] or "", found["ref"]
         known = cards.with_last4(ref) if _LAST_FOUR.search(lead) else cards.called(ref)
         called = bool(lead.strip()) or "card" in found["tail"].lower()
-        before = text[: found.start()]
+        before = text[max(0, found.start() - NEAR) : found.start()]
         if not lead.strip() and _FOREIGN_BEFORE.search(before):
             continue
         if not called and _LIMIT_BEFORE.search(before):

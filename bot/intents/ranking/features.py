@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
 BUCKETS: Final = 1 << 15
 #: A long message says what it wants within this many words; more would only take time.
-MOST_WORDS: Final = 120
+MOST_WORDS: Final = 70
+MOST_LETTERS: Final = 30
 _SIGN: Final = re.compile(r"§([a-z])\d+§")
 _TOKEN: Final = re.compile(r"<\w>|[^\W\d_]+(?:'[^\W\d_]+)*|[?!:=>/□■]")
 _PIECES: Final = (3, 4, 5)
@@ -36,10 +38,10 @@ def _names(tokens: list[str]) -> Iterator[str]:
         yield f"w {token}"
         if token.startswith("<") or len(token) < 3:
             continue
-        padded = f"_{token}_"
+        padded = f"_{token[:MOST_LETTERS]}_"
         for size in _PIECES:
             yield from (f"p {padded[at : at + size]}" for at in range(len(padded) - size + 1))
-    for first, second in zip(tokens, tokens[1:], strict=False):
+    for first, second in pairwise(tokens):
         yield f"b {first} {second}"
     for first, second in zip(tokens, tokens[2:], strict=False):
         yield f"s {first} {second}"

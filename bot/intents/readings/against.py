@@ -11,6 +11,7 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings.context import Context
 from bot.intents.recognition import strip_lead
 
+LONGEST: Final = 60  # words; a longer message tells a story
 #: A condition, a report, a thought, another time, somebody else's words, something already done.
 NEVER: Final = re.compile(
     r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
@@ -24,7 +25,7 @@ NEVER: Final = re.compile(
     r"|no need|needn'?t|against|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not|fyi|btw"
     r"|by the way|just so|used to|remember|last time|next time|one day|some ?day|eventually|later|sometimes"
     r"|always|usually|normally|or|versus|vs|why|who|whom|whose|what|which|how come|did|do you (?:think|reckon|believe)"
-    r"|should (?:we|i)|shall (?:we|i)|(?:is|was) (?:it|that) (?!possible)|were we|are we|lol|haha\w*|nope|me:|am i|everyone|everybody|all|every|each|both|them|cards|half"
+    r"|should (?:we|i)|shall (?:we|i)|(?:is|was) (?:it|that) (?!possible)|were we|are we|credit\w* (?:it |back )*to (?:our|the)|to (?:our|the) (?:deposit|float|account)|(?:freeze|block|lock|hold) off|lol|haha\w*|nope|me:|am i|everyone|everybody|all|every|each|both|them|cards|half"
     r"|double|twice|approve\w*|reject\w*|decline it|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday"
     r"|sunday|weekend|tonight|midnight|noon|next|until|till|til|starting|effective|when|while|before|after|some"
     r"|about|around|roughly|approx\w*|max|at least|at most|limit|limits|cap|per|daily|weekly|monthly"
@@ -63,7 +64,7 @@ _REPORTED: Final = re.compile(
 #: A second thing to do, behind "and" or "then", or as a sentence of its own.
 _SECOND: Final = re.compile(
     r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
-    r"(?:un)?(?:freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
+    r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
     r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
     r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
@@ -91,9 +92,13 @@ _SOMEBODY: Final = re.compile(
 _REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
 
 
+_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$")
+
+
 def asks_for_two(clauses: Sequence[Clause]) -> bool:
     """Does the message ask for two things, understood or not, name somebody by their work, or report a speech?"""
-    if any(_SOMEBODY.search(clause.text) or _REPORTS.search(clause.text) for clause in clauses):
+    patterns = (_SOMEBODY, _REPORTS, _ENDS_IN_NOT)
+    if any(pattern.search(clause.text) for clause in clauses for pattern in patterns):
         return True
     texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
     return sum(len(_SECOND.findall(text)) for text in texts) > 1

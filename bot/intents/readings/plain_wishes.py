@@ -16,7 +16,15 @@ from bot.intents.extraction import Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import questions
-from bot.intents.readings.against import ELSEWHERE, HARMLESS, NEGATED, NEVER, asks_for_two, names_by_a_word
+from bot.intents.readings.against import (
+    ELSEWHERE,
+    HARMLESS,
+    LONGEST,
+    NEGATED,
+    NEVER,
+    asks_for_two,
+    names_by_a_word,
+)
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import plain
@@ -44,14 +52,14 @@ _GONE: Final = re.compile(
 _POLITE_QUESTION: Final = re.compile(
     r"^\W*(?:\w+\W+){0,5}?(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b"
 )
-_LONGEST: Final = 60  # words; a longer message tells a story
 
 
 def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one wish of a message, complete and without doubt; None where there is anything else to it."""
     found = context.found
     text = found.masked
-    if context.doubts or QUOTED in text or len(text.split()) > _LONGEST:
+    card = _card(context)
+    if card is None or context.doubts or QUOTED in text or len(text.split()) > LONGEST:
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
@@ -61,9 +69,6 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
         return None
     clause, wish = max(wishes, key=lambda pair: pair[1].end - pair[1].start)
     if len({id(other) for other, _ in wishes}) != 1 or not _is_alone(clause, wish, clauses):
-        return None
-    card = _card(context)
-    if card is None:
         return None
     written, known = card
     slots = {"card": written}

@@ -15,13 +15,14 @@ from bot.intents.directory import ORDINARY
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import questions
-from bot.intents.readings.against import asks_for_two, names_by_a_word, speaks_against
+from bot.intents.readings.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.readings.card_choice import one_card
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.recognition import Frame, spaced
 
+_TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
 _SUBMIT: Final = re.compile(
     r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
@@ -91,7 +92,9 @@ _NO_NAME: Final = frozenset(
 def read_value_wish(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The wish that the values of a message tell; None where there is none, or anything speaks against it."""
     text = spaced(context.found.masked)
-    if asks_for_two(clauses) or names_by_a_word(context):
+    if not any(entity.kind in _TELLING for entity in context.found.entities) and "card" not in text:
+        return None
+    if len(text.split()) > LONGEST or asks_for_two(clauses) or names_by_a_word(context):
         return None
     if context.doubts or QUOTED in text or any(clause.asked and not _polite(clause) for clause in clauses):
         return None

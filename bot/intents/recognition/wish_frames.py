@@ -304,7 +304,7 @@ _LOOSE: Final = (
     ("close_card", r"(?:close|terminate|closing|closure|decommission|retire)"),
 )
 _LOOSE_MONEY: Final = (
-    ("topup_card", r"(?:top[ -]?up|topup|load|reload|refill|recharge|add|fund|credit|topping up|loading|adding)"),
+    ("topup_card", r"(?:top[ -]?up|topup|load|reload|refill|recharge|add|topping up|loading|adding)"),
     ("unload_card", r"(?:unload|withdraw|deduct|debit|claw back|take back|pull back|bring back|get back|retrieve|recover|unloading"
      r"|withdrawing)"),
 )

@@ -94,15 +94,14 @@ def read_by_rules(
 
 def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
     """A form that would open, kept closed where the message asks for something else too that nobody understood."""
-    if not any(reading.opened for reading in readings) or not asks_for_two(clauses):
+    actions = [reading for reading in readings if reading.is_action or reading.wants_action]
+    if len(actions) != 1 or not actions[0].opened or not asks_for_two(clauses):
         return list(readings)
     kept = []
     for reading in readings:
         if reading.opened:
             ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
-            reading = replace(
-                reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask
-            )
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
 

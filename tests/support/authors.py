@@ -103,7 +103,9 @@ def judged(said: Said, parsed: Parsed) -> Verdict:
             right = near = opened is None
     slots = read.slots if read is not None else offered.slots if offered is not None else None
     wanted = [name for name in SLOTS if name in said.slots] if said.kind in ("question", "wish") else []
-    good = sum(same(name, _slot(slots, name), said.slots[name]) for name in wanted) if slots is not None else 0
+    good = (
+        sum(same(name, _slot(slots, name), said.slots[name]) for name in wanted) if slots is not None else 0
+    )
     return Verdict(right, near, len(wanted) if slots is not None else 0, good, harm, flipped)
 
 
@@ -161,7 +163,11 @@ def same(name: str, read: Any, wanted: Any) -> bool:
 def _network(written: str) -> str:
     """One name for each network, whatever it is called."""
     bare = written.lower()
-    for name, words in (("polygon", ("poly", "matic", "pol")), ("bnb", ("bnb", "bsc", "bep")), ("base", ("base",))):
+    for name, words in (
+        ("polygon", ("poly", "matic", "pol")),
+        ("bnb", ("bnb", "bsc", "bep")),
+        ("base", ("base",)),
+    ):
         if any(word in bare for word in words):
             return name
     return bare

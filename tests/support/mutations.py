@@ -37,7 +37,11 @@ class Mutated:
 
 def _slip(text: str, chance: random.Random) -> str:
     """One letter wrong, missing, twice or swapped with the next."""
-    places = [i for i, c in enumerate(text[:-1]) if c.isalpha() and not _BY_A_FIGURE.search(text[max(i - 1, 0) : i + 2])]
+    places = [
+        i
+        for i, c in enumerate(text[:-1])
+        if c.isalpha() and not _BY_A_FIGURE.search(text[max(i - 1, 0) : i + 2])
+    ]
     if not places:
         return text
     at = chance.choice(places)
@@ -70,7 +74,16 @@ def _shuffled(text: str, chance: random.Random) -> str:
 
 def _negated(text: str, chance: random.Random) -> str:
     before = chance.choice(
-        ("please don't ", "do not ", "no need to ", "we should not ", "never ", "don't ", "I'd rather not ", "not yet: ")
+        (
+            "please don't ",
+            "do not ",
+            "no need to ",
+            "we should not ",
+            "never ",
+            "don't ",
+            "I'd rather not ",
+            "not yet: ",
+        )
     )
     return before + text[:1].lower() + text[1:]
 
@@ -83,12 +96,16 @@ def _taken_back(text: str, chance: random.Random) -> str:
 
 def _quoted(text: str, chance: random.Random) -> str:
     flat = text.replace("\n", " ").replace('"', "").replace("“", "").replace("”", "")
-    return chance.choice(('Bob wrote: "{}"', "> {}", "“{}”", "Carol says: {}", "she asked us: {}", "`please {}`")).format(flat)
+    return chance.choice(
+        ('Bob wrote: "{}"', "> {}", "“{}”", "Carol says: {}", "she asked us: {}", "`please {}`")
+    ).format(flat)
 
 
 def _doubted(text: str, chance: random.Random) -> str:
     flat = text[:1].lower() + text[1:]
-    return chance.choice(("if he calls, {}", "should we {}", "maybe {}", "what if we {}", "was it right to {}")).format(flat)
+    return chance.choice(
+        ("if he calls, {}", "should we {}", "maybe {}", "what if we {}", "was it right to {}")
+    ).format(flat)
 
 
 def _hidden(text: str, chance: random.Random) -> str:
@@ -114,7 +131,8 @@ _CHANGES_OF: Final = {
     (plain, wish): [
         row
         for row in _CHANGES
-        if (plain or row[0] not in ("negated", "doubted", "taken back")) and (wish or row[0] not in ("cut", "slip"))
+        if (plain or row[0] not in ("negated", "doubted", "taken back"))
+        and (wish or row[0] not in ("cut", "slip"))
     ]
     for plain in (True, False)
     for wish in (True, False)

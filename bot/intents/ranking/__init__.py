@@ -1,6 +1,7 @@
 """Which intents a text may mean where the rules are not sure: ranked, to be offered. Nothing here opens a form.
 
-`features` makes numbers of a masked text, `ranker` weighs them by `weights.json` (made by `make ranker`), and `suggestions` says what is answered at once and what is offered.
+`features` makes numbers of a masked text, `ranker` weighs them by `weights.json` (made by `make ranker`), and
+`suggestions` says what is answered at once and what is offered.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ _SOMEBODY: Final = re.compile(
 _REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
 
 
-_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$")
+_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|\b(?:freeze|block|lock) off\b")
 
 
 def asks_for_two(clauses: Sequence[Clause]) -> bool:

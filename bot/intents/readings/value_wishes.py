@@ -28,7 +28,9 @@ _SUBMIT: Final = re.compile(
     r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
     r"|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float)\b"
 )
-_NUMBER: Final = re.compile(r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|whatsapp)\b")
+_NUMBER: Final = re.compile(
+    r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|whatsapp)\b"
+)
 _CHANGE: Final = re.compile(
     r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
     r"|is now|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach)\b"
@@ -43,13 +45,19 @@ _A_CARD: Final = re.compile(
     r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b"
 )
 #: People who ask their bank for a card of their own.
-_OWN_CARD: Final = re.compile(r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b")
-_ANOTHER: Final = re.compile(r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)")
+_OWN_CARD: Final = re.compile(
+    r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+)
+_ANOTHER: Final = re.compile(
+    r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
+)
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
     r"|requires?|install|register|need|on)\b"
 )
-_SWITCH_OFF: Final = re.compile(r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b")
+_SWITCH_OFF: Final = re.compile(
+    r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b"
+)
 _MARKUP: Final = re.compile(r"\bmark-? ?up\b")
 _TO_SET: Final = re.compile(
     rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
@@ -60,7 +68,9 @@ _LIMIT: Final = re.compile(
     rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:\w+\W+){{0,2}}?{_A}"
     rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month):? {_A}"
 )
-_NO_LIMIT: Final = re.compile(r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!")
+_NO_LIMIT: Final = re.compile(
+    r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
+)
 _LIMIT_WISH: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|please|pls|kindly)\b|:"
@@ -85,7 +95,63 @@ _NAMED: Final = (
     ),
 )
 _NO_NAME: Final = frozenset(
-    ["me", "us", "him", "her", "them", "the", "a", "an", "our", "my", "your", "new", "team", "someone", "everyone", "people", "client", "you", "it", "this", "that", "card", "cards", "please", "one", "we", "i", "he", "she", "they", "can", "could", "there", "somebody", "another", "two", "both", "all", "order", "need", "pls", "kindly", "so", "today", "tomorrow", "good", "hi", "hello", "his", "their", "its", "own", "what", "which", "who"]
+    [
+        "me",
+        "us",
+        "him",
+        "her",
+        "them",
+        "the",
+        "a",
+        "an",
+        "our",
+        "my",
+        "your",
+        "new",
+        "team",
+        "someone",
+        "everyone",
+        "people",
+        "client",
+        "you",
+        "it",
+        "this",
+        "that",
+        "card",
+        "cards",
+        "please",
+        "one",
+        "we",
+        "i",
+        "he",
+        "she",
+        "they",
+        "can",
+        "could",
+        "there",
+        "somebody",
+        "another",
+        "two",
+        "both",
+        "all",
+        "order",
+        "need",
+        "pls",
+        "kindly",
+        "so",
+        "today",
+        "tomorrow",
+        "good",
+        "hi",
+        "hello",
+        "his",
+        "their",
+        "its",
+        "own",
+        "what",
+        "which",
+        "who",
+    ]
 )
 
 
@@ -128,7 +194,9 @@ def _markup(text: str, context: Context) -> bool:
 def _phone(text: str, context: Context) -> bool:
     told = context.found.inside(text, "phone") and context.found.inside(text, "card")
     words = _NUMBER.search(text) and _CHANGE.search(text)
-    return bool(told and words) and not _A_CARD.search(text.replace("new number", "").replace("new phone", ""))
+    return bool(told and words) and not _A_CARD.search(
+        text.replace("new number", "").replace("new phone", "")
+    )
 
 
 def _limits(text: str, context: Context) -> bool:

@@ -294,26 +294,54 @@ _SAID_TO: Final = (
 )
 #: In a text without stops: a verb with "it" behind it, and nobody before it who does it.
 _POINTED: Final = r"(?:it|hers|his|theirs|(?:her|his|their|the|that) card)\b"
-_RUN_ON: Final = "".join(
-    rf"(?<!\b{who} )" for who in ("i", "he", "she", "they", "we", "who", "to", "not", "would", "could", "will", "dont", "should")
-) + r"(?<=[a-z] )(?<!n't )"
+_RUN_ON: Final = (
+    "".join(
+        rf"(?<!\b{who} )"
+        for who in (
+            "i",
+            "he",
+            "she",
+            "they",
+            "we",
+            "who",
+            "to",
+            "not",
+            "would",
+            "could",
+            "will",
+            "dont",
+            "should",
+        )
+    )
+    + r"(?<=[a-z] )(?<!n't )"
+)
 _LOOSE: Final = (
     ("freeze_card", r"(?:freeze|block|lock|suspend|disable|freezing|blocking|locking|suspending)"),
-    ("unfreeze_card", r"(?:unfreeze|un-freeze|unblock|unlock|reactivate|re-activate|defrost|thaw|re-?enable|unpause|unsuspend|deblock"
-     r"|defreeze|unfreezing|unblocking|unlocking|reactivating|releasing)"),
+    (
+        "unfreeze_card",
+        r"(?:unfreeze|un-freeze|unblock|unlock|reactivate|re-activate|defrost|thaw|re-?enable|unpause|unsuspend|deblock"
+        r"|defreeze|unfreezing|unblocking|unlocking|reactivating|releasing)",
+    ),
     ("close_card", r"(?:close|terminate|closing|closure|decommission|retire)"),
 )
 _LOOSE_MONEY: Final = (
     ("topup_card", r"(?:top[ -]?up|topup|load|reload|refill|recharge|add|topping up|loading|adding)"),
-    ("unload_card", r"(?:unload|withdraw|deduct|debit|claw back|take back|pull back|bring back|get back|retrieve|recover|unloading"
-     r"|withdrawing)"),
+    (
+        "unload_card",
+        r"(?:unload|withdraw|deduct|debit|claw back|take back|pull back|bring back|get back|retrieve|recover|unloading"
+        r"|withdrawing)",
+    ),
 )
 
 
 @cache
 def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     return tuple(
-        (intent, money, re.compile(rf"(?:{_SAID_TO}(?:{_BE}\s+)?|{_RUN_ON}(?={verb} {_POINTED}))(?P<verb>{verb})\b"))
+        (
+            intent,
+            money,
+            re.compile(rf"(?:{_SAID_TO}(?:{_BE}\s+)?|{_RUN_ON}(?={verb} {_POINTED}))(?P<verb>{verb})\b"),
+        )
         for rows, money in ((_LOOSE, False), (_LOOSE_MONEY, True))
         for intent, verb in rows
     )

@@ -100,7 +100,7 @@ def guarded() -> b.Block:
 
 def lost(examples: Sequence[str]) -> b.Block:
     """Nothing was understood: what would be."""
-    text = "I found no request for me in this, so I did nothing. I look after the company's cards."
+    text = "I found no request in this, so I did nothing."
     said = "\n".join(f"• {b.esc(example)}" for example in examples)
     blocks = (
         [b.section(text), b.section(f"You could say, for example:\n{said}")] if said else [b.section(text)]

@@ -54,7 +54,7 @@ bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 
 ranker:  ## train the ranker of plain English again: bot/intents/ranking/weights.json
 	@$(PYTHON) .ci/setup.py test
-	$(BIN)/python -m benchmarks.train_ranker
+	$(BIN)/python -m benchmarks.english.train_ranker
 
 english:  ## how well plain English is read, by author, into docs/conversation.md (AUTHORS=folder: another folder, printed)
 	@$(PYTHON) .ci/setup.py test

@@ -24,13 +24,18 @@ from bot.intents.model import (
     Suggestion,
     Thread,
 )
-from bot.intents.parser import parse
+from bot.intents.parser import parse, read_by_rules
 from bot.intents.plain_text import clean
+from bot.intents.ranking import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, features_of
 from bot.intents.recognition import WhatIf, read_what_if
 
 __all__ = [
     "ACTIONS",
+    "BUCKETS",
     "EXAMPLES",
+    "NONE",
+    "NOT_OFFERED",
+    "WEIGHTS",
     "Ask",
     "Directory",
     "Facts",
@@ -42,9 +47,11 @@ __all__ = [
     "Thread",
     "WhatIf",
     "clean",
+    "features_of",
     "find_misspelt_names",
     "fold",
     "parse",
+    "read_by_rules",
     "read_what_if",
     "reason_in",
 ]

@@ -24,8 +24,8 @@ from bot.intents.readings import (
     read_declared_phrase,
     read_lookup,
     read_misspelt_verb,
-    read_plain_wish,
-    read_value_wish,
+    read_plain_request,
+    read_value_request,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
@@ -84,8 +84,8 @@ def read_by_rules(
     answer = read_answer(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     if not answer and not any(reading.opened or reading.kind for reading in readings):
-        wish = read_plain_wish(clauses, context) or read_value_wish(clauses, context)
-        readings = [wish] if wish is not None else readings
+        request = read_plain_request(clauses, context) or read_value_request(clauses, context)
+        readings = [request] if request is not None else readings
     if not answer:
         readings = _without_second(readings, clauses)
     settled = _settled(readings, cleaned)

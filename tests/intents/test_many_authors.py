@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from benchmarks.english import Score, measured
+from benchmarks.english.__main__ import Score, measured
 from bot import operations
 from bot.intents import parse
 from tests.support import authors

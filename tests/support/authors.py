@@ -28,7 +28,7 @@ SLOTS: Final = (*EXACT, "since", "until", "request")
 
 @dataclass(frozen=True)
 class Said:
-    """One labelled message. `kind`: question, wish, must_ask, refusal, off_topic or trap."""
+    """One labelled message. `kind` is the class that its author gave it, from question to trap."""
 
     author: str
     text: str

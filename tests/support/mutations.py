@@ -22,7 +22,9 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 #: `2k` without its letter is another amount, plainly said.
 _BY_A_FIGURE: Final = re.compile(r"\d")
 #: Without these a sentence plainly says the opposite.
-_DIRECTION: Final = re.compile(r"(?i)\W*(?:on|off|out|from|back|kill|up|down|not|-cont|un|again)\W*")
+_DIRECTION: Final = re.compile(
+    r"(?i)\W*(?:on|off|out|from|back|kill|up|down|not|-cont|un|again|minus|plus|unload)\W*"
+)
 
 
 @dataclass(frozen=True)
@@ -125,17 +127,17 @@ _CHANGES: Final[tuple[tuple[str, Callable[[str, random.Random], str], bool], ...
 )
 
 
-#: (one sentence, a wish) -> the changes that mean the same for it: a "not" in front of several sentences is said of the
-#: first alone, and what is no wish may become one by the word that is cut from it.
+#: (one sentence, a request) -> the changes that mean the same for it: a "not" in front of several sentences is said of the
+#: first alone, and what is no request may become one by the word that is cut from it.
 _CHANGES_OF: Final = {
-    (plain, wish): [
+    (plain, asks): [
         row
         for row in _CHANGES
         if (plain or row[0] not in ("negated", "doubted", "taken back"))
-        and (wish or row[0] not in ("cut", "slip"))
+        and (asks or row[0] not in ("cut", "slip"))
     ]
     for plain in (True, False)
-    for wish in (True, False)
+    for asks in (True, False)
 }
 
 

@@ -29,8 +29,8 @@ _READ_TOO: Final = 4.0
 #: The same for a few words, which the rules read best.
 _READ_TOO_SHORT: Final = 30.0
 _SHORT: Final = 6
-#: Wishes that are no kind of `ACTIONS`.
-_WISHES: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
+#: Requests that are no kind of `ACTIONS`.
+_REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
 
 
@@ -64,10 +64,10 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         return Ranked((Reading(NONE),))
     if best == first.intent and first.intent != NONE:
         return Ranked(readings, () if share >= CERTAIN else _offered(shares, context, first))
-    if best not in (NONE, NOT_OFFERED) and best not in _WISHES and share >= SURE:
+    if best not in (NONE, NOT_OFFERED) and best not in _REQUESTS and share >= SURE:
         read = read_lookup_as(best, context)
         return Ranked((read,), _offered(shares, context, read))
-    if first.intent != NONE and best not in _WISHES:
+    if first.intent != NONE and best not in _REQUESTS:
         return Ranked(readings, _offered(shares, context, first))
     return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
 
@@ -95,7 +95,7 @@ def _offered(shares: Sequence[tuple[str, float]], context: Context, first: Readi
 
 
 def _suggestion(intent: str, share: float, context: Context) -> Suggestion:
-    if intent not in _WISHES:
+    if intent not in _REQUESTS:
         read = read_lookup_as(intent, context)
         return Suggestion(intent, read.slots, round(share, 3), read.card, read.ask)
     text = context.found.masked

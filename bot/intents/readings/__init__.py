@@ -15,10 +15,10 @@ from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
-from bot.intents.readings.plain_wishes import read_plain_wish
+from bot.intents.readings.plain_requests import read_plain_request
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.readings.thread_answers import read_answer
-from bot.intents.readings.value_wishes import read_value_wish, with_name
+from bot.intents.readings.value_requests import read_value_request, with_name
 
 __all__ = [
     "REQUIRED",
@@ -32,8 +32,8 @@ __all__ = [
     "read_lookup",
     "read_lookup_as",
     "read_misspelt_verb",
-    "read_plain_wish",
-    "read_value_wish",
+    "read_plain_request",
+    "read_value_request",
     "values_of",
     "with_name",
 ]

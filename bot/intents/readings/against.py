@@ -1,4 +1,4 @@
-"""What in a message speaks against taking it for a wish of its writer, wherever it stands."""
+"""What in a message speaks against taking it for a request of its writer, wherever it stands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ ELSEWHERE: Final = re.compile(
     r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?"
     r"|document|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge|street|avenue|road|office|room|building|desk)\b"
 )
-#: Words that are part of a wish of this kind, and speak against any other.
+#: Words that are part of a request of this kind, and speak against any other.
 _OWN: Final = {
     "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|at most|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more)\b",
     "change_phone": r"\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",

@@ -15,18 +15,18 @@ from bot.intents.recognition.lookup_intents import (
     lookup_intent_of,
     status_of,
 )
+from bot.intents.recognition.request_frames import Framed, find_loose_request, find_requests, spaced
 from bot.intents.recognition.what_if import WhatIf, read_what_if
-from bot.intents.recognition.wish_frames import Wish, find_loose_wish, find_wishes, spaced
 
 __all__ = [
     "DECISION",
     "HELP",
     "NOT_OFFERED",
     "Frame",
+    "Framed",
     "WhatIf",
-    "Wish",
-    "find_loose_wish",
-    "find_wishes",
+    "find_loose_request",
+    "find_requests",
     "frame_of",
     "lookup_intent_of",
     "read_what_if",

@@ -1,6 +1,6 @@
-"""Wishes that their values tell: a hash to submit, a new number, a rate, limits, a card for somebody.
+"""Requests that their values tell: a hash to submit, a new number, a rate, limits, a card for somebody.
 
-The words around are free, as long as one of them says that something is wished and none speaks against it. A form
+The words around are free, as long as one of them says that something is requested and none speaks against it. A form
 opens only with all its values exact and every figure of the message in it; what is missing is asked for.
 """
 
@@ -71,7 +71,7 @@ _LIMIT: Final = re.compile(
 _NO_LIMIT: Final = re.compile(
     r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
 )
-_LIMIT_WISH: Final = re.compile(
+_LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|please|pls|kindly)\b|:"
 )
@@ -155,8 +155,8 @@ _NO_NAME: Final = frozenset(
 )
 
 
-def read_value_wish(clauses: Sequence[Clause], context: Context) -> Reading | None:
-    """The wish that the values of a message tell; None where there is none, or anything speaks against it."""
+def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
+    """The request that the values of a message tell; None where there is none, or anything speaks against it."""
     text = spaced(context.found.masked)
     if not any(entity.kind in _TELLING for entity in context.found.entities) and "card" not in text:
         return None
@@ -192,18 +192,18 @@ def _markup(text: str, context: Context) -> bool:
 
 
 def _phone(text: str, context: Context) -> bool:
-    told = context.found.inside(text, "phone") and context.found.inside(text, "card")
+    named = context.found.inside(text, "phone") and context.found.inside(text, "card")
     words = _NUMBER.search(text) and _CHANGE.search(text)
-    return bool(told and words) and not _A_CARD.search(
+    return bool(named and words) and not _A_CARD.search(
         text.replace("new number", "").replace("new phone", "")
     )
 
 
 def _limits(text: str, context: Context) -> bool:
-    told = context.found.inside(text, "card") and context.found.inside(text, "amount")
+    named = context.found.inside(text, "card") and context.found.inside(text, "amount")
     if _NO_LIMIT.search(text):
         return False
-    return bool(told) and _LIMIT.search(text) is not None and _LIMIT_WISH.search(text) is not None
+    return bool(named) and _LIMIT.search(text) is not None and _LIMIT_SET.search(text) is not None
 
 
 def _order(text: str, context: Context) -> bool:
@@ -213,8 +213,8 @@ def _order(text: str, context: Context) -> bool:
 
 
 def _threeds(text: str, context: Context) -> bool:
-    told = "threeds" in text and context.found.inside(text, "card")
-    return bool(told) and _SWITCH_ON.search(text) is not None and _SWITCH_OFF.search(text) is None
+    named = "threeds" in text and context.found.inside(text, "card")
+    return bool(named) and _SWITCH_ON.search(text) is not None and _SWITCH_OFF.search(text) is None
 
 
 def _reading(intent: str, text: str, context: Context) -> Reading | None:
@@ -235,7 +235,7 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
         if not slots.keys() & {"name", "phone", "email"}:
             return None
     missing = [slot for slot in REQUIRED[intent] if slot not in slots]
-    spare = _spare(intent, slots, text, context)
+    spare = _spare(intent, context)
     if intent == "order_card" and context.found.inside(text, "period", "later"):
         spare = True
     reading = Reading(intent, slots, card=card, notes=values.notes)
@@ -256,7 +256,7 @@ _USED: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def _spare(intent: str, slots: Mapping[str, Any], text: str, context: Context) -> bool:
+def _spare(intent: str, context: Context) -> bool:
     """Is there a figure or a value in the message that the form does not hold?"""
     for entity in context.found.entities:
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):

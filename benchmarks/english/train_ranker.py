@@ -16,13 +16,10 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from bot.intents import Facts
-from bot.intents.parser import read_by_rules
-from bot.intents.ranking.features import BUCKETS, features_of
-from bot.intents.ranking.ranker import NONE, NOT_OFFERED, WEIGHTS
+from bot.intents import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, Facts, features_of, read_by_rules
 from tests.support import authors, utterances
 
-TO: Final = Path(__file__).parents[1] / "bot" / "intents" / "ranking" / WEIGHTS
+TO: Final = Path(__file__).parents[2] / "bot" / "intents" / "ranking" / WEIGHTS
 ROUNDS: Final = 16
 STEP: Final = 5.0
 SEED: Final = 20261123

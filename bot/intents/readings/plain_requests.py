@@ -1,6 +1,6 @@
-"""Wishes that are no commands: read from the whole message, and opened only where nothing in it speaks against it.
+"""Requests that are no commands: read from the whole message, and opened only where nothing in it speaks against it.
 
-A frame (`recognition.wish_frames`) says what is wished; around it may stand context and a reason. Any "not", "if",
+A frame (`recognition.request_frames`) says what is requested; around it may stand context and a reason. Any "not", "if",
 "she said", any other request, any second card or amount and any figure that is not accounted for, wherever it
 stands, keeps the form closed.
 """
@@ -28,7 +28,7 @@ from bot.intents.readings.against import (
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import is_today
 from bot.intents.readings.slot_values import plain
-from bot.intents.recognition import Wish, find_loose_wish, find_wishes, spaced
+from bot.intents.recognition import Framed, find_loose_request, find_requests, spaced
 
 #: Any form of any action's verb: beside the frame there may be none.
 _CUE: Final = re.compile(
@@ -37,7 +37,7 @@ _CUE: Final = re.compile(
     r"|top\w*[ -]?up\w*|topup\w*|load\w*|recharg\w*|fund(?:s|ed|ing)?|credited|unload\w*|withdr\w*|submit\w*"
     r"|reveal\w*|replacement|new card|order\w*)\b"
 )
-#: What a wish to unfreeze may tell beside it: that the card is frozen.
+#: What a request to unfreeze may tell beside it: that the card is frozen.
 _IS_FROZEN: Final = re.compile(
     r"\b(?:is|are|it's|its|still|stays) (?:still )?(?:frozen|blocked|locked|paused|on hold|suspended)\b"
 )
@@ -54,8 +54,8 @@ _POLITE_QUESTION: Final = re.compile(
 )
 
 
-def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | None:
-    """The one wish of a message, complete and without doubt; None where there is anything else to it."""
+def read_plain_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
+    """The one request of a message, complete and without doubt; None where there is anything else to it."""
     found = context.found
     text = found.masked
     card = _card(context)
@@ -64,37 +64,37 @@ def read_plain_wish(clauses: Sequence[Clause], context: Context) -> Reading | No
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
     clauses = [replace(clause, text=spaced(clause.text)) for clause in clauses]
-    wishes = _framed(clauses) or _loose(clauses)
-    if not wishes or len({wish.intent for _, wish in wishes}) != 1:
+    requests = _framed(clauses) or _loose(clauses)
+    if not requests or len({request.intent for _, request in requests}) != 1:
         return None
-    clause, wish = max(wishes, key=lambda pair: pair[1].end - pair[1].start)
-    if len({id(other) for other, _ in wishes}) != 1 or not _is_alone(clause, wish, clauses):
+    clause, request = max(requests, key=lambda pair: pair[1].end - pair[1].start)
+    if len({id(other) for other, _ in requests}) != 1 or not _is_alone(clause, request, clauses):
         return None
     written, known = card
     slots = {"card": written}
     amounts = found.inside(text, "amount")
-    if wish.intent in ("topup_card", "unload_card"):
-        if wish.everything and not amounts:
+    if request.intent in ("topup_card", "unload_card"):
+        if request.everything and not amounts:
             slots["everything"] = "yes"
-        elif len(amounts) == 1 and wish.amount and not amounts[0].doubt:
+        elif len(amounts) == 1 and request.amount and not amounts[0].doubt:
             slots["amount"] = plain(amounts[0].value.value)
         elif amounts:
             return None
-    if _spare(context, wish):
+    if _spare(context, request):
         return None
-    reading = Reading(wish.intent, slots, card=known)
-    if "amount" not in slots and wish.intent in ("topup_card", "unload_card"):
-        return replace(reading, ask=questions.missing("amount", wish.intent))
+    reading = Reading(request.intent, slots, card=known)
+    if "amount" not in slots and request.intent in ("topup_card", "unload_card"):
+        return replace(reading, ask=questions.missing("amount", request.intent))
     return replace(reading, opened=True)
 
 
-def _framed(clauses: Sequence[Clause]) -> list[tuple[Clause, Wish]]:
-    return [(clause, wish) for clause in clauses for wish in find_wishes(clause.text)]
+def _framed(clauses: Sequence[Clause]) -> list[tuple[Clause, Framed]]:
+    return [(clause, request) for clause in clauses for request in find_requests(clause.text)]
 
 
-def _loose(clauses: Sequence[Clause]) -> list[tuple[Clause, Wish]]:
-    found = ((clause, find_loose_wish(clause.text)) for clause in clauses)
-    return [(clause, wish) for clause, wish in found if wish is not None]
+def _loose(clauses: Sequence[Clause]) -> list[tuple[Clause, Framed]]:
+    found = ((clause, find_loose_request(clause.text)) for clause in clauses)
+    return [(clause, request) for clause, request in found if request is not None]
 
 
 def _card(context: Context) -> tuple[str, KnownCard] | None:
@@ -106,9 +106,9 @@ def _card(context: Context) -> tuple[str, KnownCard] | None:
     return (named[0].written, named[0].value[0]) if len(cards) == 1 else None
 
 
-def _spare(context: Context, wish: Wish) -> list[Entity]:
-    """What of the message the wish does not account for."""
-    used = {"card", "person"} | ({"amount"} if wish.amount else set())
+def _spare(context: Context, request: Framed) -> list[Entity]:
+    """What of the message the request does not account for."""
+    used = {"card", "person"} | ({"amount"} if request.amount else set())
     return [
         entity
         for entity in context.found.entities
@@ -116,12 +116,12 @@ def _spare(context: Context, wish: Wish) -> list[Entity]:
     ]
 
 
-def _is_alone(clause: Clause, wish: Wish, clauses: Sequence[Clause]) -> bool:
+def _is_alone(clause: Clause, request: Framed, clauses: Sequence[Clause]) -> bool:
     """Does nothing around the frame take it back, put it in doubt or ask for something else?"""
-    frame = clause.text[wish.start : wish.end]
+    frame = clause.text[request.start : request.end]
     if NEGATED.search(HARMLESS.sub(" ", frame)):
         return False
-    around = [clause.text[: wish.start], clause.text[wish.end :]]
+    around = [clause.text[: request.start], clause.text[request.end :]]
     others = [other for other in clauses if other is not clause]
     if clause.asked and not _POLITE_QUESTION.search(clause.text):
         return False
@@ -129,9 +129,9 @@ def _is_alone(clause: Clause, wish: Wish, clauses: Sequence[Clause]) -> bool:
         return False
     for piece in (*around, *(other.text for other in others)):
         bare = HARMLESS.sub(" ", piece)
-        if wish.intent == "unfreeze_card":
+        if request.intent == "unfreeze_card":
             bare = _IS_FROZEN.sub(" ", bare)
-        if wish.intent in _TAKING_AWAY:
+        if request.intent in _TAKING_AWAY:
             bare = _GONE.sub(" ", bare)
         if NEVER.search(bare) or ELSEWHERE.search(bare) or _CUE.search(bare) or NEGATED.search(bare):
             return False

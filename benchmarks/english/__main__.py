@@ -18,7 +18,7 @@ from bot.intents import parse
 from tests.support import authors
 from tests.support.authors import Said
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "conversation.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "conversation.md"
 _TABLE: Final = re.compile(r"(?<=<!-- authors -->\n).*?(?=<!-- /authors -->)", re.DOTALL)
 
 
@@ -59,7 +59,7 @@ def measured(folder: Path = authors.FOLDER, names: Sequence[str] = ()) -> dict[s
 
 def rows(scores: dict[str, Score], names: dict[str, str]) -> Iterator[str]:
     yield (
-        "| author | questions right | or offered | wishes right | or offered | slots | left alone, refused | must ask"
+        "| author | questions right | or offered | requests right | or offered | slots | left alone, refused | must ask"
         " | traps | harmful | flipped |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|"

@@ -1,7 +1,7 @@
-"""Wishes in other words and orders than a command: `3018 can be reactivated`, `kindly refill §c1§ with §a2§`.
+"""Requests in other words and orders than a command: `3018 can be reactivated`, `kindly refill §c1§ with §a2§`.
 
-A frame is the part of a clause that says what is wished, from its polite beginning to its last value. What stands
-before and after it is context or a reason, and is judged by the gate in `bot.intents.readings.plain_wishes`.
+A frame is the part of a clause that says what is requested, from its polite beginning to its last value. What stands
+before and after it is context or a reason, and is judged by the gate in `bot.intents.readings.plain_requests`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ _SIGNS: Final = re.compile(r"\s*(§[a-z]\d+§)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class Framed:
     """A frame found in a clause: the span it takes there, the signs of its card and amount ("" for none)."""
 
     intent: str
@@ -347,10 +347,10 @@ def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
     )
 
 
-def find_loose_wish(text: str) -> Wish | None:
-    """The wish of a text by one plain verb that has only one direction; None where there is none, or two."""
+def find_loose_request(text: str) -> Framed | None:
+    """The request of a text by one plain verb that has only one direction; None where there is none, or two."""
     found = [
-        Wish(intent, match.start("verb"), match.end("verb"), amount="§" if money else "")
+        Framed(intent, match.start("verb"), match.end("verb"), amount="§" if money else "")
         for intent, money, pattern in _loose_patterns()
         if (match := pattern.search(text)) is not None
     ]
@@ -362,9 +362,9 @@ def spaced(text: str) -> str:
     return _SIGNS.sub(r" \1 ", text).strip()
 
 
-def find_wishes(text: str) -> list[Wish]:
+def find_requests(text: str) -> list[Framed]:
     """Every frame of a masked clause that is `spaced`, the longest of each intent."""
-    found: dict[str, Wish] = {}
+    found: dict[str, Framed] = {}
     for intent, pattern in _patterns():
         match = pattern.search(text)
         if match is None:
@@ -372,7 +372,7 @@ def find_wishes(text: str) -> list[Wish]:
         groups = match.groupdict()
         named = groups.get("o") or groups.get("o2") or ""
         sign = re.search(C, named)
-        wish = Wish(
+        request = Framed(
             intent,
             match.start(),
             match.end(),
@@ -382,9 +382,9 @@ def find_wishes(text: str) -> list[Wish]:
             points=bool(named) and sign is None,
         )
         best = found.get(intent)
-        if best is None or wish.end - wish.start > best.end - best.start:
-            found[intent] = wish
+        if best is None or request.end - request.start > best.end - best.start:
+            found[intent] = request
     return list(found.values())
 
 
-__all__ = ["Wish", "find_loose_wish", "find_wishes", "spaced"]
+__all__ = ["Framed", "find_loose_request", "find_requests", "spaced"]

@@ -74,3 +74,28 @@ def test_2000_characters_of_anything_take_time_that_grows_with_their_length(piec
     parse(text, known)
 
     assert time.thread_time() - before < 0.06
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("refunds on 3205", "card_transactions"),
+        ("has my last request been approved", "request_show"),
+        ("undo that", "undo"),
+        ("undo the freeze on 3205", "undo"),
+        ("pause everything", "pause_sending"),
+    ],
+)
+def test_what_the_rules_read_with_what_the_ranker_cannot_see_stands(text: str, intent: str) -> None:
+    parsed = parse(text, authors.facts())
+
+    assert [reading.intent for reading in parsed.readings] == [intent]
+    assert parsed.suggestions == ()
+
+
+@pytest.mark.parametrize("text", ["last month", "and 3205", "and now?", "80"])
+def test_a_value_alone_is_no_look_up_by_guess(text: str) -> None:
+    parsed = parse(text, authors.facts())
+
+    assert parsed.suggestions == ()
+    assert {reading.intent for reading in parsed.readings} <= {"none", "card_show"}

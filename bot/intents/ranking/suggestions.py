@@ -35,9 +35,8 @@ _SAID: Final = frozenset(
     {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request"}
 )
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
-_NO_MORE_THAN_VALUES: Final = re.compile(
-    r"(?:§[a-z]\d+§|(?:and|what about|how about|for|the|now|then|'s)\b|\W)*"
-)
+_JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
+_ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
 #: Requests that are no kind of `ACTIONS`.
 _REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."
@@ -59,7 +58,7 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         return Ranked(readings)
     first = readings[0]
     masked = context.found.masked
-    if _NO_MORE_THAN_VALUES.fullmatch(masked):
+    if _ONE_VALUE.fullmatch(masked):
         return Ranked(readings)
     if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
         return Ranked(readings)

@@ -172,7 +172,9 @@ async def _proposed(turn: _Turn, suggestions: Sequence[Suggestion], *, answered:
     if turn.open is not None:
         return []
     kinds = turn.core.kinds
-    readings = suggested.offered(suggestions, kinds, may_ask=await _may_ask(turn))
+    is_pause_likely = any(one.intent == "pause_sending" for one in suggestions)
+    may_pause = is_pause_likely and await pausing.may_pause(turn.core, turn.message.actor.id)
+    readings = suggested.offered(suggestions, kinds, may_ask=await _may_ask(turn), may_pause=may_pause)
     if not readings:
         return []
     slots = {"slots": {}, "offers": memory.as_json(readings), **memory.read_before(turn.said_before)}

@@ -16,7 +16,7 @@ from bot.services.conversation import forms
 
 #: What a press answers at once -> what its button says; {card} is one card, or "a card" where none was named.
 #: Of the last two the answer is one more button, and nothing is cancelled or paused before that is pressed.
-_LOOKS: Final[Mapping[str, str]] = {
+LOOKS: Final[Mapping[str, str]] = {
     "float_status": "Float and days of cover",
     "card_list": "List of cards",
     "card_show": "Show {card}",
@@ -40,22 +40,27 @@ _LOOKS: Final[Mapping[str, str]] = {
 _NEEDED: Final = {"funding_show": ("tx_hash",), "request_show": ("request",)}
 
 
-def offered(suggestions: Sequence[Suggestion], kinds: forms.Kinds, *, may_ask: bool) -> list[Reading]:
+def offered(
+    suggestions: Sequence[Suggestion], kinds: forms.Kinds, *, may_ask: bool, may_pause: bool
+) -> list[Reading]:
     """Those that can be done here and by this person, as the readings that a press goes on with."""
     found = []
+    allowed = {"undo": may_ask, "pause_sending": may_pause}
     for one in suggestions:
         reading = one.reading
+        if not allowed.get(one.intent, True):
+            continue
         if forms.kind_of(one.intent, kinds) is not None:
             if may_ask:
                 found.append(replace(reading, notes=(_FILLED,) if reading.slots else ()))
-        elif one.intent in _LOOKS and all(one.slots.get(slot) for slot in _NEEDED.get(one.intent, ())):
+        elif one.intent in LOOKS and all(one.slots.get(slot) for slot in _NEEDED.get(one.intent, ())):
             found.append(reading)
     return found
 
 
 def is_look(reading: Reading) -> bool:
     """Whether a press answers, rather than opening a form."""
-    return reading.intent in _LOOKS
+    return reading.intent in LOOKS
 
 
 def label(reading: Reading, kinds: forms.Kinds) -> str:
@@ -63,7 +68,7 @@ def label(reading: Reading, kinds: forms.Kinds) -> str:
     card = forms.label(reading.card) if reading.card is not None else "a card"
     if is_look(reading):
         request = str(reading.slots.get("request") or "last").replace("last", "my last request")
-        return _LOOKS[reading.intent].format(card=card, request=request)
+        return LOOKS[reading.intent].format(card=card, request=request)
     cls = forms.kind_wanted(reading, kinds)
     if any(field.card for field in cls.fields):
         return f"{cls.verb}: {card}{_by(reading)}"

@@ -10,7 +10,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # pytest's exit code where PYTEST_ARGS leave no timed test.
 NONE_CHOSEN := 5
 
-.PHONY: help setup demo test soak image lint format bench docs lock clean
+.PHONY: help setup demo test soak image lint format bench ranker english docs lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -51,6 +51,14 @@ format:  ## rewrite the code the way lint wants it
 bench:  ## run benchmarks/ and write benchmarks/RESULTS.md
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/python -m benchmarks
+
+ranker:  ## train the ranker of plain English again: bot/intents/ranking/weights.json
+	@$(PYTHON) .ci/setup.py test
+	$(BIN)/python -m benchmarks.english.train_ranker
+
+english:  ## how well plain English is read, by author, into docs/conversation.md (AUTHORS=folder: another folder, printed)
+	@$(PYTHON) .ci/setup.py test
+	$(BIN)/python -m benchmarks.english $(AUTHORS)
 
 docs:  ## write again what the docs take from the code: commands, settings, states, operations, answers, messages
 	@$(PYTHON) .ci/setup.py run

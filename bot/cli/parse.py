@@ -20,7 +20,7 @@ import typer
 from bot.cli.errors import Mistake
 
 if TYPE_CHECKING:
-    from bot.intents import Facts, Reading
+    from bot.intents import Facts, Parsed
     from storage.messages import UnreadText
     from storage.store import Store
 
@@ -40,8 +40,8 @@ def parse_command(text: str | None, directory: Path | None, *, jsonl: bool) -> N
 
     facts = read_directory(directory) if directory is not None else asyncio.run(_from_database())
     for one in _texts(text, jsonl=jsonl):
-        reading = parse(one, facts, kinds=kinds()).first
-        typer.echo(json.dumps(as_json(reading), ensure_ascii=False))
+        parsed = parse(one, facts, kinds=kinds())
+        typer.echo(json.dumps(as_json(parsed), ensure_ascii=False))
 
 
 def unread_command() -> None:
@@ -59,8 +59,9 @@ async def _unread() -> list[UnreadText]:
         return await unread_texts.kept(tx)
 
 
-def as_json(reading: Reading) -> dict[str, Any]:
+def as_json(parsed: Parsed) -> dict[str, Any]:
     """The output form of `countersign parse`."""
+    reading = parsed.first
     ask = reading.ask
     slots = {name: value for name, value in reading.slots.items() if name in _SLOTS or reading.kind}
     return {
@@ -73,6 +74,14 @@ def as_json(reading: Reading) -> dict[str, Any]:
             "question": ask.question,
             "options": [option.value for option in ask.options],
         },
+        "suggestions": [
+            {
+                "intent": one.intent,
+                "slots": {name: value for name, value in one.slots.items() if name in _SLOTS},
+                "score": one.score,
+            }
+            for one in parsed.suggestions
+        ],
     }
 
 

@@ -23,19 +23,25 @@ from bot.intents.model import (
     Option,
     Parsed,
     Reading,
+    Suggestion,
     Thread,
 )
-from bot.intents.parser import parse
+from bot.intents.parser import parse, read_by_rules
 from bot.intents.plain_text import clean
+from bot.intents.ranking import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, features_of
 from bot.intents.recognition import WhatIf, read_what_if
 from bot.intents.small_talk import GREETING, OTHER_LANGUAGE, THANKS, small_talk
 
 __all__ = [
     "ACTIONS",
+    "BUCKETS",
     "EXAMPLES",
     "GREETING",
+    "NONE",
+    "NOT_OFFERED",
     "OTHER_LANGUAGE",
     "THANKS",
+    "WEIGHTS",
     "Ask",
     "Directory",
     "Facts",
@@ -43,14 +49,17 @@ __all__ = [
     "Option",
     "Parsed",
     "Reading",
+    "Suggestion",
     "Thread",
     "WhatIf",
     "clean",
+    "features_of",
     "find_misspelt_names",
     "fold",
     "masked",
     "names_spelled_nearly",
     "parse",
+    "read_by_rules",
     "read_what_if",
     "reason_in",
     "small_talk",

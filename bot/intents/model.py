@@ -116,19 +116,45 @@ class Reading:
         """Whether a request to change something waits behind a question."""
         return self._names_an_action(self.wanted)
 
+    @property
+    def takes_back(self) -> bool:
+        """Whether "undo that" or "pause everything" was read: no form follows, and nothing else is guessed."""
+        return bool({self.intent, self.wanted} & {"undo", "pause_sending"})
+
     def _names_an_action(self, intent: str) -> bool:
         return intent in ACTIONS or (bool(self.kind) and intent not in ("", "ambiguous"))
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What may be meant, to be offered as a button: an intent with the slots that the text gives, each exact.
+
+    `score` is how likely that is, 0 to 1. Nothing opens by it.
+    """
+
+    intent: str
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    score: float = 0.0
+    card: KnownCard | None = None
+    ask: Ask | None = None  # of a look-up: the question for its card, where none was named
+
+    @property
+    def reading(self) -> Reading:
+        """What follows where it is chosen. It is not `opened`: that takes a plain request."""
+        return Reading(self.intent, self.slots, ask=self.ask, card=self.card)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """All requests of a text, in its order; never empty. `guarded` = it held a card number, which nobody keeps.
 
-    With more than one action, none of them is `opened`.
+    With more than one action, none of them is `opened`. `suggestions` are at most three, best first; empty where the
+    reading is sure. Beside a look-up that was only guessed they are what else may be meant.
     """
 
     readings: tuple[Reading, ...]
     guarded: bool = False
+    suggestions: tuple[Suggestion, ...] = ()
 
     @property
     def first(self) -> Reading:

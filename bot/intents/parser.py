@@ -7,15 +7,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bot.intents.directory import Directory
 from bot.intents.extraction import Entity, Found, as_one_line, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
+from bot.intents.ranking import ranked
 from bot.intents.readings import (
     Context,
+    asks_for_two,
     questions,
     read_action,
     read_answer,
@@ -23,7 +25,9 @@ from bot.intents.readings import (
     read_follow_up,
     read_lookup,
     read_misspelt_verb,
+    read_plain_request,
     read_undo_or_pause,
+    read_value_request,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 
@@ -47,16 +51,61 @@ def parse(
     `thread` is what this person and the bot were at; `kinds` are the operation kinds whose declared phrases are
     tried apart from the table of intents.
     """
+    ruled = read_by_rules(text, facts, thread, kinds)
+    if ruled.context is None or ruled.is_answer:
+        return Parsed(ruled.readings, ruled.guarded)
+    whole = ranked(ruled.readings, ruled.context)
+    return Parsed(whole.readings, suggestions=whole.suggestions)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the rules alone made of a text. No `context` where it was not to be read at all."""
+
+    readings: tuple[Reading, ...]
+    context: Context | None = None
+    guarded: bool = False
+    is_answer: bool = False
+
+
+def read_by_rules(
+    text: str,
+    facts: Facts,
+    thread: Thread | None = None,
+    kinds: Mapping[str, type[Operation]] | None = None,
+) -> Ruled:
+    """The readings of the rules, as `parse` takes them further; the ranker learns from these."""
     cleaned = clean(text, facts.our_id)
     if cleaned.too_long:
-        return Parsed((Reading("ambiguous", ask=Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")),))
+        ask = Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")
+        return Ruled((Reading("ambiguous", ask=ask),))
     cards = Directory.of(facts.cards)
     found = read_entities(as_one_line(cleaned.text), facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, thread)
     clauses = split(found.masked)
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
-    return Parsed(_settled(readings, cleaned), cleaned.guarded)
+    if not answer and not any(reading.opened or reading.kind or reading.takes_back for reading in readings):
+        request = read_plain_request(clauses, context) or read_value_request(clauses, context)
+        readings = [request] if request is not None else readings
+    if not answer:
+        readings = _without_second(readings, clauses)
+    settled = _settled(readings, cleaned)
+    return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
+
+
+def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
+    """A form that would open, kept closed where the message asks for something else too that nobody understood."""
+    actions = [reading for reading in readings if reading.is_action or reading.wants_action]
+    if len(actions) != 1 or not actions[0].opened or not asks_for_two(clauses):
+        return list(readings)
+    kept = []
+    for reading in readings:
+        if reading.opened:
+            ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        kept.append(reading)
+    return kept
 
 
 def _read_all(
@@ -65,9 +114,10 @@ def _read_all(
     """The readings of all clauses, in their order; a look-up asked for twice counts once."""
     readings: list[Reading] = []
     before: list[Entity] = []
-    for clause in clauses:
-        others = [other for other in clauses if other is not clause]
-        here = replace(context, cards_before=tuple(before), loose=tuple(_loose(others, context.found)))
+    loose = [_loose(clause, context.found) for clause in clauses]
+    for number, clause in enumerate(clauses):
+        others = [entity for other, entities in enumerate(loose) if other != number for entity in entities]
+        here = replace(context, cards_before=tuple(before), loose=tuple(others))
         reading = _read_clause(clause, here, kinds)
         before += context.found.inside(clause.text, "card")
         if reading is not None and reading.intent == "undo" and _takes_back(clause, clauses):
@@ -96,14 +146,11 @@ def _repeats(one: Reading, other: Reading) -> bool:
     )
 
 
-def _loose(others: Sequence[Clause], found: Found) -> list[Entity]:
-    """Numbers in clauses that are no request themselves: somebody has to say what they are."""
-    loose: list[Entity] = []
-    for clause in others:
-        if frame_of(strip_lead(clause.text)) is None or clause.negated:
-            kinds = ("number", "amount", "rate", "address", "phone", "foreign", "later")
-            loose += found.inside(clause.text, *kinds)
-    return loose
+def _loose(clause: Clause, found: Found) -> list[Entity]:
+    """Numbers in a clause that is no request itself: somebody has to say what they are."""
+    kinds = ("number", "amount", "rate", "address", "phone", "foreign", "later")
+    numbers = found.inside(clause.text, *kinds)
+    return numbers if numbers and (clause.negated or frame_of(strip_lead(clause.text)) is None) else []
 
 
 def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:

@@ -95,7 +95,25 @@ class Pausing:
     paused: tuple[str, ...]
 
 
-Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help | Cancelling | Pausing
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One thing that may have been meant: what its button says, and whether a press shows it or opens its form."""
+
+    label: str
+    number: int
+    is_look: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """What may have been meant, a button each. `answered`: beside an answer that was only the best guess."""
+
+    proposals: tuple[Proposal, ...]
+    mark: str
+    answered: bool = False
+
+
+Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help | Cancelling | Pausing | Proposals
 
 
 @dataclass(frozen=True, slots=True)

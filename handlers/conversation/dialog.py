@@ -25,6 +25,7 @@ from bot.view_models import (
     Lost,
     Offers,
     Pausing,
+    Proposals,
     Question,
     Step,
     Words,
@@ -114,6 +115,9 @@ async def _drawn(turn: Turn, step: Step, actor: Actor) -> blocks.Block:
             return talk.guarded()
         case Lost(examples):
             return talk.lost(examples)
+        case Proposals(proposals, mark, answered):
+            labels = [(one.label, one.number, one.is_look) for one in proposals]
+            return talk.proposals(labels, mark, answered=answered)
         case Help():
             return await dispatch.answer(turn, _HELP)
 
@@ -198,7 +202,29 @@ async def _forget(turn: Turn, value: str) -> None:
     await turn.tell(talk.words("Dropped. Nothing was requested and nothing has changed."))
 
 
-_WORK = {"pick": _pick, "review": _review, "switch": _switch, "stay": _stay, "forget": _forget}
+async def _look(turn: Turn, value: str) -> None:
+    """What was proposed is shown."""
+    stamp, number = _numbered(value)
+    actor = await people.require_member(turn.core, turn.user, action="lookup")
+    said = ReceivedMessage(Place(team_of(turn), turn.channel, "", turn.user), actor, "")
+    await _tell_all(turn, await pressed.look(turn.core, stamp, number, said, turn.deps.reader), actor)
+
+
+async def _else(turn: Turn, value: str) -> None:
+    """None of what was proposed: what can be done."""
+    await pressed.forget(turn.core, value, turn.user)
+    await turn.tell(await dispatch.answer(turn, _HELP))
+
+
+_WORK = {
+    "pick": _pick,
+    "review": _review,
+    "switch": _switch,
+    "stay": _stay,
+    "forget": _forget,
+    "look": _look,
+    "else": _else,
+}
 
 
 # The shortcut on a message

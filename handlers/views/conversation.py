@@ -112,12 +112,24 @@ def guarded() -> b.Block:
 
 def lost(examples: Sequence[str]) -> b.Block:
     """Nothing was understood: what would be."""
-    text = "I didn't understand this, so I did nothing."
+    text = "I found no request in this, so I did nothing."
     said = "\n".join(f"• {b.esc(example)}" for example in examples)
     blocks = (
         [b.section(text), b.section(f"You could say, for example:\n{said}")] if said else [b.section(text)]
     )
     return b.message(text, [*blocks, b.context("`/countersign help` shows everything you can do.")])
+
+
+def proposals(labels: Sequence[tuple[str, int, bool]], mark: str, *, answered: bool) -> b.Block:
+    """What may have been meant: (label, number, whether it is shown rather than opened as a form)."""
+    text = "Not this? You may have meant:" if answered else "Did you mean:"
+    buttons = [
+        b.button(label, f"{ids.SAY_LOOK if is_look else ids.SAY_REVIEW}:{number}", f"{mark}:{number}")
+        for label, number, is_look in labels
+    ]
+    last = b.button("Something else", ids.SAY_ELSE, mark)
+    shown = [b.section(text), b.actions([*buttons, last])]
+    return b.message(": ".join([text.rstrip(":"), ", ".join(label for label, _, _ in labels)]), shown)
 
 
 def noted(answer: b.Block, notes: Sequence[str]) -> b.Block:

@@ -51,6 +51,8 @@ SAY_REVIEW: Final = "say:review"
 SAY_SWITCH: Final = "say:switch"
 SAY_STAY: Final = "say:stay"
 SAY_FORGET: Final = "say:forget"
+SAY_LOOK: Final = "say:look"
+SAY_ELSE: Final = "say:else"
 ASK_ABOUT: Final = "ask_about"  # the shortcut on messages
 
 # Buttons that stop and resume sending; their value is the program's name.

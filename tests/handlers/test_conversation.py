@@ -512,3 +512,37 @@ async def test_who_asks_for_all_cards_is_shown_the_command_for_lists_and_no_poin
     shown = await talk.say("unfreeze all cards")
     assert "bulk" not in shown
     assert "active" not in str(await talk.buttons())
+
+
+async def test_what_was_not_read_for_certain_is_offered_and_a_press_opens_its_form_filled(talk: Talk) -> None:
+    await talk.say("marta kowalska wants sixty dollars more on the plastic she carries, 60 that is")
+
+    shown = await talk.buttons()
+
+    assert len(shown) <= 4
+    assert shown[-1] == "Something else"
+    assert await talk.nothing_is_open()
+    offered = next(label for label in shown if label.startswith("Top up"))
+    await talk.press(offered)
+    assert not await talk.nothing_is_open()
+
+
+async def test_a_proposed_look_up_is_shown_when_its_button_is_pressed(talk: Talk) -> None:
+    await talk.say("sorry, marta kowalska again, the thing with her plastic")
+    looks = [
+        label for label in await talk.buttons() if "MARTA" in label and label.startswith(("Show", "Balance"))
+    ]
+
+    assert looks
+    await talk.press(looks[0])
+
+    assert await talk.nothing_is_open()
+
+
+async def test_something_else_shows_what_can_be_done_and_requests_nothing(talk: Talk) -> None:
+    await talk.say("marta kowalska wants sixty dollars more on the plastic she carries, 60 that is")
+
+    await talk.press("Something else")
+
+    assert await talk.nothing_is_open()
+    assert "help" in str(talk.last(await talk.messages())).lower()

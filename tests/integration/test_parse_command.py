@@ -47,7 +47,13 @@ def test_one_text_gives_one_object_of_the_documented_form(capsys: pytest.Capture
     parse_command("load 85 onto 9140", DIRECTORY, jsonl=False)
 
     assert lines(capsys.readouterr().out) == [
-        {"intent": "topup_card", "slots": {"card": "9140", "amount": "85"}, "opened": True, "ask": None}
+        {
+            "intent": "topup_card",
+            "slots": {"card": "9140", "amount": "85"},
+            "opened": True,
+            "ask": None,
+            "suggestions": [],
+        }
     ]
 
 

@@ -76,6 +76,13 @@ def talks() -> Iterator[Sample]:
     known = Directory.of(CARDS)
     yield "“who let the dogs out”", conversation.lost(nearest("who let the dogs out", _KINDS, known))
     yield "Nothing to suggest", conversation.lost(())
+    likely = [
+        ("Top up: MARTA KOWALSKA ••3205 by 60.00 USD", 0, False),
+        ("Show MARTA KOWALSKA ••3205", 1, True),
+    ]
+    yield "Something that is not read for certain", conversation.proposals(likely, _MARK, answered=False)
+    others = [("Purchases of MARTA KOWALSKA ••3205", 0, True)]
+    yield "Beside an answer that is only likely", conversation.proposals(others, _MARK, answered=True)
     yield "A card number in a message", conversation.guarded()
     yield "“pause everything”", conversation.pausing(("main",), ("other",))
     yield "“pause everything”, and it is paused", conversation.pausing((), ("main",))

@@ -17,23 +17,25 @@ from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
-    r"€|£|¥|₹|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"
 )
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
     r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
-    rf"(?P<glued>[a-z$€£¥₹%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
+    rf"(?P<glued>[a-zł$€£¥₹₦₽₩₱₺%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
     rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
     re.IGNORECASE,
 )
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
-    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so|extra"
-    r"|no more than|another)|[~≈<>]|\bor)\s*$"
+    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
+    r"|no more than)|[~≈<>]|\bor)\s*$"
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
+_NEAR: Final = 80  # characters before an amount that may say it is a rough one
+_THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
 _POINTS: Final = {"bps", "bp", "basis point", "basis points"}
@@ -62,6 +64,8 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
     `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
     """
     for half in _HALF.finditer(text):
+        if re.search(r"\b(?:and|(?:one|two|three|four|five|\d)\s+\w+)\s+$", text[: half.start()]):
+            continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
     for found in _NUMBER.finditer(text):
@@ -84,7 +88,7 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
         doubt = "how much that is"
     if (
         re.match(r"\s\d", text[end:])
-        or re.search(r"\d\s$", text[:start])
+        or re.search(r"\d\s$", text[max(0, start - 2) : start])
         or re.match(r"[.,:/-]\d", text[end:])
     ):
         doubt = doubt or "which digits belong together"
@@ -101,7 +105,7 @@ def _glued_to(following: str) -> bool:
 def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:
     """(currency or rate, multiplier, whether all of it is understood)."""
     multiplier, known, unit = 1, True, ""
-    if glued.endswith(("$", "€", "£", "¥", "₹", "%")):
+    if glued.endswith(("$", "€", "£", "¥", "₹", "₦", "₽", "₩", "₱", "₺", "%")):
         glued, unit = glued[:-1], glued[-1]
     if glued == "k":
         multiplier = 1000
@@ -194,19 +198,22 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
     if currency == "bps":
         value /= 100
     if not rate:
-        doubt = doubt or _amount_doubt(value, currency, most)
-    if _ROUGH.search(text[:start]) or _ROUGH_AFTER.match(text[end:]):
+        thousands = re.search(r"\d\s?k\b", found[0].lower()) is not None
+        doubt = doubt or _amount_doubt(value, currency, most, thousands=thousands)
+    if _ROUGH.search(text[max(0, start - _NEAR) : start]) or _ROUGH_AFTER.match(text[end:]):
         doubt = doubt or "how much exactly"
     return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
 
 
-def _amount_doubt(value: Decimal, currency: str, most: Decimal) -> str:
+def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:
     if currency not in ("", "USD"):
         return "the amount in US dollars: cards are in USD"
     if value == 0:
         return "an amount above zero"
     if value > most:  # first: what is longer than a decimal's 28 digits cannot be rounded to cents
         return f"the amount again: it is above {most:,f} USD"
+    if not currency and value >= _THOUSANDS and thousands:
+        return "how much exactly, in US dollars"  # 50k may be of another money
     return "" if value == value.quantize(Decimal("0.01")) else "an amount in whole cents"
 
 

@@ -13,6 +13,8 @@ from typing import Final
 from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, each_once, fold
 from bot.intents.extraction.entity import Entity
 
+#: How far back a value looks for a word that says what it is: looking from the beginning each time takes long.
+NEAR: Final = 80
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
     r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]*"
@@ -47,6 +49,12 @@ _POSSESSED: Final = re.compile(
     r"|declines?|phone|threeds|history|activity|plastic)\b",
     re.IGNORECASE,
 )
+_OWNED: Final = re.compile(
+    r"\s+(?:(?:\w+)\s+){0,1}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|declines?|phone|threeds|plastic)\b",
+    re.IGNORECASE,
+)
+#: What stands between two words of one name: `Tomás Rivera`, `T. Rivera`, `Marketing – Ads`.
+_BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.IGNORECASE)
@@ -60,7 +68,7 @@ def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
         lead, ref = found["lead"] or "", found["ref"]
         known = cards.with_last4(ref) if _LAST_FOUR.search(lead) else cards.called(ref)
         called = bool(lead.strip()) or "card" in found["tail"].lower()
-        before = text[: found.start()]
+        before = text[max(0, found.start() - NEAR) : found.start()]
         if not lead.strip() and _FOREIGN_BEFORE.search(before):
             continue
         if not called and _LIMIT_BEFORE.search(before):
@@ -130,11 +138,11 @@ def _name_at(
     first = bare_word(words[at][0])
     known = cards.with_words([first])
     if not known:
-        return None, 1
+        return (_without_apostrophe(text, words[at], cards) if not sure else None), 1
     used, run = 1, [first]
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
-        more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in (" ", ". ") else ()
+        more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in _BETWEEN else ()
         if not more:
             break
         run.append(bare_word(words[at + used][0]))
@@ -150,6 +158,22 @@ def _name_at(
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
+    """`hugos card` is Hugo's; of a name that is also a word only before a card or its parts."""
+    written = word[0][:-1]
+    if word[0][-1:] not in ("s", "S") or len(written) < 3:
+        return None
+    known = cards.with_words([bare_word(written)])
+    possessed = _OWNED.match(text[word.end() :])
+    if not known or ((fold(written) in ORDINARY or fold(word[0]) in ORDINARY) and not possessed):
+        return None
+    tail = _NAME_TAIL.match(text[word.end() :])
+    lead = _LEADING_CARD.search(text[: word.start()])
+    start = lead.start() if lead else word.start()
+    end = word.end() + (tail.end() if tail else 0)
+    return Entity("card", start, end, tuple(known), written, traits=frozenset({"name"}))
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:

@@ -130,6 +130,25 @@ def _slashed(text: str, calendar: Calendar) -> Days | None:
     return None
 
 
+def _from_to(first: str, last: str, month: str, calendar: Calendar) -> Days | None:
+    """`2 to 6 Nov`: both days in the one month."""
+    ends = calendar.day_and_month(int(last), _month_number(month), None)
+    begins = None if ends is None else _date(ends.year, ends.month, int(first))
+    return None if begins is None or ends is None or begins > ends else (begins, ends)
+
+
+def _dotted(text: str, calendar: Calendar) -> Days | None:
+    """`9.11.`, with a dot behind each: the day, then the month."""
+    day, month = (int(part) for part in text.split(".")[:2])
+    return _one(calendar.day_and_month(day, month, None)) if 1 <= month <= 12 else None
+
+
+def _quarter(number: int, calendar: Calendar) -> Days:
+    """The last such quarter that has begun."""
+    current = (calendar.today.month - 1) // 3 + 1
+    return calendar.quarter((current - number) % 4)
+
+
 def _iso(text: str) -> Days | None:
     year, month, day = (int(part) for part in text.split("-"))
     return _one(_date(year, month, day))
@@ -190,6 +209,10 @@ _Reader = Callable[[re.Match[str], Calendar], Days | None]
 
 _READERS: Final[dict[str, _Reader]] = {
     "iso": lambda m, c: _iso(m["iso"]),
+    "from_day": lambda m, c: _from_to(m["from_day"], m["to_day"], m["days_month"], c),
+    "dotted": lambda m, c: _dotted(m["dotted"], c),
+    "quarter": lambda m, c: _quarter(int(m["quarter"][1]), c),
+    "weekend": lambda m, c: (c.weekday("sun") - timedelta(days=1), c.weekday("sun")),
     "slashed": lambda m, c: _slashed(m["slashed"], c),
     "dm_day": lambda m, c: _one(
         c.day_and_month(int(m["dm_day"]), _month_number(m["dm_month"]), _int(m["dm_year"]))

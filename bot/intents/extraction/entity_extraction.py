@@ -26,7 +26,7 @@ from bot.intents.extraction.entity import Claims, Entity
 from bot.intents.extraction.periods import find_later, find_periods
 from bot.intents.model import Facts, KnownCard
 
-_DIGITS: Final = re.compile(r"[^\W_]*\d[^\W_]*")
+_RUN: Final = re.compile(r"[^\W_]+")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
 _THREEDS: Final = re.compile(r"\b3-?d[ -]?s(?:ecure)?\b", re.IGNORECASE)
 _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
@@ -109,7 +109,9 @@ def _labelled(text: str) -> Iterator[Entity]:
 
 def _rest(text: str) -> Iterator[Entity]:
     """Digits that nobody took, with what they are glued to."""
-    for found in _DIGITS.finditer(text):
+    for found in _RUN.finditer(text):
+        if not any(char.isdigit() for char in found[0]):
+            continue
         yield Entity("number", *found.span(), found[0], found[0])
 
 

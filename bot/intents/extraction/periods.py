@@ -31,8 +31,13 @@ _TH: Final = r"(?:st|nd|rd|th)"
 
 #: Tried in this order at each place; the first that fits is taken.
 _ATOM: Final = re.compile(
-    rf"""(?<![\w§.,/$-])(?:
+    rf"""(?:(?<![\w§.,/$-])|(?<=\d\.\.))(?:
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
+    | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
+        \s+(?:of\s+)?(?P<days_month>{MONTH})\b
+    | (?:(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
+        (?P<dotted>\d{{1,2}}\.\d{{1,2}}\.)(?!\d)
+    | (?P<quarter>q[1-4])\b | (?:the\s+|last\s+|over\s+the\s+)?(?P<weekend>weekend)(?:'s)?\b(?!\s+\w+s?\s+\w*card)
     | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})
     | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?
         (?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
@@ -68,7 +73,7 @@ _OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?:
 _ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
 _BETWEEN: Final = re.compile(
-    r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—)\s*(?:the\s+)?$", re.IGNORECASE
+    r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—|\.\.)\s*(?:the\s+)?$", re.IGNORECASE
 )
 _LATER: Final = re.compile(
     rf"""(?<![\w§])(?:tomorrow(?:\s+(?:morning|night|evening|afternoon))?|tmrw|tmr

@@ -14,8 +14,7 @@ from bot.intents.readings.card_choice import has_object, names_card_noun, with_c
 from bot.intents.readings.context import Context
 from bot.intents.readings.slot_checks import action_doubt
 from bot.intents.readings.slot_values import REQUIRED, Values, values_of
-from bot.intents.readings.unparsed_words import foreign_words, is_foreign
-from bot.intents.recognition import Frame
+from bot.intents.recognition import Frame, foreign_words, is_foreign
 
 
 def read_action(frame: Frame, clause: Clause, context: Context) -> Reading | None:

@@ -163,3 +163,15 @@ def capped(period: Period) -> tuple[Period, tuple[str, ...]]:
 
 def day_of(when: date | datetime) -> date:
     return when.date() if isinstance(when, datetime) else when
+
+
+def read_lookup_as(intent: str, context: Context) -> Reading:
+    """This look-up with what the whole text gives for it, whoever found the intent; with the question for its card
+    where it needs one that is not named."""
+    text = context.found.masked
+    reading = Reading(intent, _slots(intent, text, context))
+    cards = context.found.inside(text, "card")
+    its = bool(_ITS.search(text))
+    if intent in _MAY_HAVE_CARD:
+        reading = _with_card(reading, cards, context, its=its)
+    return _with_period(reading, text, context)

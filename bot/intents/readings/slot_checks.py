@@ -73,11 +73,11 @@ def _spare(clause: Clause, context: Context, used: set[int]) -> Entity | None:
     for entity in context.found.inside(clause.text):
         if id(entity) in used or entity.kind == "person":
             continue
-        if not (entity.kind == "period" and _is_today(entity, context.facts)):
+        if not (entity.kind == "period" and is_today(entity, context.facts)):
             return entity
     return next(iter(context.loose), None)
 
 
-def _is_today(entity: Entity, facts: Facts) -> bool:
+def is_today(entity: Entity, facts: Facts) -> bool:
     today = facts.now.astimezone(ZoneInfo(facts.tz)).date()
     return entity.value is not None and entity.value.since == entity.value.until == today

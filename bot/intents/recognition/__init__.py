@@ -15,13 +15,15 @@ from bot.intents.recognition.lookup_intents import (
     lookup_intent_of,
     status_of,
 )
-from bot.intents.recognition.record_lookups import kind_of_request, person_of
+from bot.intents.recognition.record_lookups import asks_what_is_left, kind_of_request, person_of
+from bot.intents.recognition.request_frames import Framed, find_loose_request, find_requests, spaced
 from bot.intents.recognition.undo_and_pause import (
     is_pause,
     is_undo,
     without_request_words,
     without_undo_words,
 )
+from bot.intents.recognition.unparsed_words import foreign_words, is_foreign
 from bot.intents.recognition.what_if import WhatIf, read_what_if
 
 __all__ = [
@@ -29,14 +31,21 @@ __all__ = [
     "HELP",
     "NOT_OFFERED",
     "Frame",
+    "Framed",
     "WhatIf",
+    "asks_what_is_left",
+    "find_loose_request",
+    "find_requests",
+    "foreign_words",
     "frame_of",
+    "is_foreign",
     "is_pause",
     "is_undo",
     "kind_of_request",
     "lookup_intent_of",
     "person_of",
     "read_what_if",
+    "spaced",
     "status_of",
     "strip_lead",
     "without_request_words",

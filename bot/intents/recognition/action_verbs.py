@@ -223,4 +223,8 @@ def _directed(intent: str, text: str, tail: str) -> Frame | None:
         return Frame(
             "close_card", tail, clear=final is not None, why="whether to close it for good or to freeze it"
         )
+    if intent == "close_card" and re.search(
+        r"\b(?:for now|temporar\w+|meanwhile|for the moment|for a while)\b", tail
+    ):
+        return Frame(intent, tail, clear=False, why="whether to close it for good or to freeze it")
     return Frame(intent, tail)

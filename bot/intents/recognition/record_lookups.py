@@ -126,6 +126,11 @@ def person_of(text: str) -> str:
     return ""
 
 
+def asks_what_is_left(text: str) -> bool:
+    """Whether a masked text asks what may still be spent, and not what was: `what can we spend`."""
+    return re.search(r"\b(?:what|how much) (?:more )?can\b|\benough\b", text) is not None
+
+
 def kind_of_request(text: str) -> str:
     """The kind of request that a masked clause names, as the second word of its command; empty for none."""
     return next((word for word, pattern in _KINDS if re.search(rf"\b(?:{pattern})\b", text)), "")

@@ -34,6 +34,17 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     return Form(cls, texts, " ".join(reading.notes), reason)
 
 
+async def look(
+    core: Core, stamp: str, number: int, message: ReceivedMessage, reader: conversation.Reader
+) -> Sequence[Step]:
+    """The look-up that was proposed. Raises Stale, NotAllowed, NotFound."""
+    dialog = await memory.marked(core, stamp, message.actor.id)
+    offers = memory.readings(dialog, "offers")
+    if not 0 <= number < len(offers):
+        raise Stale(memory.MOVED_ON)
+    return [await conversation.look(core, message, dialog, offers[number], reader)]
+
+
 async def switch(core: Core, stamp: str, message: ReceivedMessage) -> Sequence[Step]:
     """Drop the old question and go on with what was said after it. Raises Stale, NotAllowed."""
     dialog = await memory.marked(core, stamp, message.actor.id)

@@ -16,10 +16,10 @@ from typing import Any
 from bot import intents
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.money import format_usd
-from bot.intents import Ask, Directory, Facts, KnownCard, Reading
+from bot.intents import Ask, Directory, Facts, KnownCard, Reading, Suggestion
 from bot.operations import Operation
 from bot.services import people
-from bot.services.conversation import forms, memory, undo, unread
+from bot.services.conversation import forms, memory, suggested, undo, unread
 from bot.services.conversation.examples import nearest
 from bot.services.conversation.facts import (
     Names,
@@ -44,6 +44,8 @@ from bot.view_models import (
     Offer,
     Offers,
     Pausing,
+    Proposal,
+    Proposals,
     Question,
     Step,
     Words,
@@ -152,13 +154,44 @@ async def _steps(turn: _Turn, reader: Reader) -> Sequence[Step]:
     steps = [await _read(turn, r, known.cards) for r in readings if r not in actions and r.intent != "none"]
     if actions:
         steps.append(await _act_on(turn, actions))
+    elif parsed.suggestions and parsed.readings is readings and turn.open is None:
+        steps += await _proposed(turn, parsed.suggestions, answered=bool(steps))
+    if reader.keep_unread and turn.open is None and not actions and all(r.intent == "none" for r in readings):
+        await unread.keep(turn.core, turn.message.text, known)
     if steps:
         return steps
-    if turn.open:
-        return [await _missed(turn, turn.open)]
-    if reader.keep_unread:
-        await unread.keep(turn.core, turn.message.text, known)
-    return [await _lost(turn, known.cards)]
+    return [await _missed(turn, turn.open) if turn.open else await _lost(turn, known.cards)]
+
+
+async def _proposed(turn: _Turn, suggestions: Sequence[Suggestion], *, answered: bool) -> list[Step]:
+    """What may have been meant, where it can be done; nothing where a question was just asked.
+
+    A look-up that was answered beside it can still be followed up.
+    """
+    turn.dialog = await dialog_of(turn.core, turn.message)
+    if turn.open is not None:
+        return []
+    kinds = turn.core.kinds
+    is_pause_likely = any(one.intent == "pause_sending" for one in suggestions)
+    may_pause = is_pause_likely and await pausing.may_pause(turn.core, turn.message.actor.id)
+    readings = suggested.offered(suggestions, kinds, may_ask=await _may_ask(turn), may_pause=may_pause)
+    if not readings:
+        return []
+    slots = {"slots": {}, "offers": memory.as_json(readings), **memory.read_before(turn.said_before)}
+    turn.dialog = await memory.begin(turn.core, turn.message.place, turn.dialog, slots=slots)
+    proposals = tuple(
+        Proposal(suggested.label(reading, kinds), number, suggested.is_look(reading))
+        for number, reading in enumerate(readings)
+    )
+    return [Proposals(proposals, memory.mark(turn.dialog), answered)]
+
+
+async def look(
+    core: Core, message: ReceivedMessage, dialog: Dialog, reading: Reading, reader: Reader
+) -> Step:
+    """What a pressed button answers: a look-up, or what "undo" and "pause" lead to. Raises NotAllowed, NotFound."""
+    known = await facts(core, message, reader.names)
+    return await _read(_Turn(core, replace(message, place=dialog.place), dialog), reading, known.cards)
 
 
 async def _little_words(turn: _Turn) -> Words | None:
@@ -220,9 +253,14 @@ async def _undo(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> St
 
 async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
     """Nothing was understood, and nothing had been asked: what this person could have said."""
+    kinds = turn.core.kinds if await _may_ask(turn) else {}
+    return Lost(nearest(turn.message.text, kinds, Directory.of(cards)))
+
+
+async def _may_ask(turn: _Turn) -> bool:
+    """May this person request anything?"""
     core, names = turn.core, turn.core.policy.people.requesters
-    may_ask = not names or turn.message.actor.id in await core.directory.members_lately(names)
-    return Lost(nearest(turn.message.text, core.kinds if may_ask else {}, Directory.of(cards)))
+    return not names or turn.message.actor.id in await core.directory.members_lately(names)
 
 
 async def _act_on(turn: _Turn, actions: Sequence[Reading]) -> Step:

@@ -89,8 +89,14 @@ def cards_before(dialog: Dialog | None, card_id: str) -> list[str]:
 
 async def drop(core: Core, dialog: Dialog) -> Dialog:
     """Close what is asked and offered. The card that was talked about stays known."""
-    slots = {name: dialog.slots[name] for name in ("read", "cards") if name in dialog.slots}
+    slots = read_before(dialog)
     return await change(core, dialog, intent="", slots=slots, asked_slot="", candidates=(), misses=0)
+
+
+def read_before(dialog: Dialog | None) -> dict[str, Any]:
+    """What was looked up last, as `Dialog.slots` keeps it."""
+    kept = dialog.slots if dialog else {}
+    return {name: kept[name] for name in ("read", "cards") if name in kept}
 
 
 async def _kept(core: Core, dialog: Dialog) -> Dialog:

@@ -68,6 +68,11 @@ async def to_pause(core: Core, slack_id: str) -> tuple[tuple[str, ...], tuple[st
     return tuple(p for p in named if p not in paused), tuple(p for p in named if p in paused)
 
 
+async def may_pause(core: Core, slack_id: str) -> bool:
+    """For offering it only; a refusal is no event here."""
+    return slack_id in (await people.roles_lately(core)).of(Role.APPROVER_OR_ADMIN)
+
+
 def read_optional_reason(reason: str) -> str:
     """Seconds may count, so it may be left out. Raises InvalidInput."""
     if not reason.strip():

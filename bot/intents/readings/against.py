@@ -1,0 +1,113 @@
+"""What in a message speaks against taking it for a request of its writer, wherever it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from bot.intents.directory import ORDINARY, fold
+from bot.intents.plain_text import Clause
+from bot.intents.readings.context import Context
+from bot.intents.recognition import strip_lead
+
+LONGEST: Final = 60  # words; a longer message tells a story
+#: A condition, a report, a thought, another time, somebody else's words, something already done.
+NEVER: Final = re.compile(
+    r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
+    r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
+    r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:nora|him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
+    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder\w*|consider\w*|plan\w*|intend\w*"
+    r"|gonna|going to|was about|were about|about to|ought|worth|make sense|sense|smart|wise|sensible|idea|better|rather|theor\w+"
+    r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject"
+    r"|phishing|rumou?r|joke|joking|kidding|jk|never|forget|scratch|ignore|disregard|hold off|holding off|wait"
+    r"|not yet|not now|yet|second thoughts?|changed? (?:my|his|her|their|idea|mind)|already|handled|(?<!is )(?<!are )done|sorted"
+    r"|no need|needn'?t|against|mistake|oops|wrong|didn'?t mean|undo|revers\w+|instead|except|but not|fyi|btw"
+    r"|by the way|just so|used to|remember|last time|next time|one day|some ?day|eventually|later|sometimes"
+    r"|always|usually|normally|or|versus|vs|why|who|whom|whose|what|which|how come|did|do you (?:think|reckon|believe)"
+    r"|should (?:we|i)|shall (?:we|i)|(?:is|was) (?:it|that) (?!possible)|were we|are we|credit\w* (?:it |back )*to (?:our|the)|to (?:our|the) (?:deposit|float|account)|(?:freeze|block|lock|hold) off|lol|haha\w*|nope|me:|am i|everyone|everybody|all|every|each|both|them|cards|half"
+    r"|double|twice|approve\w*|reject\w*|decline it|tomorrow|monday|tuesday|wednesday|thursday|friday|saturday"
+    r"|sunday|weekend|tonight|midnight|noon|next|until|till|til|starting|effective|when|while|before|after|some"
+    r"|about|around|roughly|approx\w*|max|at least|at most|limit|limits|cap|per|daily|weekly|monthly"
+    r"|a (?:day|week|month)|keep|keeps|stay|stays|remain\w*|girl|guy|boy|intern|plus|minus the|stop|abort|cancel"
+    r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
+)
+HARMLESS: Final = re.compile(
+    r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have an?(?: (?:spare|free))?"
+    r" (?:moment|minute|second|sec))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
+    r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
+)
+NEGATED: Final = re.compile(
+    r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"
+    r"|mustn'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah"
+    r"|stop|avoid)\b"
+)
+#: Where else things are closed, loaded or put on hold.
+ELSEWHERE: Final = re.compile(
+    r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?"
+    r"|document|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge|street|avenue|road|office|room|building|desk)\b"
+)
+#: Words that are part of a request of this kind, and speak against any other.
+_OWN: Final = {
+    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|at most|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more)\b",
+    "change_phone": r"\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
+    "submit_funding": r"\bfile\b|\bwithout delay\b",
+    "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
+}
+_REPORTED: Final = re.compile(
+    r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|carol|bob|dave|ada|ben|lucia|samir|§\w\d+§) "
+    r"(?:set|changed|raised|lowered|increased|ordered|submitted|updated|moved|replaced|registered|bumped|cut|dropped|brought|made|put|given)\b"
+    r"|^\W*(?:is|are|was|were|do|does|has|have|why|what|where|when|who|how|which|any)\b"
+)
+
+#: A second thing to do, behind "and" or "then", or as a sentence of its own.
+_SECOND: Final = re.compile(
+    r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
+    r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
+    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
+    r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
+)
+#: Before a name, not before "will" and "may" as they are mostly meant.
+_BEFORE_A_NAME: Final = re.compile(
+    r"\b(?:set|to|on|onto|for|from|of|off|give|freeze|unfreeze|block|unblock|lock|unlock|close|cancel|bump|raise|lower|load"
+    r"|unload|top up|topup|refill|fund|cap|and|n|mr|pause|put|move|bring|take|limit|change|update)\s+(?P<name>[a-z]+)\b"
+)
+
+
+def speaks_against(text: str, intent: str) -> bool:
+    """Is there anything in the whole message for which no form of this intent may open?"""
+    bare = HARMLESS.sub(" ", text)
+    if intent in _OWN:
+        bare = re.sub(_OWN[intent], " ", bare)
+    return any(pattern.search(bare) for pattern in (NEVER, NEGATED, ELSEWHERE, _REPORTED))
+
+
+_SOMEBODY: Final = re.compile(
+    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
+)
+
+
+#: What comes after it, however many sentences, somebody else has said.
+_REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
+
+
+_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|\b(?:freeze|block|lock) off\b")
+
+
+def asks_for_two(clauses: Sequence[Clause]) -> bool:
+    """Does the message ask for two things, understood or not, name somebody by their work, or report a speech?"""
+    patterns = (_SOMEBODY, _REPORTS, _ENDS_IN_NOT)
+    if any(pattern.search(clause.text) for clause in clauses for pattern in patterns):
+        return True
+    texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
+    return sum(len(_SECOND.findall(text)) for text in texts) > 1
+
+
+def names_by_a_word(context: Context) -> bool:
+    """Does the message seem to name a holder by a word that is also a word, and was not taken for one?"""
+    for found in _BEFORE_A_NAME.finditer(context.found.masked):
+        word = fold(found["name"])
+        if word in ORDINARY and context.cards.with_words([word]):
+            return True
+    return False

@@ -30,7 +30,9 @@ _READ_TOO: Final = 4.0
 #: The same for a few words, which the rules read best.
 _READ_TOO_SHORT: Final = 30.0
 _SHORT: Final = 6
-#: What the rules read with one of these, the ranker cannot know better: it sees no merchant, person or status.
+#: A look-up that the rules read with one of these stands against another one: the ranker sees no merchant, no status.
+#: Of a few words it stands against a refusal too: `refunds on 3018`.
+_FEW: Final = 4
 _SAID: Final = frozenset(
     {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request"}
 )
@@ -60,13 +62,15 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     masked = context.found.masked
     if _ONE_VALUE.fullmatch(masked):
         return Ranked(readings)
-    if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
-        return Ranked(readings)
     left_out = frozenset({"spend_show"}) if asks_what_is_left(masked) else frozenset[str]()
     shares = _with_rules(
         ranker().ranked(masked), first, is_short=len(masked.split()) <= _SHORT, left_out=left_out
     )
     best, share = shares[0]
+    if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
+        is_look_up = best not in (NONE, NOT_OFFERED) and best not in _REQUESTS
+        if is_look_up or (best == NOT_OFFERED and len(masked.split()) <= _FEW):
+            return Ranked(readings)
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
         refused = Reading("help", notes=(_NOT_HERE,))
         return Ranked((refused,), () if share >= CERTAIN else _offered(shares, context, refused))

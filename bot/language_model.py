@@ -216,6 +216,8 @@ def _checked(proposal: Proposal, hidden: Hidden, facts: Facts) -> Reading | None
     (reading, *others) = intents.parse(sentence, facts).readings
     if others or proposal.intent not in (reading.intent, reading.wanted):
         return None
+    if "card" in pieces and "card" not in reading.slots and not (reading.ask and reading.ask.options):
+        return None  # what was called a card is none
     if proposal.intent not in ACTIONS:
         return reading
     question = f"Did you mean: {sentence}?"

@@ -91,6 +91,7 @@ async def entrance(world: World) -> Entrance:
 async def keep(store: Store, found: list[CardEntry]) -> None:
     """These cards and no others."""
     async with store.begin() as tx:
+        await tx.run(delete(t.card_word))
         await tx.run(delete(t.card))
         await cards.put_many(tx, "main", found)
 

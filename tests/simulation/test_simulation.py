@@ -227,7 +227,7 @@ def test_bugs_that_are_held_back_change_nothing() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-PLANTED_SEED = "1"
+PLANTED_SEED = "12"
 # Only a run breaks these: that nothing spins, nothing unforeseen is raised, people can end it.
 BY_RUNNING = {
     *("no loop spins", "no unforeseen error", "people can end it", "a wrong key starts nothing"),

@@ -286,3 +286,19 @@ def test_an_amount_with_two_readings_or_none_is_asked_about(written: str) -> Non
     assert not reading.opened
     assert reading.intent == "ambiguous"
     assert reading.ask is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set daily limit of 3018 100 lower",
+        "weekly limit 900 higher for 3018",
+        "deposit markup 0.8% was too high",
+        "deposit markup 0.8% is way too low",
+        "please un-unfreeze 9140",
+        "re: unfreeze 3018",
+        "Fwd: load 85 onto 9140",
+    ],
+)
+def test_a_difference_a_verdict_a_double_turn_and_the_subject_of_an_answer_open_nothing(text: str) -> None:
+    assert not opens(parse(text, FACTS))

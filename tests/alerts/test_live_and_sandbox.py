@@ -16,7 +16,7 @@ from tests.alerts.conftest import ALERTS, Desk
 from tests.alerts.test_poller_alerts import balance_at
 from tests.handlers.slack_driver import BOB, CAROL
 
-# Which of the two is live, and the word of `main`, whose card provider everything here happens at.
+# Which of the two is live, and what a message of `main` begins with: everything here happens at its card provider.
 TWO = [({"main": False, "other": True}, "SANDBOX"), ({"main": True, "other": False}, "LIVE")]
 
 

@@ -94,7 +94,7 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
 def _with_rules(
     shares: Sequence[tuple[str, float]], first: Reading, *, is_short: bool, left_out: frozenset[str]
 ) -> list[tuple[str, float]]:
-    """The shares with the word of the rules in them, the likeliest first."""
+    """The shares, with what the rules have read counted in, the likeliest first."""
     read = first.wanted or first.intent
     factor = {read: _READ_TOO_SHORT if is_short else _READ_TOO} if read not in (NONE, "ambiguous") else {}
     weighed = [(i, share * factor.get(i, 1.0)) for i, share in shares if i not in left_out]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -68,19 +68,26 @@ async def _running(cores: list[Core]) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def several(
-    url: str, folder: Path, count: int, *, limiter: Callable[[Store], Awaitable[RateLimiter]] | None = None
-) -> AsyncIterator[Several]:
-    """`count` executors on the database at `url`; each key's budget is made by `limiter`, or in memory."""
+async def several(url: str, folder: Path, count: int) -> AsyncIterator[Several]:
+    """`count` executors on the database at `url`."""
     async with a_world(folder, url=url) as world, AsyncExitStack() as stack:
         cores = []
         for number in range(count):
             store = await Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=world.clock)
             stack.push_async_callback(store.close)
-            budget = await limiter(store) if limiter else RateLimiter(world.clock)
             simulator = world.simulator
-            client = PartnerClient(simulator.base_url, simulator.key, limiter=budget, clock=world.clock)
+            client = PartnerClient(
+                simulator.base_url, simulator.key, limiter=RateLimiter(world.clock), clock=world.clock
+            )
             stack.push_async_callback(client.aclose)
-            parts = {"store": store, "owner": f"bot-{number}", "partners": {"main": client}}
-            cores.append(replace(world.core, **parts, carrier=Embedded(sweep_every_s=0.2)))
+            carrier = Embedded(sweep_every_s=0.2)
+            cores.append(
+                replace(
+                    world.core,
+                    store=store,
+                    owner=f"bot-{number}",
+                    partners={"main": client},
+                    carrier=carrier,
+                )
+            )
         yield Several(world, cores)

@@ -120,7 +120,8 @@ async def _build(begun: Start) -> Parts:
     await startup.check_audit(store)
     programs = await startup.programs(begun, store)
     slack = begun.overrides.slack or slack_connection.client(begun.settings)
-    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic)
+    keyed = partial(startup.mailbox_key, store.vault)
+    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"

@@ -122,7 +122,8 @@ async def _build(begun: Start) -> Parts:
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
     programs = await startup.programs(begun, store, owner)
     slack = begun.overrides.slack or slack_connection.client(begun.settings)
-    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic)
+    keyed = partial(startup.mailbox_key, store.vault)
+    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)
     leader = await _leader(begun, store, owner)
     carrier = Embedded()

@@ -125,6 +125,11 @@ async def open_store(start: Start) -> Store:
     return store
 
 
+def mailbox_key(vault: Vault, mailbox: str) -> str:
+    """The keyed hash by which two mailboxes are compared: nobody without the master key can make one of an address."""
+    return vault.mac("mailbox", mailbox.encode())
+
+
 async def _optimize(store: Store) -> None:
     """What it cannot do now, as another process is at it, comes with the daily job: it works without."""
     try:

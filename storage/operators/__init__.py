@@ -1,4 +1,4 @@
-"""People, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
+"""People, programs with their keys, pauses, which processes there are and which leads, what a key has sent."""
 
 from storage.operators.pauses import Pause
 from storage.operators.stops import Stopped
@@ -12,5 +12,6 @@ __all__ = [
     "people",
     "programs",
     "rate_minutes",
+    "replicas",
     "stops",
 ]

@@ -14,6 +14,7 @@ from bot.domain.alerts import (
     funding_alerts,
     otp_alerts,
     people_alerts,
+    process_alerts,
     request_alerts,
 )
 from bot.domain.alerts.alert_kind import AlertKind
@@ -27,6 +28,7 @@ _SUBJECTS = (
     otp_alerts,
     delivery_alerts,
     people_alerts,
+    process_alerts,
     request_alerts,
 )
 

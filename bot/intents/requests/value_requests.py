@@ -124,7 +124,7 @@ _NAMED: Final = (
 )
 #: The same in small letters, up to a word that belongs to no name.
 _SMALL_NAME: Final = re.compile(
-    r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
+    r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
     r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,

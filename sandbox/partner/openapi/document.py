@@ -199,10 +199,12 @@ def _error(status: int, codes: tuple[str, ...], schemas: Shared, responses: Shar
     unique = sorted(set(codes))
     name = f"Error{status}" + "".join(code.title().replace("_", "") for code in unique)
     if name not in responses:
-        reference = _reference(response_schemas.ERROR, schemas)
-        answer = _content(
-            " or ".join(unique), {"allOf": [reference, {"properties": {"code": {"enum": unique}}}]}
-        )
+        _reference(response_schemas.ERROR, schemas)  # the whole list of codes, for those who want it
+        error = schemas[response_schemas.ERROR.name]
+        named = {**error["properties"]["code"], "enum": unique}
+        schema = {"title": name, **error, "properties": {**error["properties"], "code": named}}
+        del schema["examples"]
+        answer = _content(" or ".join(unique), schema)
         example = {"error": _ERROR_SENTENCES.get(unique[0], "The request was refused."), "code": unique[0]}
         answer["content"]["application/json"]["example"] = example
         if "RATE_LIMITED" in unique:

@@ -94,11 +94,12 @@ async def read(request: web.Request) -> Args:
 
 async def _body(request: web.Request) -> Json:
     if request.content_type == "application/json":
-        text = await request.text()
         try:
-            body = json.loads(text) if text.strip() else {}  # Slack's synchronous SDK sends nothing as JSON
+            body = await request.json()
         except ValueError:
-            raise SlackError("invalid_json") from None
+            if (await request.read()).strip():
+                raise SlackError("invalid_json") from None
+            return {}  # Slack's synchronous SDK sends nothing as JSON
         if not isinstance(body, dict):
             raise SlackError("json_not_object")
         return body

@@ -8,6 +8,7 @@ from bot.services.operators.leadership import Leader
 
 __all__ = [
     "Leader",
+    "changed_rows",
     "confirmation_answers",
     "confirmations",
     "delegations",

@@ -37,6 +37,7 @@ PURPOSES = frozenset(
         "token_hash",
         "keycheck",
         "row_mac",
+        "mailbox",
     }
 )
 _KEY_BYTES = 32

@@ -44,7 +44,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, draft_only
+from bot.services.operators import Leader, changed_rows, draft_only
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -161,6 +161,7 @@ async def _build(begun: Start) -> Parts:
     )
     startup.check_names(await names.unknown(core))
     await startup.note_start(core)
+    await changed_rows.note_signed(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)

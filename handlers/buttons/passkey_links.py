@@ -7,7 +7,7 @@ import logging
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.services.passkeys.page import Done
+from bot.services.passkeys import page
 from handlers.guard import Turn
 from handlers.slack_api import code_of
 from handlers.views import blocks, ids
@@ -20,7 +20,7 @@ async def pressed(turn: Turn) -> None:
     await turn.ack()
 
 
-async def follow(slack: AsyncWebClient, done: Done) -> None:
+async def follow(slack: AsyncWebClient, done: page.Done) -> None:
     """Show what came of it in the window that waits for it. A window that was closed needs nothing."""
     if not done.view_id:
         return

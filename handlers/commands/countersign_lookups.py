@@ -87,7 +87,10 @@ async def _webhook(asked: Asking) -> Block:
     return webhook.answer(await webhook_status.look(asked.core, asked.slack_id, asked.program))
 
 
-_HOW_PASSKEY = "Write /countersign passkey, passkey add [NAME], passkey name ID NAME, passkey revoke ID, or passkey lost [@PERSON]."
+_HOW_PASSKEY = (
+    "Write /countersign passkey, or after it: add [NAME], name ID NAME, revoke ID, lost [@PERSON]. For example"
+    " /countersign passkey add MacBook."
+)
 
 
 async def _passkey(asked: Asking) -> Block:

@@ -40,8 +40,7 @@ def explained() -> b.Block:
 
 def window(title: str, purpose: Purpose, url: Secret) -> b.Block:
     """In an open window, in place of a submit button."""
-    text = "This needs your passkey." if purpose is not Purpose.ADD else "Your device makes the passkey."
-    blocks = [b.section(f"*{text}*"), button(purpose, url), explained()]
+    blocks = [b.section("*This needs your passkey.*"), button(purpose, url), explained()]
     return b.modal(ids.NOTICE, title, blocks, close="Not now")
 
 

@@ -231,7 +231,7 @@ async def end(tx: Tx, core: Core, found: Passkey, *, by: str, why: str) -> None:
 
 
 async def end_copied(core: Core, passkey_id: str) -> None:
-    """A passkey that may exist twice counts no more, and people are told."""
+    """A passkey that may exist twice counts no more, and everybody reads that."""
     async with core.store.begin() as tx:
         found = await passkeys.get(tx, passkey_id)
         if found is None or found.state == "ended":

@@ -85,7 +85,7 @@ async def open_link(core: Core, token: Secret) -> Page:
     try:
         shown = await _shown(core, found, own)
     except CountersignError as refusal:
-        raise PageRefused(str(refusal), getattr(refusal, "reason", "refused"), 403) from None
+        raise PageRefused(str(refusal), refusal.reason, 403) from None
     async with core.store.begin() as tx:
         opened = await passkey_links.open_page(tx, found.token_digest, link_digest(own))
         if opened is not None:
@@ -142,7 +142,7 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
         await enrolment.end_copied(core, copied.passkey_id)
         raise PageRefused(str(copied), copied.reason, 403) from None
     except CountersignError as refusal:
-        raise PageRefused(str(refusal), getattr(refusal, "reason", "refused"), 403) from None
+        raise PageRefused(str(refusal), refusal.reason, 403) from None
 
 
 async def _do(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> Done:

@@ -37,6 +37,7 @@ PURPOSES = frozenset(
         "audit_mac",
         "token_hash",
         "keycheck",
+        "mailbox",
     }
 )
 _KEY_BYTES = 32

@@ -1,4 +1,4 @@
-"""People and their passkeys, programs with their sealed keys, pauses, and which process leads."""
+"""People and their passkeys, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
 
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey
@@ -18,5 +18,6 @@ __all__ = [
     "pauses",
     "people",
     "programs",
+    "rate_minutes",
     "stops",
 ]

@@ -101,7 +101,7 @@ async def give(
             core,
             actor,
             asked_by=found.asked_by,
-            standing=roles.standing,
+            standing=people.as_persons(roles.standing, (actor, asker)),
             allowed=roles.of(act.may_confirm),
             not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
         )

@@ -15,7 +15,7 @@ from bot.domain.passkeys import Bound, base64url, unbase64url
 from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
 from bot.services.operators import confirmation_answers, pausing
-from bot.services.passkeys import enrolment, links, page
+from bot.services.passkeys import enrolment, links, page, proofs
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
@@ -162,7 +162,7 @@ async def test_a_passkey_whose_counter_went_back_works_no_more(world: World, dev
 
     assert (refused.value.reason, after.value.reason) == ("passkey_copied", "no_passkey")
     assert (await world.request(request.id)).state is State.PENDING
-    assert (enrolment.proofs.ENDED, "ok", "") in await actions(world)
+    assert (proofs.ENDED, "ok", "") in await actions(world)
 
 
 async def test_a_device_that_never_counts_may_be_used_again(world: World) -> None:

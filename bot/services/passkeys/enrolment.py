@@ -181,7 +181,7 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
         actor = await people.require_member(core, slack_id, action="passkey.lost")
         async with core.store.begin() as tx:
             count = await _end_all(tx, core, slack_id, by=actor)
-        return f"{_counted(count)} of yours no longer work. {_HOW_AGAIN}"
+        return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
     actor = await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="passkey.lost")
     await confirmations.expire_due(core)
     async with core.store.begin() as tx:
@@ -201,8 +201,12 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
 _HOW_AGAIN = "To add another, use /countersign passkey add: two people have to confirm it."
 
 
-def _counted(count: int) -> str:
-    return "1 passkey" if count == 1 else f"{count} passkeys"
+def _no_longer(count: int, whose: str) -> str:
+    return (
+        f"1 passkey of {whose} no longer works."
+        if count == 1
+        else f"{count} passkeys of {whose} no longer work."
+    )
 
 
 async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
@@ -210,7 +214,7 @@ async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> 
     if actor.id == person:
         raise NotAllowed("These are your passkeys: somebody else has to confirm it.", "own_passkeys")
     count = await _end_all(tx, core, person, by=actor)
-    return f"{_counted(count)} of {name} no longer work. {name} can add another; two people confirm it."
+    return f"{_no_longer(count, name)} {name} can add another; two people confirm it."
 
 
 async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor) -> int:

@@ -155,6 +155,7 @@ async def _build(begun: Start) -> Parts:
         destinations=begun.config.destinations,
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
+        passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,

@@ -43,7 +43,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, Replica, draft_only
+from bot.services.operators import Leader, Replica, changed_rows, draft_only
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -162,12 +162,14 @@ async def _build(begun: Start) -> Parts:
         destinations=begun.config.destinations,
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
+        passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone if Role.WORKER in begun.roles else never,
     )
     startup.check_names(await names.unknown(core))
     await startup.note_start(core)
+    await changed_rows.note_signed(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)

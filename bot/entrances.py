@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, slack_connection, web
+from bot import details, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.domain.process_roles import Role
 from bot.language_model import LanguageModel, connected
@@ -18,9 +20,11 @@ from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.execution import card_details_access
 from bot.services.operators import health
+from bot.services.passkeys import page
 from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers.background_tasks import AfterAck
+from handlers.buttons import passkey_links
 
 # Of the ten seconds a shutdown may take: what was begun after an ack gets these to end by itself.
 DRAIN_S = 3.0
@@ -41,7 +45,7 @@ async def open_all(
             _checks(start, core, slack, names, socket),
             slack_events=slack_connection.http_events(start.settings, app) if app else None,
             receive=webhooks.receive if takes_deliveries else None,
-            more=[_details(core)] if takes_deliveries else [],
+            more=[_details(core), _passkeys(core, slack)] if takes_deliveries else [],
         ),
         host=start.settings.http_bind.host,
         port=start.settings.http_bind.port,
@@ -98,6 +102,23 @@ def _details(core: Core) -> web.AddTo:
         origins=core.reveals.origins,
         nonce=core.ids.token,
         https=core.reveals.base_url.startswith("https:"),
+    )
+
+
+def _passkeys(core: Core, slack: AsyncWebClient) -> web.AddTo:
+    """The page for passkeys, for the web server; the window in Slack that waits for it follows."""
+
+    async def finish(token: Secret, answer: Mapping[str, Any]) -> page.Done:
+        done = await page.finish(core, token, answer)
+        await passkey_links.follow(slack, done)
+        return done
+
+    return partial(
+        passkey_page.add_to,
+        open_link=partial(page.open_link, core),
+        finish=finish,
+        nonce=core.ids.token,
+        https=core.passkeys.base_url.startswith("https:"),
     )
 
 

@@ -27,6 +27,7 @@ PLANTED = [
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.instance", "cryptography", "Ciphers only in the vault"),
+    ("bot.services.requests.approvals", "webauthn", "WebAuthn only"),
     ("bot.intents.extraction.days", "bot.intents.readings", "Inside bot.intents"),
     ("handlers.slack_api.files", "bot.intents.recognition", "entered by its door"),
     ("sandbox.partner.money", "bot.domain.money.amounts", "The sandbox is the world outside"),

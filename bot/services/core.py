@@ -14,6 +14,7 @@ from bot.domain.alerts import Alerting
 from bot.domain.card_details import Reveals
 from bot.domain.events import Destination
 from bot.domain.ids import Ids
+from bot.domain.passkeys import Site
 from bot.domain.people import Actor, Policy
 from bot.domain.requests import Request, State
 from bot.domain.time import Clock
@@ -116,6 +117,7 @@ class Core:
     destinations: tuple[Destination, ...] = ()  # of the relay
     public_url: str = ""  # where the web server is reached from outside; empty = nowhere
     reveals: Reveals = field(default_factory=Reveals)  # where the page of card details is reached
+    passkeys: Site = field(default_factory=Site)  # where the page for passkeys is reached
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     leads: Callable[[], bool] = alone  # is this the one process of several that watches?

@@ -13,6 +13,7 @@ __all__ = [
     "Leader",
     "Replica",
     "StoredMinute",
+    "changed_rows",
     "confirmation_answers",
     "confirmations",
     "delegations",

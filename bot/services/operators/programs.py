@@ -216,6 +216,11 @@ async def why_paused(tx: Tx, program: str) -> str:
     paused = await pauses.of(tx, program)
     if paused is not None:
         return f"{drafts} {sentence(paused)}".lstrip()
+    if known is not None and not await programs.is_as_left(tx, program):
+        return (
+            f"Somebody changed what is stored of {program}, so nothing is sent to it. An admin sets its key again with"
+            " `countersign keys set`."
+        )
     if drafts:
         return drafts
     if known is not None and known.paused_at is not None:

@@ -19,7 +19,7 @@ from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 
 
-def test_a_process_does_everything_unless_it_is_told_less() -> None:
+def test_a_process_does_everything_unless_fewer_roles_are_named() -> None:
     assert parse("slack,web,worker") == ALL
     assert parse("worker, web") == {Role.WORKER, Role.WEB}
     for wrong in ("", "workers", "slack;web"):

@@ -4,7 +4,8 @@
 it says that it is over: `float_alerts`, `funding_alerts`, `account_alerts` (allowance, key, reading), `decline_alerts`,
 `card_alerts`, `otp_alerts`, `delivery_alerts` (webhook, inbox, relay, messages), `people_alerts` (pauses, shifts, …),
 `passkey_alerts`, `process_alerts`, `request_alerts`. `alert_rules` says when a float, an allowance or a submission is
-worth an alert, `decline_causes` what the codes of declines mean. Pure: raising alerts is the work of `bot.services.alerts`.
+worth an alert, `decline_causes` what the codes of declines mean. Pure: raising alerts is the work of
+`bot.services.alerts`.
 """
 
 from bot.domain.alerts.alert_kind import (

@@ -17,7 +17,7 @@ import typer
 
 from bot.cli import tour
 from bot.cli.errors import Mistake
-from bot.cli.sandboxes import HOST, opened_to, shown_host, start_partner, start_slack
+from bot.cli.sandboxes import HOST, opened_to, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
 from bot.config import Bind, Settings
 
@@ -67,6 +67,8 @@ class Places:
 
 async def run_demo(port: int, *, host: str, fresh: bool) -> None:
     """Prepare the state, start everything, print the one address to open, run until a signal."""
+    from sandbox.listening import shown_host
+
     open_to = opened_to(host)
     shown = shown_host(open_to)
     places = Places(FOLDER.absolute())  # noqa: ASYNC240 - asks for the working directory, once

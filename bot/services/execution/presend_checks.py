@@ -34,6 +34,7 @@ from bot.services import people, shared_look
 from bot.services.core import Core
 from bot.services.execution import newest_wins
 from bot.services.operators import programs
+from bot.services.passkeys import proofs
 from bot.services.requests import (
     batch_approval,
     given,
@@ -140,7 +141,7 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
             return Later(str(error))
         if stop is not None:
             return stop
-        since_s = people.seen_to_send_since(core, _people_of(look.approved))
+        since_s = people.seen_to_send_since(core, _accounts_of(request, look.approved))
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
         if now_s > look.began_s + FACTS_GOOD_FOR_S:
@@ -238,7 +239,25 @@ async def _as_approved(tx: Tx, core: Core, request: Request) -> Approved | Stop 
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
     needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
     found = Approved(words, whole, needed, body)
-    return _quorum(core, request, found) or found
+    return _quorum(core, request, found) or await _passkeys(tx, core, request, found) or found
+
+
+async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
+    """Where the policy asks for passkeys: enough approvals with a signature that holds when it is checked again."""
+    whole = found.whole
+    if request.break_glass or not proofs.needed_for(core, whole):
+        return None
+    made = given(tx.vault, whole, await decisions.of(tx, whole.id), DecisionKind.APPROVE)
+    worth = {d.actor: await proofs.standing(tx, core, whole, d) for d in made}
+    proven = [actor for actor, one in worth.items() if one is proofs.Standing.HOLDS]
+    if len(second_people(proven, asked_by=whole.requester)) >= max(whole.approvals_needed, found.needed):
+        return None
+    if proofs.Standing.WRONG in worth.values():
+        return _TAMPERED
+    if proofs.Standing.ENDED in worth.values():
+        text = "A passkey with which this was approved was removed since, or reported lost."
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
+    return Stop(Event.CANCEL, "The policy now asks for approval with a passkey. Nothing was sent; ask again.")
 
 
 def _quorum(core: Core, request: Request, found: Approved) -> Stop | None:
@@ -267,6 +286,11 @@ def _people_of(found: Approved) -> set[str]:
     return {decision.actor for decision in found.words}
 
 
+def _accounts_of(request: Request, found: Approved) -> set[str]:
+    """Whose accounts are looked at before it is sent."""
+    return {request.requester, *_people_of(found)}
+
+
 async def _approvers_stand(core: Core, request: Request, found: Approved, within_s: float) -> Stop | None:
     """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
 
@@ -274,8 +298,11 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
     """
     if request.break_glass:
         return None
-    seen = await people.seen_to_send(core, _people_of(found), within_s=within_s)
-    roles, standing = seen.roles, seen.roles.standing
+    seen = await people.seen_to_send(core, _accounts_of(request, found), within_s=within_s)
+    roles, standing = seen.roles, people.as_persons(seen.roles.standing, seen.actors.values())
+    if not is_full_member(seen.actors[request.requester], core.directory.home_team):
+        text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
     if core.kinds[request.kind].handling.asked_by_admins and request.requester not in roles.admins:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
@@ -289,9 +316,7 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
     if len(counted) < max(found.whole.approvals_needed, found.needed):
-        text = (
-            "Some of those who decided on this are linked by a delegation now, so they count as one person."
-        )
+        text = "Some of those who decided on this count as one person, by a delegation or as accounts of one person."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 
@@ -318,6 +343,8 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
         return None
     except CountersignError as error:
         return Later(str(error))
+    if local_facts.other_card(operation, partner):
+        return _TAMPERED
     if operation.handling.needs_our_records:
         async with core.store.read() as tx:
             facts = {**facts, **await local_facts.facts(tx, operation, request.program)}

@@ -400,6 +400,17 @@ async def test_the_very_first_passkey_is_confirmed_by_a_click_and_every_later_on
         await confirmation_answers.give(world.core, consent.id, BOB)
 
 
+async def test_that_rows_are_gone_brings_no_click_back(world: World, devices: Devices) -> None:
+    await change(world, "DELETE FROM passkey")
+    made = await devices.make(BOB)
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", made)
+    assert consent is not None
+
+    with pytest.raises(PasskeyNeeded):
+        await confirmation_answers.give(world.core, consent.id, CAROL)
+
+
 async def test_nobody_confirms_their_own_passkey(world: World) -> None:
     world.rebuild(policy=with_passkeys(), passkeys=SITE)
     devices = Devices(world)

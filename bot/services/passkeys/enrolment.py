@@ -94,10 +94,10 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> st
         await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", body)
         confirmed_by = 2 if had and not is_signed else 1
         await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
-    others = "two other approvers" if confirmed_by == 2 else "another approver"
+    others = "two other approvers confirm" if confirmed_by == 2 else "another approver confirms"
     return (
-        f"Your device made the passkey “{name}”. It works once {others} confirmed it in Slack. Tell them its check"
-        f" code: {code}. They see the same code in the alerts channel."
+        f"Your device made the passkey “{name}”. It works as soon as {others} it in Slack. Tell them its check"
+        f" code, in person or by phone: {code}. They see the same code in the alerts channel."
     )
 
 
@@ -141,7 +141,7 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         "rp_id": found.key.rp_id,
         "confirmed_by": [one for one in (terms["first"], actor.id) if one],
     }
-    await audit.record(tx, core, actor.id, "passkey.added", f"passkey:{found.id}", body)
+    await audit.record(tx, core, actor.id, proofs.ADDED, f"passkey:{found.id}", body)
     return f"{name} works from now on."
 
 

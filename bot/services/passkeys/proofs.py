@@ -19,6 +19,7 @@ from storage import audit
 from storage.operators import Passkey, PasskeyLink, passkeys
 from storage.transaction import Tx
 
+ADDED = "passkey.added"
 ENDED = "passkey.ended"
 """The audit action after which a passkey counts no more, whatever its row says."""
 
@@ -56,6 +57,11 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
         if one.is_active and one.key is not None and one.key.rp_id == core.passkeys.rp_id
         if not await _was_ended(tx, one.id)
     ]
+
+
+async def any_was_added(tx: Tx) -> bool:
+    """Has anybody here ever had a passkey that counted? By the audit log: rows can be deleted."""
+    return any([entry.action == ADDED async for entry in audit.about(tx, "passkey")])
 
 
 async def _was_ended(tx: Tx, passkey_id: str) -> bool:

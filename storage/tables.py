@@ -724,6 +724,7 @@ class CardRow(SQLModel, table=True):
     balance_at: datetime | None = _maybe_when()
     seen_at: datetime = _when()
     gone_at: datetime | None = _maybe_when()
+    mac: str | None = _maybe_text()  # of who the card is: None = written before labels were signed
 
 
 class CardWordRow(SQLModel, table=True):
@@ -803,6 +804,16 @@ class AuditHeadRow(SQLModel, table=True):
     hash: str = _text()
 
 
+class RowSignatureRow(SQLModel, table=True):
+    """What a row of a signed table is to be, or that there is to be none: see `storage.signed_rows`."""
+
+    __tablename__ = "row_signature"
+    table_name: str = _key()
+    row_key: str = _key()
+    version: int
+    mac: str = _text()
+
+
 def _table(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
@@ -848,4 +859,5 @@ card_sync = _table(CardSyncRow)
 reading = _table(ReadingRow)
 audit = _table(AuditRow)
 audit_head = _table(AuditHeadRow)
+row_signature = _table(RowSignatureRow)
 metadata = SQLModel.metadata

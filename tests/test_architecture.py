@@ -23,7 +23,7 @@ PLANTED = [
     ("bot.services", "sqlalchemy", "SQL only in storage"),
     ("bot.services", "httpx", "HTTP to the partner"),
     ("handlers", "aiohttp", "HTTP servers only"),
-    ("handlers", "apscheduler", "Triggers only"),
+    ("handlers", "apscheduler", "Triggers and jobs only"),
     ("handlers.views", "slack_sdk", "Views are pure"),
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.instance", "cryptography", "Ciphers only in the vault"),

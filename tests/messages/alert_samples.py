@@ -129,6 +129,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "pause": "Bob Tanaka paused it: the API key may have been stolen.",
         "until": NOW + timedelta(hours=4),
     },
+    ("changed_outside", ""): {"what": "who gets one-time codes"},
+    ("rows_signed", ""): {"rows": 14},
     ("consent", "drafts_off"): {"who": "Carol Reyes", "until": NOW + timedelta(hours=4)},
     ("consent", "code_person"): {
         "holders": "It is the reference of SOFIA MARCHETTI ••5601, DANIEL OKAFOR ••6994.",

@@ -343,6 +343,8 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
         return None
     except CountersignError as error:
         return Later(str(error))
+    if local_facts.other_card(operation, partner):
+        return _TAMPERED
     if operation.handling.needs_our_records:
         async with core.store.read() as tx:
             facts = {**facts, **await local_facts.facts(tx, operation, request.program)}

@@ -175,7 +175,7 @@ async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) ->
     )
     if approved.is_batch:
         await batch_approval.approve_rows(tx, core, approved, made)
-    tx.after_commit(lambda: core.carrier.wake(approved.id))
+    await core.carry_out(tx, approved)
     return approved
 
 

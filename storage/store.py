@@ -22,7 +22,7 @@ from storage.database import Database, FileLock
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import Tx
+from storage.transaction import ChainEnd, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -57,6 +57,7 @@ class Store:
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        self._chain_end = ChainEnd()
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (
@@ -111,7 +112,13 @@ class Store:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         async with self.write_turn, self._writer.begin() as connection:
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
+            tx = Tx(
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=True,
+                chain_end=self._chain_end,
+            )
             yield tx
         tx.committed()
 

@@ -21,18 +21,22 @@ from bot.domain.errors import (
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.operations import Operation
-from bot.services import shared_look
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage.operators import people
 
+# A click that decides uses a look at the groups that began so many seconds before it at most: Slack allows some twenty
+# of them a minute. Who clicked, and who asked, is looked up for each click.
+DECIDED_WITHIN_S = 3.0
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
 async def member(core: Core, slack_id: str) -> Actor:
     """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated."""
+    asked_s = core.clock.monotonic()
     actor = await core.directory.actor(slack_id)
+    core.people_seen.note(_account(slack_id), asked_s, actor, core.clock)
     async with core.store.begin() as tx:
         await people.put(tx, actor)
     require_full_member(actor, core.directory.home_team)
@@ -115,8 +119,13 @@ async def standing(core: Core) -> Standing:
 
 
 async def roles(core: Core) -> Roles:
-    """As Slack says it now."""
-    return await _roles(core, core.directory.each)
+    """As Slack says it now: by a look that all share who decide within `DECIDED_WITHIN_S`."""
+    return await core.people_seen.lately(
+        _roles_key(core),
+        lambda: _roles(core, core.directory.each),
+        core.clock,
+        within_s=DECIDED_WITHIN_S,
+    )
 
 
 async def require_role(
@@ -165,16 +174,9 @@ class SeenToSend:
     actors: Mapping[str, Actor]
 
 
-async def seen_to_send(
-    core: Core, slack_ids: Collection[str], *, within_s: float = shared_look.GOOD_FOR_S
-) -> SeenToSend:
+async def seen_to_send(core: Core, slack_ids: Collection[str], *, within_s: float) -> SeenToSend:
     """For the check before sending: readings begun less than `within_s` ago. Raises LookupFailed."""
     ids, seen, clock = sorted(set(slack_ids)), core.people_seen, core.clock
-
-    async def of_roles() -> Roles:
-        return await seen.at(
-            _roles_key(core), lambda: _roles(core, core.directory.each), clock, within_s=within_s
-        )
 
     async def of_accounts() -> list[Actor]:
         return [
@@ -182,11 +184,8 @@ async def seen_to_send(
             for i in ids
         ]
 
-    if within_s < shared_look.GOOD_FOR_S:
-        # At the same time, or the first would be old by the time the last is read.
-        found, actors = await asyncio.gather(of_roles(), of_accounts())
-    else:
-        found, actors = await of_roles(), await of_accounts()
+    # At the same time, or the first would be old by the time the last is read.
+    found, actors = await asyncio.gather(_roles_seen(core, within_s), of_accounts())
     return SeenToSend(found, dict(zip(ids, actors, strict=True)))
 
 
@@ -194,6 +193,12 @@ def seen_to_send_since(core: Core, slack_ids: Collection[str]) -> float | None:
     """When the oldest of those readings began, by the monotonic clock; None where nothing was read."""
     begun = [core.people_seen.begun_at(about) for about in (_roles_key(core), *map(_account, slack_ids))]
     return min((at for at in begun if at is not None), default=None)
+
+
+async def _roles_seen(core: Core, within_s: float) -> Roles:
+    return await core.people_seen.at(
+        _roles_key(core), lambda: _roles(core, core.directory.each), core.clock, within_s=within_s
+    )
 
 
 def _roles_key(core: Core) -> Hashable:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, select
 
@@ -15,10 +16,24 @@ from storage.transaction import Tx
 # What is asked before anything is sent is built once.
 _PROGRAM: BindParameter[str] = bindparam("program")
 _P = t.program.c
-_KEY = select(_P.paused_at, _P.drafts_since, _P.drafts_until).where(_P.name == _PROGRAM)
-_KEY_LOCKED = _KEY.with_for_update(read=True)
-_PAUSED = select(t.pause.c.program).where(t.pause.c.program == _PROGRAM)
-_HELD = select(t.held_endpoint.c.endpoint).where(t.held_endpoint.c.program == _PROGRAM)
+_HOLD = select(_P.name).where(_P.name == _PROGRAM).with_for_update(read=True)
+COLUMNS = (
+    _P.paused_at,
+    _P.drafts_since,
+    _P.drafts_until,
+    t.pause.c.program.label("paused_program"),
+    t.held_endpoint.c.endpoint.label("held"),
+)
+"""What `stopped` is made of, of a program with its pause and each endpoint that its key may not call."""
+_OF = (
+    select(*COLUMNS)
+    .select_from(
+        t.program.outerjoin(t.pause, t.pause.c.program == _P.name).outerjoin(
+            t.held_endpoint, t.held_endpoint.c.program == _P.name
+        )
+    )
+    .where(_P.name == _PROGRAM)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +69,26 @@ class Stopped:
 
 async def of(tx: Tx, program: str) -> Stopped:
     """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
-    of_it = {"program": program}
-    # First of all: a pause that begins waits here, see `pauses.put`.
-    row = (await tx.run(_KEY_LOCKED if tx.writes else _KEY, of_it)).one_or_none()
-    paused_at, drafts_since, drafts_until = (
-        (row.paused_at, row.drafts_since, row.drafts_until) if row else (None,) * 3
-    )
-    paused = (await tx.run(_PAUSED, of_it)).one_or_none()
-    held = frozenset((await tx.run(_HELD, of_it)).scalars())
+    if tx.writes:
+        await hold(tx, program)
+    return stopped(tuple(row) for row in (await tx.run(_OF, {"program": program})).all())
+
+
+async def hold(tx: Tx, program: str) -> None:
+    """No pause of it begins before this transaction ends, see `pauses.put`. SQLite's write lock does so already.
+
+    What stands in the way is read after it, in a statement of its own: one that waited for the lock sees what was
+    before it.
+    """
+    if tx.is_postgres:
+        await tx.run(_HOLD, {"program": program})
+
+
+def stopped(rows: Iterable[Sequence[Any]]) -> Stopped:
+    """From what a statement with `COLUMNS` told, the same row several times or with other endpoints."""
+    found = list(rows)
+    if not found:
+        return Stopped(False, False, frozenset())
+    paused_at, drafts_since, drafts_until, paused, _ = found[0]
+    held = frozenset(row[-1] for row in found if row[-1] is not None)
     return Stopped(paused_at is not None, paused is not None, held, drafts_since, drafts_until)

@@ -132,14 +132,18 @@ async def test_the_last_look_sends_nothing_on_the_approval_of_somebody_slack_was
     world: World,
 ) -> None:
     request = await world.top_up("50")
-    look = await presend_checks.may_go(world.core, request, world.core.partners["main"])
+    async with world.store.begin() as tx:
+        kept = await presend_checks.kept_of(tx, world.core, request)
+        assert kept is not None
+        recorded = await presend_checks.by_our_records(tx, world.core, kept)
+    look = await presend_checks.may_go(world.core, request, world.core.partners["main"], recorded)
     assert isinstance(look, presend_checks.Cleared)
     words = [replace(word, actor=CAROL) for word in look.approved.words]
     of_carol = replace(look, approved=replace(look.approved, words=words))
 
     async with world.store.begin() as tx:
-        as_asked = await presend_checks.last_look(tx, world.core, request, look)
-        of_another = await presend_checks.last_look(tx, world.core, request, of_carol)
+        as_asked = await presend_checks.last_look(tx, world.core, kept, look)
+        of_another = await presend_checks.last_look(tx, world.core, kept, of_carol)
 
     assert as_asked == look
     assert isinstance(of_another, presend_checks.Later)

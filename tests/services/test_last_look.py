@@ -188,9 +188,9 @@ class SlowSlack:
 
 async def test_people_are_looked_at_again_where_slack_took_long_to_answer(world: World) -> None:
     request = await world.top_up("50")
-    slack = SlowSlack(world, [1, 9, 0])
-    await world.advance(10)
-    at(world, "execution.before_claim", lambda: world.clock.advance(5))
+    slack = SlowSlack(world, [1, 16, 0])
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+    at(world, "execution.before_claim", lambda: world.clock.advance(12))
 
     after = await execute(world, request)
 
@@ -202,7 +202,8 @@ async def test_nothing_is_sent_on_an_old_look_however_long_slack_is_slow_and_it_
     world: World,
 ) -> None:
     request = await world.top_up("50")
-    slack = SlowSlack(world, [9])
+    slack = SlowSlack(world, [16])
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     after = await execute(world, request)
 
@@ -316,6 +317,7 @@ async def test_while_slack_cannot_say_who_people_are_what_is_urgent_goes_out_and
 ) -> None:
     request = await asked(world, kind)
     await world.approve(request)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)  # what the click saw is too old
     world.people.broken = True
 
     after = await execute(world, request)
@@ -373,6 +375,7 @@ async def test_freeze_now_beats_an_unfreeze_that_was_held_when_it_was_pressed(wo
     await world.tell(f"cards/{card}", {"status": "FROZEN"})
     unfreeze = await world.ask("card_unfreeze", {"card": card})
     await world.approve(unfreeze)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     world.people.broken = True
     assert (await execute(world, unfreeze)).state is State.APPROVED, "Slack could not be asked"
     world.people.broken = False

@@ -439,7 +439,10 @@ class Operation(ABC):
         return None
 
     def changed_card(self, outcome: Outcome) -> str | None:
-        """The id of the card that a success has changed or made, to be read again; None = no card."""
+        """The id of the card that a success has changed or made, to be read again; None = none that is listed otherwise
+        now."""
+        if not (self.moves_money or self.leaves_card):
+            return None
         return next((self.values[field.name] for field in self.declared if field.card), None)
 
     @property

@@ -28,6 +28,9 @@ from storage.operators import people
 # A click that decides uses a look at the groups that began so many seconds before it at most: Slack allows some twenty
 # of them a minute. Who clicked, and who asked, is looked up for each click.
 DECIDED_WITHIN_S = 3.0
+# Who was looked up is kept again so many seconds after the last time.
+KEPT_AGAIN_AFTER_S = 60.0
+MOST_KEPT = 1_000
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
@@ -37,8 +40,13 @@ async def member(core: Core, slack_id: str) -> Actor:
     asked_s = core.clock.monotonic()
     actor = await core.directory.actor(slack_id)
     core.people_seen.note(_account(slack_id), asked_s, actor, core.clock)
-    async with core.store.begin() as tx:
-        await people.put(tx, actor)
+    kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
+    if kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S:
+        async with core.store.begin() as tx:
+            await people.put(tx, actor)
+        if len(core.people_kept) >= MOST_KEPT:
+            core.people_kept.clear()
+        core.people_kept[slack_id] = (actor, asked_s)
     require_full_member(actor, core.directory.home_team)
     return actor
 
@@ -202,7 +210,9 @@ async def _roles_seen(core: Core, within_s: float) -> Roles:
 
 
 def _roles_key(core: Core) -> Hashable:
-    return ("roles", id(core.policy))
+    """One look for those whose delegations are in force now: the end of one takes effect at once."""
+    now = core.clock.now()
+    return ("roles", id(core.policy), tuple(d.in_force(now) for d in core.policy.delegations))
 
 
 def _account(slack_id: str) -> Hashable:

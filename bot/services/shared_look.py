@@ -17,8 +17,8 @@ from bot.partner.errors import PartnerError
 
 T = TypeVar("T")
 
-# Five looks a minute, of the some twenty that Slack allows.
-GOOD_FOR_S = 12.0
+# Six looks a minute where it fails, of the some twenty that Slack allows.
+FAILED_FOR_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,9 @@ class _Seen:
     ended_at: float
     value: Any
     error: CountersignError | PartnerError | None
+
+    def good_for_s(self, within_s: float) -> float:
+        return within_s if self.error is None else min(within_s, FAILED_FOR_S)
 
 
 class SharedLooks:
@@ -41,14 +44,16 @@ class SharedLooks:
         self._turns: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def at(
-        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float = GOOD_FOR_S
+        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float
     ) -> T:
         """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised."""
         came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
             failed_meanwhile = seen is not None and seen.error is not None and seen.ended_at > came_at
-            if seen is None or not (failed_meanwhile or clock.monotonic() - seen.at < within_s):
+            if seen is None or not (
+                failed_meanwhile or clock.monotonic() - seen.at < seen.good_for_s(within_s)
+            ):
                 seen = self._seen[about] = await self._ask(ask, clock)
         if seen.error is not None:
             raise seen.error

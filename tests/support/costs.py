@@ -69,11 +69,19 @@ def _statements(store: Store, cost: Cost) -> Iterator[None]:
 def _slack(world: World, cost: Cost) -> Iterator[None]:
     directory: Any = world.people
     before = {name: getattr(directory, name) for name in ("actor", "each", "members", "members_lately")}
+    inside = False
 
     def counting(name: str) -> Any:
         async def asked(*given: Any) -> Any:
+            nonlocal inside
+            if inside:  # one question asked by way of another is one
+                return await before[name](*given)
             cost.slack.append(name)
-            return await before[name](*given)
+            inside = True
+            try:
+                return await before[name](*given)
+            finally:
+                inside = False
 
         return asked
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -141,9 +141,15 @@ async def read_queued_balances(core: Core, program: str, card_ids: Sequence[str]
 
 
 async def refresh_card(
-    core: Core, program: str, card_id: str, *, lane: Lane = Lane.PEOPLE
+    core: Core,
+    program: str,
+    card_id: str,
+    *,
+    lane: Lane = Lane.PEOPLE,
+    then: Callable[[Tx], Awaitable[None]] | None = None,
 ) -> CardWithBalance:
-    """Read one card live and keep it in the directory. Raises PartnerError.
+    """Read one card live and keep it in the directory, with what `then` does in the same transaction. Raises
+    PartnerError.
 
     A card that has just been ordered may have no number yet: then its reading stays to be made.
     """
@@ -163,6 +169,8 @@ async def refresh_card(
                 if queued is not None and queued.value["request"]:
                     balance_usd = None if entry.status == DELETED else entry.balance_usd
                     await _complete(tx, core, queued.value["request"], card_id, balance_usd)
+        if then is not None:
+            await then(tx)
     return found
 
 

@@ -157,9 +157,10 @@ class Poller:
             await card_sync.read_queued_balances(self._core, program, moved)
         for card_id, since in queued.items():
             if await self._is_its_turn(program, card_id, since):
-                read_at = self._core.clock.now()
-                await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
-                await card_rules.look_at(self._core, card_id, read_at)
+                look = partial(
+                    card_rules.look_at, core=self._core, card_id=card_id, read_at=self._core.clock.now()
+                )
+                await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND, then=look)
 
     async def _is_its_turn(self, program: str, card_id: str, since: datetime) -> bool:
         """At every turn at first; a card that goes on without its number is asked for less and less."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack
+from functools import partial
 
 from bot.domain.requests import State
 from bot.partner.client import PartnerClient
@@ -75,12 +76,11 @@ async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered
             await programs.release(tx, core, request.program, claim.operation.endpoint.value)
     # What a card holds is read soon for all that moved, by one call: see `Poller.moved`.
     if answered.changed_card is not None and not claim.operation.changes_the_balance_alone:
-        read_at = core.clock.now()
+        look = partial(card_rules.look_at, core=core, card_id=answered.changed_card, read_at=core.clock.now())
         try:
             # What cannot wait may be due again in seconds, and is not taken up before this ends.
             async with asyncio.timeout(api_call.READ_WITHIN_S if claim.is_urgent else None):
-                await card_sync.refresh_card(core, request.program, answered.changed_card)
-            await card_rules.look_at(core, answered.changed_card, read_at)
+                await card_sync.refresh_card(core, request.program, answered.changed_card, then=look)
         except (PartnerError, TimeoutError) as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)

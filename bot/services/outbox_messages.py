@@ -98,7 +98,7 @@ async def tell_requester(
         return
     is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
     shown_at = None
-    if is_news and (is_bad or is_loud or not _was_just_told(tx, request)):
+    if is_news and (is_bad or is_loud or not _was_shown_lately(tx, request)):
         subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
         shown_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
     key = (request.id, request.version)
@@ -112,8 +112,8 @@ async def tell_requester(
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 
 
-def _was_just_told(tx: Tx, request: Request) -> bool:
-    """Of its approval, which is told in the transaction that approves it."""
+def _was_shown_lately(tx: Tx, request: Request) -> bool:
+    """Its approval was: that is put into the outbox in the transaction that approves it."""
     return (
         request.approved_at is not None
         and not request.break_glass

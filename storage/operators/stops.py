@@ -85,7 +85,7 @@ async def hold(tx: Tx, program: str) -> None:
 
 
 def stopped(rows: Iterable[Sequence[Any]]) -> Stopped:
-    """From what a statement with `COLUMNS` told, the same row several times or with other endpoints."""
+    """From what a statement with `COLUMNS` found, the same row several times or with other endpoints."""
     found = list(rows)
     if not found:
         return Stopped(False, False, frozenset())

@@ -32,6 +32,9 @@ T = TypeVar("T")
 # A click that decides uses a look at the groups that began so many seconds before it at most: Slack allows some twenty
 # of them a minute. Who clicked, and who asked, is looked up for each click.
 DECIDED_WITHIN_S = 3.0
+# Who is only shown something, a preview or the terms, was looked up within so many seconds: Slack allows some hundred
+# look-ups of a person a minute. What is submitted and decided then is checked for itself.
+SHOWN_WITHIN_S = 60.0
 # Who was looked up is kept again so many seconds after the last time.
 KEPT_AGAIN_AFTER_S = 60.0
 MOST_KEPT = 1_000
@@ -39,10 +42,13 @@ MOST_KEPT = 1_000
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
-async def member(core: Core, slack_id: str) -> Actor:
-    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated."""
+async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
+    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated.
+
+    For what is only shown, by a look that began up to `within_s` before.
+    """
     asked_s = core.clock.monotonic()
-    actor = await account(core, slack_id)
+    actor = await _account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
     if kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S:
         async with core.store.begin() as tx:
@@ -54,6 +60,11 @@ async def member(core: Core, slack_id: str) -> Actor:
     return actor
 
 
+async def _account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
+    ask = partial(core.directory.actor, slack_id)
+    return await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
+
+
 async def account(core: Core, slack_id: str) -> Actor:
     """The account as Slack says it now; what is sent soon on the same decision is sent by this look. Raises
     LookupFailed."""
@@ -63,15 +74,17 @@ async def account(core: Core, slack_id: str) -> Actor:
     return actor
 
 
-async def require_member(core: Core, slack_id: str, *, action: str, subject: str = "") -> Actor:
+async def require_member(
+    core: Core, slack_id: str, *, action: str, subject: str = "", within_s: float = 0
+) -> Actor:
     """As `member`, and a refusal is audited; that Slack cannot say who it is, is none."""
     async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
-        return await member(core, slack_id)
+        return await member(core, slack_id, within_s=within_s)
 
 
-async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
+async def require_requester(core: Core, slack_id: str, *, action: str, within_s: float = 0) -> Actor:
     """A full member who may ask: anybody, unless `people.requesters` names some."""
-    actor = await require_member(core, slack_id, action=action)
+    actor = await require_member(core, slack_id, action=action, within_s=within_s)
     names = core.policy.people.requesters
     if names and slack_id not in await core.directory.members(names):
         async with audited_refusal(core, slack_id, action):
@@ -81,10 +94,12 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
     return actor
 
 
-async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
+async def require_may_ask(
+    core: Core, slack_id: str, cls: type[Operation], *, action: str, within_s: float = 0
+) -> Actor:
     """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
-        return await require_requester(core, slack_id, action=action)
+        return await require_requester(core, slack_id, action=action, within_s=within_s)
     names = core.policy.people.admins or core.policy.people.approvers
     text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)

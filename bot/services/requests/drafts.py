@@ -188,7 +188,13 @@ async def preview(core: Core, draft: Draft) -> Preview:
 
 
 async def _preview(core: Core, draft: Draft) -> Preview:
-    await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
+    await people.require_may_ask(
+        core,
+        draft.owner,
+        core.kinds[draft.kind],
+        action=f"{draft.kind}.preview",
+        within_s=people.SHOWN_WITHIN_S,
+    )
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
     standing = await people.standing_lately(core)

@@ -49,7 +49,10 @@ class ChainEnd:
 
 
 class Tx:
-    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
+    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
+
+    `versions`: the numbers of signed rows that this process has seen committed, by table and key.
+    """
 
     def __init__(
         self,
@@ -58,12 +61,14 @@ class Tx:
         vault: Vault,
         now: datetime,
         writes: bool,
+        versions: dict[tuple[str, str], int],
         chain_end: ChainEnd | None = None,
     ) -> None:
         self.connection = connection
         self.vault = vault
         self.now = now
         self.writes = writes
+        self.versions = versions
         self.chain_end = chain_end or ChainEnd()
         self._callbacks: list[Callable[[], None]] = []
 

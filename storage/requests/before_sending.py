@@ -54,9 +54,11 @@ async def of(tx: Tx, request_id: str, *, others: Collection[str] | None) -> Kept
     first, width = rows[0], len(COLUMNS)
     request = Request(*first[:width])
     made = {row.decision_id: _decision(row) for row in rows if row.decision_id is not None}
-    stopped = stops.stopped(
-        (row.paused_at, row.drafts_since, row.drafts_until, row.paused_program, row.held) for row in rows
-    )
+    seen = [row._mapping for row in rows]
+    if first.program_name is None:
+        stopped = await stops.of(tx, request.program)
+    else:
+        stopped = stops.stopped(tx, request.program, seen)
     found = {row.other_id for row in rows if row.other_id is not None}
     sealed = (first.sealed_private, first.sealed_body)
     return Kept(request, list(made.values()), stopped, tuple(sorted(found)), sealed)
@@ -80,9 +82,7 @@ def _asked(*, with_kinds: bool) -> Select[Any]:
     if with_kinds:
         on_target.append(other.kind.in_(bindparam("kinds", expanding=True)))
     joined = (
-        t.request.outerjoin(t.program, t.program.c.name == _R.program)
-        .outerjoin(t.pause, t.pause.c.program == _R.program)
-        .outerjoin(t.held_endpoint, t.held_endpoint.c.program == _R.program)
+        stops.joined(t.request.outerjoin(t.program, t.program.c.name == _R.program))
         .outerjoin(t.decision, _D.request_id == _R.id)
         .outerjoin(_OTHER, and_(*on_target))
     )

@@ -33,7 +33,7 @@ class Cost:
     def shown(self) -> str:
         """For the message of a test that fails."""
         lines = [f"{self.writes} writing, {self.reads} reading, {len(self.statements)} statements"]
-        return "\n".join([*lines, *self.statements, *self.api_calls, *self.slack])
+        return "\n".join([*lines, *(one[:100] for one in self.statements), *self.api_calls, *self.slack])
 
 
 @contextmanager

@@ -116,6 +116,12 @@ def run_bot(
     no_migrate: Annotated[
         bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
     ] = False,
+    roles: Annotated[
+        str,
+        typer.Option(
+            help="What this process does, on PostgreSQL: any of slack, web and worker, with commas."
+        ),
+    ] = "slack,web,worker",
 ) -> None:
     """Run the bot in production. Settings come from the environment, decisions from countersign.toml.
 
@@ -124,7 +130,7 @@ def run_bot(
     from bot.cli.production import run_production
     from bot.cli.serving import run
 
-    run(run_production(migrate=not no_migrate))
+    run(run_production(migrate=not no_migrate, roles=roles))
 
 
 @app.command()

@@ -5,6 +5,7 @@ Built once by `app`; the Web API, the acts of people and the control calls all w
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -17,7 +18,18 @@ from sandbox.slack.faults import Faults
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rate_limits import Rates
-from sandbox.slack.state import AgentSurface, Cast, Manifest, Persist, ResponseUrls, Store, Triggers, Views
+from sandbox.slack.state import (
+    AgentSurface,
+    Cast,
+    Channel,
+    Manifest,
+    Persist,
+    ResponseUrls,
+    Store,
+    Triggers,
+    Views,
+    messages,
+)
 from sandbox.slack.tour import Step
 
 KEPT_CALLS = 2000
@@ -50,6 +62,17 @@ class Options:
             raise ValueError("at most 1 post a second and bursts of 3")
 
 
+@dataclass
+class Scheduled:
+    """A message that waits for its time (`post_at`, seconds); `content` is as `message_content` gives it."""
+
+    id: str
+    channel: str
+    post_at: int
+    created_at: int
+    content: Json
+
+
 class Workspace:
     """The stand-in's state and parts. `base_url` is known once the server listens."""
 
@@ -72,6 +95,7 @@ class Workspace:
         self.response_urls = ResponseUrls(clock, self.ids)
         self.rates = Rates(clock, options.posts_per_second, options.posts_burst)
         self.faults = Faults()
+        self.scheduled: list[Scheduled] = []
         self.calls: deque[Json] = deque(maxlen=KEPT_CALLS)
         self._seq = 0
         self.delivery = Delivery(
@@ -148,8 +172,39 @@ class Workspace:
         envelopes = [{"what": "envelope", **_without(one.as_json(), "ack_payload")} for one in records]
         return sorted(calls + envelopes, key=lambda line: int(line["seq"]))[-WIRE_LINES:]
 
+    def schedule(self, waiting: Scheduled) -> None:
+        """Write a message when its time comes, by the real clock or when the clock is moved."""
+        self.scheduled.append(waiting)
+        delay = max(0.0, waiting.post_at - self.clock.now())
+        asyncio.get_running_loop().call_later(delay, self.post_due)
+
+    def post_due(self) -> None:
+        """Write every scheduled message whose time has come."""
+        due = [one for one in self.scheduled if one.post_at <= self.clock.now()]
+        for one in sorted(due, key=lambda waiting: waiting.post_at):
+            self.scheduled.remove(one)
+            channel = self.store.channels.get(one.channel)
+            if channel is None or channel.archived:
+                continue
+            message = messages.bot_message(self.ids, self.manifest.bot_name, channel.created_at, one.content)
+            self.store.put_message(channel.id, message)
+            self.events.message_posted(channel, message)
+
+    def join(self, channel: Channel, user: str, inviter: str = "") -> None:
+        """Somebody comes into a channel."""
+        channel.members.append(user)
+        self.store.put_channel(channel)
+        self.events.member("member_joined_channel", channel, user, inviter)
+
+    def leave(self, channel: Channel, user: str) -> None:
+        """Somebody leaves a channel, or is taken out of it."""
+        self.events.member("member_left_channel", channel, user)
+        channel.members.remove(user)
+        self.store.put_channel(channel)
+
     def reset(self) -> None:
         """The seed world again; connections and tokens stay."""
+        self.scheduled.clear()
         self.faults.clear()
         self.views.reset()
         self.agent.reset()

@@ -40,7 +40,7 @@ WRONG: list[tuple[str, Json, str]] = [
     (
         "people",
         {"id": "U0BOB", "phone": "1"},
-        "unknown field 'phone' (known: deleted, id, is_bot, is_restricted, is_stranger,"
+        "unknown field 'phone' (known: deleted, email, id, is_bot, is_restricted, is_stranger,"
         " is_ultra_restricted, name, real_name, team_id, tz)",
     ),
     ("groups", {"handle": "x", "users": ["U9"]}, "there is no person 'U9'"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.slack.web_api import METHODS
+from sandbox.slack.web_api import METHODS, collaboration
 from tests.sandbox_slack.recording import Recording, record
 
 Json = dict[str, Any]
@@ -29,7 +29,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 
 
 def test_the_run_answers_every_method(recording: Recording) -> None:
-    assert sorted(set(METHODS) - set(recording.answers)) == []
+    # Those of `collaboration` have a test of their own and are not in the recordings.
+    assert sorted(set(METHODS) - set(collaboration.METHODS) - set(recording.answers)) == []
 
 
 # Recorded payloads

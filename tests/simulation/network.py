@@ -232,6 +232,7 @@ class SlackRequest:
         self.headers = headers
         self.query: Json = query or {}
         self.content_type = body[0]
+        self.charset = "utf-8"
         self.transport = self
         self.cut = False
         self._body = body[1]

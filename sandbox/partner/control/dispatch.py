@@ -14,6 +14,7 @@ from sandbox.partner.control import (
     account_calls,
     blockchain_calls,
     card_calls,
+    description,
     simulator_calls,
     spending_calls,
 )
@@ -31,8 +32,14 @@ def _listed(call: ControlCall) -> dict[str, str]:
     return {"method": call.method, "path": path, "summary": (call.run.__doc__ or "").partition("\n")[0]}
 
 
+def read_description(world: World, form: Nothing) -> Reply:
+    """The control calls as OpenAPI 3.1, from the forms that check their bodies."""
+    return description.document(CALLS)
+
+
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "", Nothing, read_index),
+    ControlCall("GET", "openapi.json", Nothing, read_description),
     *simulator_calls.CALLS,
     *account_calls.CALLS,
     *card_calls.CALLS,

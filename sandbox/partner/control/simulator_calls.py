@@ -16,7 +16,7 @@ from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.purchases import declines
 from sandbox.partner.routes import OPERATIONS, table
 from sandbox.partner.scenarios import SCENARIOS, catalogue
-from sandbox.partner.state import Snapshot, World
+from sandbox.partner.state import SCHEMA_VERSION, Snapshot, World
 
 _YEARS = (2000, 2199)
 _SNAPSHOTS_MOST = 20
@@ -35,6 +35,14 @@ class ClockChange(Form):
     mode: Literal["realtime", "frozen"] | None = None
     set: Utc | None = None
     advance_seconds: Annotated[float, msgspec.Meta(ge=0, le=10**10)] | None = None
+
+
+class SnapshotFile(Form):
+    """What `GET snapshot` answered."""
+
+    half: Literal["partner"]
+    version: int
+    content: str
 
 
 def reset(world: World, form: Reset) -> Reply:
@@ -124,6 +132,24 @@ def restore_snapshot(world: World, form: Nothing, name: str) -> Reply:
     return {"snapshot": name, "clock": codec.stamp(world.clock.now())}
 
 
+def write_snapshot(world: World, form: Nothing) -> Reply:
+    """Everything as it is now, for a file: no API key is in it, and what the journal masks on disk is masked."""
+    return {"half": "partner", "version": SCHEMA_VERSION, "content": world.store.written_out()}
+
+
+def read_snapshot(world: World, form: SnapshotFile) -> Reply:
+    """Everything as it was when the file was written: accounts, API keys, clock and seed included."""
+    if form.version != SCHEMA_VERSION:
+        raise Wrong(f"version: the file is of version {form.version}, this simulator of {SCHEMA_VERSION}")
+    try:
+        taken = world.store.read_in(form.content)
+    except ValueError as error:
+        raise Wrong(f"content: {error}") from error
+    world.restore(Snapshot(taken, {}))
+    taken.close()
+    return {"clock": codec.stamp(world.clock.now()), "seed": world.seed}
+
+
 def read_state(world: World, form: Nothing) -> Reply:
     """The whole truth of the simulator, without a secret."""
     return state_view.state(world)
@@ -148,6 +174,8 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "faults", Nothing, list_faults),
     ControlCall("POST", "faults", Fault, set_fault),
     ControlCall("DELETE", "faults", Nothing, clear_faults),
+    ControlCall("GET", "snapshot", Nothing, write_snapshot),
+    ControlCall("POST", "snapshot", SnapshotFile, read_snapshot),
     ControlCall("POST", "snapshots/{}", Nothing, take_snapshot),
     ControlCall("POST", "snapshots/{}/restore", Nothing, restore_snapshot),
     ControlCall("POST", "scenarios/{}", Nothing, play_scenario),

@@ -23,6 +23,7 @@ from sandbox.partner.server import answering
 from sandbox.partner.state import World
 
 BODY_CAP = 256 * 1024  # a thousand card ids take 40 KB
+SNAPSHOT_CAP = 64 * 1024 * 1024
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -62,7 +63,10 @@ def application(world: World, *, is_open: bool = False) -> web.Application:
         return _sent(request, answer)
 
     async def controlled(request: web.Request) -> web.StreamResponse:
-        path, given = request.match_info.get("path", ""), (await _request_of(request)).body
+        path = request.match_info.get("path", "")
+        if path == "snapshot":
+            request = request.clone(client_max_size=SNAPSHOT_CAP)
+        given = (await _request_of(request)).body
         if given is None:
             refused = {"error": f"The body is not readable or above {BODY_CAP} bytes."}
             return web.Response(status=413, body=codec.encode(refused), content_type="application/json")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from sandbox.partner.state.clock import Clock
 from sandbox.partner.state.ids import KEY_PREFIX, Ids
-from sandbox.partner.state.store import CARD_BLOCK, Store
+from sandbox.partner.state.store import CARD_BLOCK, SCHEMA_VERSION, Store
 from sandbox.partner.state.world import Snapshot, UnderWay, World, stamp_now
 
 __all__ = [
     "CARD_BLOCK",
     "KEY_PREFIX",
+    "SCHEMA_VERSION",
     "Clock",
     "Ids",
     "Snapshot",

@@ -6,8 +6,10 @@ was committed is there afterwards, which is what the two commits of a top-up are
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any
@@ -149,6 +151,8 @@ ALTER TABLE challenges ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
 
 _STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 SCHEMA_VERSION = len(_STEPS)
+
+_JOURNAL_MODE = slice(18, 20)  # of a database file's header
 
 # What a reset empties. Accounts, API keys and notes survive it.
 RESET_TABLES = (
@@ -294,6 +298,31 @@ class Store:
         """The whole content, in memory."""
         taken = sqlite3.connect(":memory:")
         self._db.backup(taken)
+        return taken
+
+    def written_out(self) -> str:
+        """The whole content as text: compressed, in Base64."""
+        taken = self.copy()
+        try:
+            content = bytearray(taken.serialize())
+        finally:
+            taken.close()
+        content[_JOURNAL_MODE] = b"\x01\x01"  # not WAL, which a database in memory cannot be opened in
+        return base64.b64encode(zlib.compress(bytes(content), 9)).decode()
+
+    @staticmethod
+    def read_in(text: str) -> sqlite3.Connection:
+        """A copy for `put_back` from what `written_out` wrote. Raises ValueError for anything else."""
+        taken = sqlite3.connect(":memory:")
+        try:
+            taken.deserialize(zlib.decompress(base64.b64decode(text, validate=True)))
+            version = taken.execute("PRAGMA user_version").fetchone()[0]
+        except (ValueError, zlib.error, sqlite3.Error) as error:
+            taken.close()
+            raise ValueError("not the content of a simulator") from error
+        if version != SCHEMA_VERSION:
+            taken.close()
+            raise ValueError(f"of version {version}, this is {SCHEMA_VERSION}")
         return taken
 
     def put_back(self, taken: sqlite3.Connection) -> None:

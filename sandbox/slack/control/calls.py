@@ -126,11 +126,29 @@ async def _home(workspace: Workspace, body: Json) -> Json:
 
 
 async def _shortcut(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text, ts=text, callback_id=text))
-    done = await interactions.use_shortcut(
-        workspace, given["user"], given["channel"], given["ts"], given["callback_id"]
-    )
+    given = take(body, Fields(user=text, callback_id=text).optional(channel=text, ts=text))
+    user, callback_id = given["user"], given["callback_id"]
+    if "channel" not in given and "ts" not in given:
+        return {"ok": True, "outcome": await interactions.use_global_shortcut(workspace, user, callback_id)}
+    if "channel" not in given or "ts" not in given:
+        raise BadAct("say which message: channel and ts; a global shortcut has neither")
+    done = await interactions.use_shortcut(workspace, user, given["channel"], given["ts"], callback_id)
     return {"ok": True, "outcome": done}
+
+
+async def _react(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text, ts=text, name=text).optional(remove=boolean))
+    return workspace_admin.react(workspace, given)
+
+
+async def _join(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text))
+    return workspace_admin.come_or_go(workspace, given, comes=True)
+
+
+async def _leave(workspace: Workspace, body: Json) -> Json:
+    given = take(body, Fields(user=text, channel=text))
+    return workspace_admin.come_or_go(workspace, given, comes=False)
 
 
 async def _edit(workspace: Workspace, body: Json) -> Json:
@@ -154,6 +172,7 @@ async def _people(workspace: Workspace, body: Json) -> Json:
         deleted=boolean,
         team_id=text,
         tz=text,
+        email=text,
     )
     return workspace_admin.change_person(workspace, take(body, fields))
 
@@ -191,6 +210,7 @@ async def _clock(workspace: Workspace, body: Json) -> Json:
         raise BadAct("advance_seconds: the clock only goes forward")
     workspace.clock.advance(seconds)
     workspace.store.clock_moved()
+    workspace.post_due()
     return {"ok": True, "now": workspace.clock.now_iso()}
 
 
@@ -218,6 +238,9 @@ CALLS: dict[str, Call] = {
     "act/upload": _upload,
     "act/home": _home,
     "act/shortcut": _shortcut,
+    "act/react": _react,
+    "act/join": _join,
+    "act/leave": _leave,
     "act/edit": _edit,
     "act/delete": _delete,
     "people": _people,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandbox.slack.errors import BadAct, SlackError
+from sandbox.slack.interactions import actors
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Group, Person, messages
 from sandbox.slack.web_api import check_blocks
@@ -23,12 +24,15 @@ def change_person(workspace: Workspace, given: Json) -> Json:
         raise BadAct("the app's own user is not changed")
     if "tz" in given:
         _check_zone(given["tz"])
+    is_new = person is None
     if person is None:
         person = _new_person(workspace, given)
     else:
         for key, value in given.items():
             setattr(person, key, value)
     store.put_person(person)
+    if is_new:
+        workspace.events.person_joined(person)
     workspace.events.person_changed(person)
     return {"ok": True, "person": person.as_json()}
 
@@ -137,3 +141,33 @@ def delete_message(workspace: Workspace, given: Json) -> Json:
     workspace.store.remove_message(channel.id, message)
     workspace.events.message_deleted(channel, message)
     return {"ok": True, "outcome": {"ts": message["ts"]}}
+
+
+def react(workspace: Workspace, given: Json) -> Json:
+    """Somebody reacts to a message, or with `remove` takes it back. Answers `{ok, reactions}`. Raises BadAct."""
+    who = actors.find_person(workspace, given["user"])
+    channel = actors.find_channel(workspace, who, given["channel"])
+    message = workspace.store.message(channel.id, given["ts"])
+    if message is None:
+        raise BadAct(f"there is no message {given['ts']} in {channel.name}")
+    name, back = given["name"].strip(":"), given.get("remove", False)
+    change = messages.unreact if back else messages.react
+    if not change(message, who.id, name):
+        raise BadAct(f"{who.name} has {'not ' if back else ''}reacted with {name}")
+    workspace.store.put_message(channel.id, message)
+    workspace.events.reacted("reaction_removed" if back else "reaction_added", channel, message, who.id, name)
+    return {"ok": True, "reactions": message.get("reactions", [])}
+
+
+def come_or_go(workspace: Workspace, given: Json, *, comes: bool) -> Json:
+    """Somebody joins a channel or leaves it; `user` may be the app, whom people invite and remove. Raises BadAct."""
+    store = workspace.store
+    channel = store.channels.get(given["channel"]) or store.channel_named(given["channel"])
+    if channel is None or channel.is_im:
+        raise BadAct(f"there is no channel {given['channel']!r}")
+    if given["user"] not in store.people:
+        raise BadAct(f"there is no person {given['user']!r}")
+    if comes == (given["user"] in channel.members):
+        raise BadAct(f"{given['user']} is {'already' if comes else 'not'} in {channel.name}")
+    (workspace.join if comes else workspace.leave)(channel, given["user"])
+    return {"ok": True, "channel": channel.as_json()}

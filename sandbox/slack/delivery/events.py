@@ -11,7 +11,9 @@ Source: https://docs.slack.dev/apis/events-api and, for each event, https://docs
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.delivery.envelopes import Ack, Delivery, Parcel
@@ -28,6 +30,23 @@ SCOPE_OF = {
     "message.groups": "groups:history",
     "user_change": "users:read",
     "subteam_members_changed": "usergroups:read",
+    "message.mpim": "mpim:history",
+    "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
+    "member_joined_channel": "channels:read",
+    "member_left_channel": "channels:read",
+    "channel_created": "channels:read",
+    "channel_rename": "channels:read",
+    "channel_archive": "channels:read",
+    "channel_unarchive": "channels:read",
+    "pin_added": "pins:read",
+    "pin_removed": "pins:read",
+    "subteam_created": "usergroups:read",
+    "subteam_updated": "usergroups:read",
+    "file_shared": "files:read",
+    "file_deleted": "files:read",
+    "team_join": "users:read",
+    "link_shared": "links:read",
 }
 
 
@@ -109,6 +128,93 @@ class Events:
         }
         self.send(name, event, channel)
 
+    def reacted(
+        self, kind: str, channel: Channel, message: Json, user: str, name: str
+    ) -> asyncio.Task[Ack] | None:
+        """`reaction_added` or `reaction_removed`: somebody's, also the app's own."""
+        if not channel.bot_is_in:
+            return None
+        item = {"type": "message", "channel": channel.id, "ts": message["ts"]}
+        event = {
+            "type": kind,
+            "user": user,
+            "reaction": name,
+            "item": item,
+            "item_user": message.get("user", ""),
+        }
+        return self.send(kind, {**event, "event_ts": self.ids.ts()}, channel)
+
+    def pinned(self, kind: str, channel: Channel, message: Json, user: str) -> None:
+        """`pin_added` or `pin_removed`."""
+        item = {"type": "message", "channel": channel.id, "message": _without_metadata(message)}
+        event = {
+            "type": kind,
+            "user": user,
+            "channel_id": channel.id,
+            "item": item,
+            "event_ts": self.ids.ts(),
+        }
+        self.send(kind, event, channel)
+
+    def member(self, kind: str, channel: Channel, user: str, inviter: str = "") -> asyncio.Task[Ack] | None:
+        """`member_joined_channel` or `member_left_channel`, of a channel that the app is in."""
+        if not channel.bot_is_in:
+            return None
+        event: Json = {
+            "type": kind,
+            "user": user,
+            "channel": channel.id,
+            "channel_type": "G" if channel.is_private else "C",
+            "team": TEAM_ID,
+            "event_ts": self.ids.ts(),
+            **({"inviter": inviter} if inviter else {}),
+        }
+        return self.send(kind, event, channel)
+
+    def channel_changed(self, kind: str, channel: Channel) -> None:
+        """`channel_created`, `channel_rename`, `channel_archive` or `channel_unarchive`, of a public channel."""
+        if channel.is_private:
+            return
+        shown: Json = {"id": channel.id, "name": channel.name, "created": channel.created_at}
+        if kind == "channel_created":
+            shown["creator"] = channel.creator
+        named = (
+            {"channel": shown} if kind in ("channel_created", "channel_rename") else {"channel": channel.id}
+        )
+        actor = {} if named["channel"] is shown else {"user": channel.creator}
+        self.send(kind, {"type": kind, **named, **actor, "event_ts": self.ids.ts()}, channel)
+
+    def group_event(self, kind: str, shown: Json) -> None:
+        """`subteam_created` or `subteam_updated`; `shown` is the user group."""
+        self.send(kind, {"type": kind, "subteam": shown, "event_ts": self.ids.ts()})
+
+    def file_event(self, kind: str, file_id: str, user: str, channel: Channel | None = None) -> None:
+        """`file_shared` (into `channel`) or `file_deleted`."""
+        where = {"channel_id": channel.id} if channel is not None else {}
+        event = {"type": kind, "file_id": file_id, "file": {"id": file_id}, "user_id": user, **where}
+        self.send(kind, {**event, "event_ts": self.ids.ts()}, channel)
+
+    def person_joined(self, person: Person) -> None:
+        """`team_join`: somebody is new in the workspace."""
+        shown = user_json(person, self.clock.now(), with_email="users:read.email" in self.manifest.scopes)
+        self.send("team_join", {"type": "team_join", "user": shown, "event_ts": self.ids.ts()})
+
+    def links_shared(self, channel: Channel, message: Json) -> None:
+        """`link_shared`: a message has links to domains that the manifest names (`features.unfurl_domains`)."""
+        found = []
+        for link in re.findall(r"https?://[^\s<>|]+", str(message.get("text", ""))):
+            host = urlsplit(link).hostname or ""
+            domain = next(
+                (one for one in self.manifest.unfurl_domains if host == one or host.endswith("." + one)), ""
+            )
+            if domain:
+                found.append({"url": link, "domain": domain})
+        if found:
+            event = {"type": "link_shared", "user": message["user"], "channel": channel.id, "links": found}
+            event |= {"message_ts": message["ts"], "source": "conversations_history"}
+            event |= {"is_bot_user_member": channel.bot_is_in, "event_ts": self.ids.ts()}
+            self.send("link_shared", event, channel)
+
     def home_opened(self, person: Person, channel: Channel, tab: str) -> asyncio.Task[Ack] | None:
         """`app_home_opened`: somebody opened the app's `home` or `messages` tab; `channel` is their conversation
         with the app. The view is in it once the app has published one."""
@@ -164,6 +270,8 @@ def _message_subscription(channel: Channel) -> tuple[str, str]:
     """The subscription name and the `channel_type` of messages there."""
     if channel.is_im:
         return "message.im", "im"
+    if channel.is_mpim:
+        return "message.mpim", "mpim"
     return ("message.groups", "group") if channel.is_private else ("message.channels", "channel")
 
 

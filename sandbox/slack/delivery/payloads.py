@@ -146,6 +146,16 @@ def message_shortcut(
     }
 
 
+def global_shortcut(callback_id: str, person: Person, *, action_ts: str, trigger_id: str) -> Json:
+    """`shortcut`: one used from Slack's own menu.
+
+    Source: https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
+    """
+    interaction = _interaction("shortcut", person)
+    del interaction["api_app_id"]
+    return {**interaction, "callback_id": callback_id, "trigger_id": trigger_id, "action_ts": action_ts}
+
+
 def view_action(person: Person, view: View, action: Json, trigger_id: str) -> Json:
     """`block_actions` from a modal or a home tab; `action` is the entry of `actions`.
 

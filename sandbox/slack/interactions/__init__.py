@@ -17,9 +17,19 @@ Source: https://docs.slack.dev/interactivity
 
 from __future__ import annotations
 
-from sandbox.slack.interactions.clicks import click_message, use_shortcut
+from sandbox.slack.interactions.clicks import click_message, use_global_shortcut, use_shortcut
 from sandbox.slack.interactions.commands import command
 from sandbox.slack.interactions.composer import share_files, write
 from sandbox.slack.interactions.modals import open_home
 
-__all__ = ["click_message", "command", "modals", "open_home", "share_files", "use_shortcut", "write"]
+__all__ = [
+    "actors",
+    "click_message",
+    "command",
+    "modals",
+    "open_home",
+    "share_files",
+    "use_global_shortcut",
+    "use_shortcut",
+    "write",
+]

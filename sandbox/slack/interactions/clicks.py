@@ -112,7 +112,7 @@ async def use_shortcut(workspace: Workspace, user: str, channel_key: str, ts: st
     message = workspace.store.message(where.id, ts)
     if message is None:
         raise BadAct(f"there is no message {ts} in {where.name}")
-    declared = workspace.manifest.message_shortcut(callback_id)
+    declared = workspace.manifest.shortcut(callback_id, "message")
     if declared is None:
         raise BadAct(f"the manifest declares no message shortcut {callback_id!r}")
     if not workspace.manifest.interactive or "commands" not in workspace.manifest.scopes:
@@ -129,6 +129,28 @@ async def use_shortcut(workspace: Workspace, user: str, channel_key: str, ts: st
     )
     summary = f"{who.name} used {declared.name}"
     ack = await workspace.delivery.send(Parcel("interactive", "message_action", payload, False, summary))
+    if not ack.acked:
+        workspace.toast(who.id, CLICK_FAILED)
+    return outcome(ack)
+
+
+async def use_global_shortcut(workspace: Workspace, user: str, callback_id: str) -> Json:
+    """Use a shortcut, named by `callback_id`, from Slack's own menu, where no message and no channel belongs to it.
+
+    Answers an outcome. Raises BadAct for a shortcut that the manifest does not declare.
+    """
+    who = find_person(workspace, user)
+    declared = workspace.manifest.shortcut(callback_id, "global")
+    if declared is None:
+        raise BadAct(f"the manifest declares no global shortcut {callback_id!r}")
+    if not workspace.manifest.interactive or "commands" not in workspace.manifest.scopes:
+        workspace.toast(who.id, CLICK_FAILED)
+        return {"acked": False, "ack_ms": None, "reason": "interactivity_not_enabled"}
+    payload = payloads.global_shortcut(
+        declared.callback_id, who, action_ts=workspace.ids.ts(), trigger_id=workspace.triggers.issue(who.id)
+    )
+    parcel = Parcel("interactive", "shortcut", payload, False, f"{who.name} used {declared.name}")
+    ack = await workspace.delivery.send(parcel)
     if not ack.acked:
         workspace.toast(who.id, CLICK_FAILED)
     return outcome(ack)

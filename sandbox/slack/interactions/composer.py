@@ -46,7 +46,9 @@ async def write(workspace: Workspace, user: str, channel_key: str, text: str, th
         raise BadAct(f"a message has 1 to {limits.TYPED_TEXT} characters")
     written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
     message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
-    return await _posted(workspace, where, message)
+    done = await _posted(workspace, where, message)
+    workspace.events.links_shared(where, message)
+    return done
 
 
 async def share_files(workspace: Workspace, user: str, channel_key: str, given: Json) -> Json:
@@ -67,7 +69,10 @@ async def share_files(workspace: Workspace, user: str, channel_key: str, given: 
     shown = [file_objects.file_json(workspace.base_url, file, where) for file in stored]
     written, parts = compose(text, workspace.store, workspace.manifest.bot_name)
     message = messages.user_message(workspace.ids, who, written, parts, thread_ts)
-    return await _posted(workspace, where, messages.with_files(message, shown))
+    done = await _posted(workspace, where, messages.with_files(message, shown))
+    for file in stored:
+        workspace.events.file_event("file_shared", file.id, who.id, where)
+    return done
 
 
 def _upload(workspace: Workspace, who: Person, where: Channel, given: Any) -> StoredFile:

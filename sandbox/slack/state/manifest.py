@@ -18,10 +18,27 @@ SUPPORTED_EVENTS = frozenset(
     {
         "app_home_opened",
         "app_mention",
+        "channel_archive",
+        "channel_created",
+        "channel_rename",
+        "channel_unarchive",
+        "file_deleted",
+        "file_shared",
+        "link_shared",
+        "member_joined_channel",
+        "member_left_channel",
         "message.channels",
         "message.groups",
         "message.im",
+        "message.mpim",
+        "pin_added",
+        "pin_removed",
+        "reaction_added",
+        "reaction_removed",
+        "subteam_created",
         "subteam_members_changed",
+        "subteam_updated",
+        "team_join",
         "user_change",
     }
 )
@@ -68,6 +85,8 @@ class Manifest:
     agent_view: bool = False
     #: Prompts shown in the app's conversation until it suggests others: `{title, message}`.
     prompts: tuple[dict[str, str], ...] = ()
+    #: Domains whose links are reported to the app.
+    unfurl_domains: tuple[str, ...] = ()
 
     @property
     def unsupported(self) -> list[str]:
@@ -77,9 +96,9 @@ class Manifest:
             f"The manifest declares the event {name}, which the stand-in never sends." for name in missing
         ]
 
-    def message_shortcut(self, callback_id: str) -> Shortcut | None:
-        """The declared message shortcut with this callback id, or None."""
-        declared = (one for one in self.shortcuts if one.kind == "message")
+    def shortcut(self, callback_id: str, kind: str) -> Shortcut | None:
+        """The declared shortcut of this kind ("message" or "global") with this callback id, or None."""
+        declared = (one for one in self.shortcuts if one.kind == kind)
         return next((one for one in declared if one.callback_id == callback_id), None)
 
     def command(self, name: str) -> Command | None:
@@ -117,6 +136,7 @@ def parse(data: Any) -> Manifest:
         interactive=bool(_mapping(settings, "interactivity").get("is_enabled", False)),
         shortcuts=tuple(_shortcut(entry) for entry in features.get("shortcuts") or ()),
         agent_view="agent_view" in features,
+        unfurl_domains=tuple(features.get("unfurl_domains") or ()),
         prompts=tuple(_mapping(features, "agent_view").get("suggested_prompts") or ()),
     )
 

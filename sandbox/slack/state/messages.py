@@ -49,9 +49,16 @@ def put_content(message: Json, content: Json, ids: Ids) -> None:
             del message["blocks"]
     for key in ("attachments", "thread_ts", "metadata", "files"):
         if content.get(key) is not None:
-            message[key] = content[key]
+            message[key] = numbered(content[key]) if key == "attachments" else content[key]
             if not content[key]:
                 del message[key]
+
+
+def numbered(attachments: list[Json]) -> list[Json]:
+    """Attachments as Slack keeps them: each with a number, and a text for those who see none."""
+    return [
+        {"fallback": "[no preview available]", **one, "id": place} for place, one in enumerate(attachments, 1)
+    ]
 
 
 def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_ts: str | None) -> Json:
@@ -81,3 +88,32 @@ def with_files(message: Json, files: list[Json]) -> Json:
 def by_the_app(message: Json) -> bool:
     """Whether the app wrote this message, and so may edit it."""
     return message.get("bot_id") == BOT_ID
+
+
+def react(message: Json, user: str, name: str) -> bool:
+    """Add somebody's reaction; False when it was there."""
+    held: list[Json] = message.setdefault("reactions", [])
+    found = next((one for one in held if one["name"] == name), None)
+    if found is None:
+        held.append({"name": name, "users": [user], "count": 1})
+        return True
+    if user in found["users"]:
+        return False
+    found["users"].append(user)
+    found["count"] += 1
+    return True
+
+
+def unreact(message: Json, user: str, name: str) -> bool:
+    """Take somebody's reaction back; False when there was none."""
+    held: list[Json] = message.get("reactions", [])
+    found = next((one for one in held if one["name"] == name and user in one["users"]), None)
+    if found is None:
+        return False
+    found["users"].remove(user)
+    found["count"] -= 1
+    if not found["users"]:
+        held.remove(found)
+    if not held:
+        del message["reactions"]
+    return True

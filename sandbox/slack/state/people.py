@@ -77,6 +77,11 @@ class Channel:
     is_ext_shared: bool = False
     im_user: str = ""
     created_at: int = 0
+    creator: str = "U0CAROL"
+    topic: str = ""
+    purpose: str = ""
+    is_mpim: bool = False
+    bookmarks: list[Json] = field(default_factory=list)
 
     @property
     def is_im(self) -> bool:

@@ -105,7 +105,7 @@ class Store:
         app = [one for one in people.seed_people(self._bot_name) if one.is_bot]
         everybody = [*cast.people, *app] if cast.people else people.seed_people(self._bot_name)
         for channel in cast.channels or people.seed_channels(now, everybody):
-            self.put_channel(replace(channel, members=list(channel.members), created_at=now))
+            self.put_channel(replace(channel, members=list(channel.members), bookmarks=[], created_at=now))
         for person in everybody:
             self.put_person(replace(person, tz=self._zone or person.tz))
         for group in cast.groups if cast.people else people.seed_groups():
@@ -225,6 +225,12 @@ class Store:
         """Keep a file whose upload is complete; a half-done one is forgotten with the process."""
         self.files[file.id] = file
         self._persist.save("file", file.id, {**asdict(file), "content": b64encode(file.content).decode()})
+
+    def remove_file(self, file_id: str) -> None:
+        """Forget a file; messages that shared it keep their words."""
+        del self.files[file_id]
+        self._persist.remove("file", file_id)
+        self.on_change()
 
     # What belongs to one person
 

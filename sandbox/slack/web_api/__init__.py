@@ -5,8 +5,8 @@ scope. A refusal is a `SlackError`, answered as `{"ok": false, "error": ...}`. E
 are sent by `delivery`.
 
 `dispatch` (token, scope, rate limit, then the method) · `arguments` and `paging` · a file for each family of
-methods: `chat`, `conversations`, `users`, `views`, `files`, `assistant` · `content_checks` (what may be sent) ·
-`response_url` · `file_downloads`.
+methods: `chat`, `conversations`, `users`, `views`, `files`, `assistant`, and those in `collaboration` ·
+`content_checks` (what may be sent) · `response_url` · `file_downloads`.
 
 Source: https://docs.slack.dev/apis/web-api
 """
@@ -17,4 +17,13 @@ from sandbox.slack.web_api.content_checks import check_blocks, check_view
 from sandbox.slack.web_api.dispatch import WebApi
 from sandbox.slack.web_api.methods import METHODS
 
-__all__ = ["METHODS", "WebApi", "check_blocks", "check_view", "file_downloads", "files", "response_url"]
+__all__ = [
+    "METHODS",
+    "WebApi",
+    "check_blocks",
+    "check_view",
+    "collaboration",
+    "file_downloads",
+    "files",
+    "response_url",
+]

@@ -42,11 +42,30 @@ def post_message(workspace: Workspace, args: Args) -> Json:
     found["thread_ts"] = _thread(workspace, channel, args)
     workspace.rates.post(channel.id)
     message = messages.bot_message(workspace.ids, workspace.manifest.bot_name, channel.created_at, found)
+    if "chat:write.customize" in workspace.manifest.scopes:
+        message |= _own_look(args)
     if found["thread_ts"] and args.flag("reply_broadcast"):
         message["subtype"] = "thread_broadcast"
     workspace.store.put_message(channel.id, message)
     workspace.events.message_posted(channel, message)
-    return {"channel": channel.id, "ts": message["ts"], "message": message}
+    return {"channel": channel.id, "ts": message["ts"], "message": message, **_cut(found)}
+
+
+def _own_look(args: Args) -> Json:
+    """The name and picture that an app gives one message; without the scope Slack ignores them."""
+    look: Json = {"username": args.text("username")} if args.text("username") else {}
+    if args.text("icon_emoji"):
+        look["icons"] = {"emoji": f":{args.text('icon_emoji').strip(':')}:"}
+    elif args.text("icon_url"):
+        look["icons"] = {"image_48": args.text("icon_url")}
+    return {**look, "subtype": "bot_message"} if look else {}
+
+
+def _cut(found: Json) -> Json:
+    """The warning that comes with a text that was cut."""
+    if len(found["text"] or "") <= messages.MAX_TEXT:
+        return {}
+    return {"warning": "message_truncated", "response_metadata": {"warnings": ["message_truncated"]}}
 
 
 def post_ephemeral(workspace: Workspace, args: Args) -> Json:

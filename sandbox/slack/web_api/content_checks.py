@@ -35,6 +35,31 @@ def target_channel(workspace: Workspace, key: str) -> Channel:
     return channel
 
 
+def visible_channel(workspace: Workspace, key: str) -> Channel:
+    """The channel with this id, where the app may know of it. Raises SlackError `channel_not_found`."""
+    channel = workspace.store.channels.get(key)
+    if channel is None or (channel.is_private and not channel.bot_is_in):
+        raise SlackError("channel_not_found")
+    return channel
+
+
+def readable_channel(workspace: Workspace, key: str) -> Channel:
+    """The channel with this id, where the app is in it. Raises SlackError, `not_in_channel` too."""
+    channel = visible_channel(workspace, key)
+    if not channel.bot_is_in:
+        raise SlackError("not_in_channel")
+    return channel
+
+
+def target_message(workspace: Workspace, key: str, ts: str) -> tuple[Channel, Json]:
+    """A message and its channel, which the app is in. Raises SlackError, such as `message_not_found`."""
+    channel = readable_channel(workspace, key)
+    message = workspace.store.message(channel.id, ts)
+    if message is None:
+        raise SlackError("message_not_found")
+    return channel, message
+
+
 def message_content(args: Args) -> Json:
     """What a message shall hold: `{text, blocks, attachments, metadata}`, None for what is not given.
 
@@ -48,6 +73,8 @@ def message_content(args: Args) -> Json:
     }
     if found["blocks"]:
         check_blocks(found["blocks"])
+    if not all(isinstance(one, dict) for one in found["attachments"] or ()):
+        raise SlackError("invalid_attachments")
     if found["metadata"]:
         _check_metadata(found["metadata"])
     return found

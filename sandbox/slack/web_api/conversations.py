@@ -1,7 +1,6 @@
 """Channels: conversations.list, info, members, open, history, replies.
 
-Deviations: cursors count positions, so a page may shift when a message arrives between two calls;
-`conversations.open` takes one user (group messages are not built).
+Deviation: cursors count positions, so a page may shift when a message arrives between two calls.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel
 from sandbox.slack.web_api.arguments import Args
+from sandbox.slack.web_api.content_checks import readable_channel, visible_channel
 from sandbox.slack.web_api.dispatch import Method, Scopes
 from sandbox.slack.web_api.paging import page
 from sandbox.slack.workspace import Workspace
@@ -32,14 +32,21 @@ def channel_json(channel: Channel) -> Json:
             "user": channel.im_user,
             "priority": 0,
         }
-    nothing = {"value": "", "creator": "", "last_set": 0}
+
+    def words(text: str) -> Json:
+        return {
+            "value": text,
+            "creator": BOT_USER if text else "",
+            "last_set": channel.created_at if text else 0,
+        }
+
     return {
         "id": channel.id,
         "name": channel.name,
         "is_channel": not channel.is_private,
         "is_group": channel.is_private,
         "is_im": False,
-        "is_mpim": False,
+        "is_mpim": channel.is_mpim,
         "is_private": channel.is_private,
         "created": channel.created_at,
         "is_archived": channel.archived,
@@ -52,13 +59,13 @@ def channel_json(channel: Channel) -> Json:
         "pending_shared": [],
         "context_team_id": TEAM_ID,
         "updated": channel.created_at * 1000,
-        "creator": "U0CAROL",
+        "creator": channel.creator,
         "is_ext_shared": channel.is_ext_shared,
         "shared_team_ids": [TEAM_ID],
         "pending_connected_team_ids": [],
         "is_member": channel.bot_is_in,
-        "topic": nothing,
-        "purpose": nothing,
+        "topic": words(channel.topic),
+        "purpose": words(channel.purpose),
         "previous_names": [],
     }
 
@@ -66,9 +73,12 @@ def channel_json(channel: Channel) -> Json:
 def _kind(channel: Channel) -> str:
     if channel.is_im:
         return "im"
+    if channel.is_mpim:
+        return "mpim"
     return "private_channel" if channel.is_private else "public_channel"
 
 
+MOST_IN_GROUP_MESSAGE = 8
 SCOPE_PREFIX = {"im": "im", "private_channel": "groups", "public_channel": "channels", "mpim": "mpim"}
 
 
@@ -83,8 +93,8 @@ def _scope(right: str, argument: str = "channel") -> Scopes:
     return needed
 
 
-def _list_scope(workspace: Workspace, args: Args) -> str:
-    """The first scope that the asked-for types need and the app lacks."""
+def list_scope(workspace: Workspace, args: Args) -> str:
+    """What `conversations.list` needs: the first scope that the asked-for types need and the app lacks."""
     needed = [f"{SCOPE_PREFIX[kind]}:read" for kind in _types(args)]
     lacking = [scope for scope in needed if scope not in workspace.manifest.scopes]
     return (lacking or needed)[0]
@@ -98,17 +108,21 @@ def _types(args: Args) -> list[str]:
 
 
 def _visible(workspace: Workspace, args: Args) -> Channel:
-    channel = workspace.store.channels.get(args.required("channel"))
-    if channel is None or (channel.is_private and not channel.bot_is_in):
-        raise SlackError("channel_not_found")
-    return channel
+    return visible_channel(workspace, args.required("channel"))
 
 
 def _readable(workspace: Workspace, args: Args) -> Channel:
-    channel = _visible(workspace, args)
-    if not channel.bot_is_in:
-        raise SlackError("not_in_channel")
-    return channel
+    return readable_channel(workspace, args.required("channel"))
+
+
+def listed(workspace: Workspace, args: Args) -> list[Channel]:
+    """The channels of the asked-for types, without archived ones where the caller says so."""
+    types, skip_archived = _types(args), args.flag("exclude_archived")
+    return [
+        channel
+        for channel in workspace.store.channels.values()
+        if _kind(channel) in types and not (skip_archived and channel.archived)
+    ]
 
 
 def conversations_list(workspace: Workspace, args: Args) -> Json:
@@ -116,18 +130,10 @@ def conversations_list(workspace: Workspace, args: Args) -> Json:
 
     Source: https://docs.slack.dev/reference/methods/conversations.list
     """
-    types = _types(args)
-    skip_archived = args.flag("exclude_archived")
-    found = [
-        channel
-        for channel in workspace.store.channels.values()
-        if _kind(channel) in types
-        and (channel.bot_is_in or not channel.is_private)
-        and not (skip_archived and channel.archived)
-    ]
+    found = [one for one in listed(workspace, args) if one.bot_is_in or not one.is_private]
     shown, cursor = page(found, args)
-    listed = [{**channel_json(one), **_count(one)} for one in shown]
-    return {"channels": listed, "response_metadata": {"next_cursor": cursor}}
+    channels = [{**channel_json(one), **_count(one)} for one in shown]
+    return {"channels": channels, "response_metadata": {"next_cursor": cursor}}
 
 
 def _count(channel: Channel) -> Json:
@@ -155,27 +161,52 @@ def members(workspace: Workspace, args: Args) -> Json:
 
 
 def open_conversation(workspace: Workspace, args: Args) -> Json:
-    """`conversations.open`: the app's conversation with one person. Answers `{channel}`.
+    """`conversations.open`: the app's conversation with one person, or with up to eight. Answers `{channel}`.
 
     Source: https://docs.slack.dev/reference/methods/conversations.open
     """
     channel = workspace.store.channels.get(args.text("channel"))
     if channel is None:
-        users = args.listing("users")
-        if len(users) != 1:
-            raise invalid_arguments("exactly one user is wanted [json-pointer:/users]")
-        person = workspace.store.people.get(users[0])
+        channel = _opened(workspace, args.listing("users"))
+    if channel is None:
+        raise SlackError("channel_not_found")
+    shown = channel_json(channel) if args.flag("return_im") else {"id": channel.id}
+    return {"no_op": True, "already_open": True, "channel": shown}
+
+
+def _opened(workspace: Workspace, users: list[str]) -> Channel:
+    """The conversation of the app with these people: a direct message, or a group message for up to eight."""
+    if not users:
+        raise invalid_arguments("missing required field: users")
+    if len(users) > MOST_IN_GROUP_MESSAGE:
+        raise SlackError("too_many_users")
+    for user in users:
+        person = workspace.store.people.get(user)
         if person is None:
             raise SlackError("user_not_found")
         if person.deleted:
             raise SlackError("user_disabled")
         if person.is_bot:
             raise SlackError("cannot_dm_bot")
-        channel = workspace.store.direct_message(person.id)
-    if channel is None:
-        raise SlackError("channel_not_found")
-    shown = channel_json(channel) if args.flag("return_im") else {"id": channel.id}
-    return {"no_op": True, "already_open": True, "channel": shown}
+    if len(users) == 1:
+        found = workspace.store.direct_message(users[0])
+        if found is None:
+            raise SlackError("channel_not_found")
+        return found
+    if "mpim:write" not in workspace.manifest.scopes:
+        scopes = ",".join(sorted(workspace.manifest.scopes))
+        raise SlackError("missing_scope", needed="mpim:write", provided=scopes)
+    members = {*users, BOT_USER}
+    held = (one for one in workspace.store.channels.values() if one.is_mpim and set(one.members) == members)
+    group = next(held, None)
+    if group is None:
+        names = "--".join(workspace.store.people[user].name for user in users)
+        group = Channel(
+            workspace.ids.fresh("C"), f"mpdm-{names}-1", [*users, BOT_USER], is_private=True, is_mpim=True,
+            created_at=int(workspace.clock.now()), creator=BOT_USER,
+        )  # fmt: skip
+        workspace.store.put_channel(group)
+    return group
 
 
 def _as_read(message: Json, args: Args) -> Json:
@@ -254,7 +285,7 @@ def join(workspace: Workspace, args: Args) -> Json:
 
 
 METHODS = {
-    "conversations.list": Method(conversations_list, 2, _list_scope),
+    "conversations.list": Method(conversations_list, 2, list_scope),
     "conversations.info": Method(info, 3, _scope("read")),
     "conversations.members": Method(members, 4, _scope("read")),
     "conversations.open": Method(open_conversation, 3, "im:write"),

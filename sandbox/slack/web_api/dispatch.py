@@ -23,6 +23,10 @@ from sandbox.slack.workspace import Workspace
 Scopes = Callable[[Workspace, Args], str]
 
 
+#: The one method that needs no token.
+OPEN_TO_ALL = "api.test"
+
+
 @dataclass(frozen=True)
 class Method:
     """One method: `tier` None is Slack's "special", `scope` None needs no more than a token."""
@@ -51,7 +55,7 @@ class WebApi:
         try:
             args = await arguments.read(request)
             await strike_before(fault)
-            body = self._answer(name, args)
+            body = _with_warning(request, self._answer(name, args))
             status, headers, error = 200, {}, None
         except SlackError as refusal:
             body, status, headers = refusal.body(), refusal.status, refusal.headers
@@ -61,13 +65,16 @@ class WebApi:
             cut(request)
         if status >= 500:
             return web.Response(status=status, text=f"{status} by a switched-on fault")
-        return web.json_response(body, status=status, headers={**self._scope_headers(), **headers})
+        return web.json_response(
+            body, status=status, headers={**self._scope_headers(name, args, error), **headers}
+        )
 
     def _answer(self, name: str, args: Args) -> Json:
         method = self._methods.get(name)
         if method is None:
             raise SlackError("unknown_method", req_method=name)
-        self._check_token(method, args.text("token"))
+        if name != OPEN_TO_ALL:
+            self._check_token(method, args.text("token"))
         self._check_scope(method, args)
         self._workspace.rates.call(name, method.tier)
         return {"ok": True, **method.call(self._workspace, args)}
@@ -91,8 +98,26 @@ class WebApi:
         if needed is not None and needed not in scopes:
             raise SlackError("missing_scope", needed=needed, provided=",".join(sorted(scopes)))
 
-    def _scope_headers(self) -> dict[str, str]:
-        return {"x-oauth-scopes": ",".join(sorted(self._workspace.manifest.scopes))}
+    def _scope_headers(self, name: str, args: Args, error: str | None) -> dict[str, str]:
+        """What the token may do and what the method needs; nothing of either where nobody is known."""
+        if error in ("not_authed", "invalid_auth"):
+            return {}
+        method = self._methods.get(name)
+        needed = method.scope if method is not None else None
+        try:
+            needed = needed(self._workspace, args) if callable(needed) else needed
+        except SlackError:
+            needed = None
+        held = {"x-oauth-scopes": ",".join(sorted(self._workspace.manifest.scopes))}
+        return {**held, **({"x-accepted-oauth-scopes": needed} if needed else {})}
+
+
+def _with_warning(request: web.Request, body: Json) -> Json:
+    """The answer, with what Slack thinks of the way in which arguments came."""
+    if request.method != "POST" or request.content_type != "application/json" or request.charset is not None:
+        return body
+    metadata = {**body.get("response_metadata", {}), "warnings": ["missing_charset"]}
+    return {**body, "warning": "missing_charset", "response_metadata": metadata}
 
 
 async def strike_before(fault: Fault | None) -> None:

@@ -75,6 +75,8 @@ def complete_upload(workspace: Workspace, args: Args) -> Json:
     shown = [file_objects.file_json(workspace.base_url, file, channel) for file in uploaded]
     if channel is not None:
         _share(workspace, channel, shown, args)
+        for file in uploaded:
+            workspace.events.file_event("file_shared", file.id, BOT_USER, channel)
     return {"files": shown}
 
 

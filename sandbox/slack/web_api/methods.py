@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.slack.web_api import assistant, chat, conversations, files, users, views
+from sandbox.slack.web_api import assistant, chat, collaboration, conversations, files, users, views
 from sandbox.slack.web_api.dispatch import Method
 
 METHODS: dict[str, Method] = {
@@ -12,4 +12,5 @@ METHODS: dict[str, Method] = {
     **views.METHODS,
     **assistant.METHODS,
     **files.METHODS,
+    **collaboration.METHODS,
 }

@@ -66,7 +66,8 @@ def users_list(workspace: Workspace, args: Args) -> Json:
     }
 
 
-def _group_json(group: Group, *, with_users: bool) -> Json:
+def group_json(group: Group, *, with_users: bool) -> Json:
+    """A user group as Slack shows it, with its members where wanted."""
     shown: Json = {
         "id": group.id,
         "team_id": TEAM_ID,
@@ -98,7 +99,7 @@ def usergroups_list(workspace: Workspace, args: Args) -> Json:
     """
     with_users = args.flag("include_users")
     groups = workspace.store.groups.values()
-    return {"usergroups": [_group_json(group, with_users=with_users) for group in groups]}
+    return {"usergroups": [group_json(group, with_users=with_users) for group in groups]}
 
 
 def usergroups_users_list(workspace: Workspace, args: Args) -> Json:

@@ -1,0 +1,47 @@
+"""The control calls describe themselves, from the forms that check their bodies."""
+
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.sandbox_partner.conftest import Hand
+
+DIALECT = jsonschema.Draft202012Validator
+
+
+async def test_every_control_call_is_described_with_its_body(hand: Hand) -> None:
+    document = (await hand.http.get("openapi.json")).json()
+    listed = (await hand.http.get("../_control")).json()["calls"]
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert len(described) == len(listed)
+    assert ("POST", "/_control/purchases/{value1}/settle") in described
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"], operation
+    ids = [
+        operation["operationId"] for methods in document["paths"].values() for operation in methods.values()
+    ]
+    assert len(set(ids)) == len(ids)
+
+
+BODIES: list[tuple[str, dict[str, Any], bool]] = [
+    ("/_control/clock", {"advance_seconds": 5}, True), ("/_control/clock", {"advance": 5}, False),
+    ("/_control/clock", {"mode": "stopped"}, False), ("/_control/float", {"amount_usd": "5.50"}, True),
+    ("/_control/float", {}, False), ("/_control/account", {"phone_check": "possible"}, True),
+    ("/_control/account", {"phone_check": "never"}, False), ("/_control/account", {"no_such": 1}, False),
+    ("/_control/faults", {"operation": "GET /me", "effect": "reset"}, True),
+    ("/_control/faults", {"effect": "x"}, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "body", "fits"), BODIES)
+async def test_the_description_takes_what_the_call_takes(
+    hand: Hand, path: str, body: dict[str, Any], fits: bool
+) -> None:
+    document = (await hand.http.get("openapi.json")).json()
+    content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+    schema = {**content["schema"], "components": document["components"]}
+    assert DIALECT(schema).is_valid(body) is fits
+    answer = await hand.http.post(path.removeprefix("/_control/"), json=body)
+    assert (answer.status_code == 200) is fits, answer.text

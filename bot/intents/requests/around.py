@@ -17,7 +17,7 @@ _SUBJECT: Final = (
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
-    rf"\b{_SUBJECT}\s*(?:\w+\s+){{0,2}}?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot|can not|cant|didn'?t|did not|won'?t|wont|hasn'?t|has not"
+    rf"(?<!\w){_SUBJECT}\s*(?:\w+\s+){{0,2}}?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot|can not|cant|didn'?t|did not|won'?t|wont|hasn'?t|has not"
     r"|haven'?t|isn'?t|is not|was not|wasn'?t|were not|are not|arent|aren'?t|has no|have no|had no|not|no longer|has never|never)\s+"
     r"(?:\w+\s+){0,2}?(?:find|know|recogni[sz]e|trust|have|answer|reach\w*|use|used|using|need\w*|work\w*|come|came|arrive\w*|see|locate|remember|hers|his"
     r"|theirs|here|here|sufficient|enough|open|pay|paid|get|got|receive\w*|accept\w*|close\w*|stretch|belong\w*|leaving|respond\w*|show\w*|submitted"
@@ -38,7 +38,7 @@ _SAID_WHAT: Final = re.compile(
     r"|\bwants? to (?:pay|buy|book|travel|be paid|rent|see)\b"
 )
 _REPORT: Final = re.compile(
-    r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
+    r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes(?=\W*$)|goes (?:like|freeze|block|load|top|pls|please)|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
     r"|wonder\w*|consider\w*|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+|insist\w*)\b"
 )
 #: A condition, another time, something not meant, already done, or taken back.
@@ -71,6 +71,12 @@ _IS_CANCELLED: Final = re.compile(
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
     r"|\b(?:account|shop|store|office|merchant|site) (?:is |was |got )?(?:blocked|closed)\b|\bblocked (?:the|our|his|her) account\b|\bclosed (?:deal|books|year)\b|\bclosing (?:of )?(?:the )?(?:year|books|month)\b"
 )
+_TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
+#: How long it is taken away for: until somebody has looked.
+_UNTIL_WE: Final = re.compile(
+    r"^\W*(?:until|till|til|while|before)\s+(?:we|i|he|she|they|someone|somebody|it|things|anyone|anybody)\s+(?!say|tell|ask|told|give|call)"
+)
+_MORE_THAN_FROZEN: Final = re.compile(r"\bnot (?:just|only) frozen\b|\bnew card has arrived\b")
 #: A document, a place where things are written, or the past it tells of.
 _WRITTEN: Final = re.compile(
     r"\b(?:for the record|just filing|for the log|history|that was (?:for|in|on|the|last)|those were|quote|unquote|it (?:says|said|reads))\b"
@@ -89,8 +95,14 @@ _QUESTION: Final = re.compile(
 def speaks_against_from_around(text: str, intent: str, *, asked: bool = False) -> bool:
     """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?"""
     bare = HARMLESS.sub(" ", text)
+    if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):
+        bare = _UNTIL_WE.sub(" ", bare)
+    if intent == "close_card":
+        bare = _MORE_THAN_FROZEN.sub(" ", bare)
     if asked or _WRITTEN.search(bare) or _QUESTION.search(bare) or _OTHER_TIME.search(bare):
         return True
+    if not bare.strip(" ,.!?"):
+        return False
     bare = _IS_CANCELLED.sub(" ", bare)
     if intent == "unfreeze_card":
         bare = _IS_STATE.sub(" ", bare)

@@ -21,6 +21,17 @@ from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.parts import Part, cut
 from bot.intents.requests.wording import Said, is_small, said_in
 
+_A_CARD: Final = re.compile(
+    r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
+)
+#: How many of something, how long: not an amount of money.
+_COUNTED: Final = re.compile(
+    r"§a\d+§\s*(?:weeks?|months?|days?|hours?|hrs?|years?|minutes?|mins?|o'clock|nights?|times|people|persons?|charges|payments|purchases|transactions|am|pm)\b"
+)
+#: What somebody unknown has spent: the reason for a freeze.
+_SPENT: Final = re.compile(
+    r"\b(?:see|saw|spent|charge\w*|payments?|paid|debited|took|taken|purchases?|withdrawal|transactions?|bought)\b"
+)
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
 _FEWEST_WORDS: Final = 3  # a story has a subject and a verb; a day alone says when
 _POLITELY: Final = re.compile(
@@ -53,14 +64,12 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
-    card = only_card(context)
-    if card is None:
-        return None
     divided = _divided(cut(text))
     intents = {said.intent for _, said in divided.said}
     if len(intents) != 1:
         return None
     intent = intents.pop()
+    card = only_card(context)
     if any(part.asked and not _POLITELY.search(part.text) for part, _ in divided.said):
         return None
     asking = {part.sentence for part, _ in divided.said if _POLITELY.search(part.text)}
@@ -72,7 +81,20 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
             return None
     if any(part.asked and not _POLITELY.search(part.text) for part in divided.small if part.text):
         return None
+    if card is None:
+        return _without_card(intent, text, context)
     return _reading(intent, divided, card, context)
+
+
+def _without_card(intent: str, text: str, context: Context) -> Reading | None:
+    """`I must freeze a card`: the request, and the question which one; None where a card is named, or none is spoken of."""
+    if context.found.inside(text, "card", "number", "person") or not _A_CARD.search(text):
+        return None
+    amounts = context.found.inside(text, "amount")
+    if len(amounts) > 1 or (amounts and (intent not in _MONEY or amounts[0].doubt)):
+        return None
+    slots = {"amount": plain(amounts[0].value.value)} if amounts else {}
+    return Reading(intent, slots, ask=questions.missing("card", intent))
 
 
 def _divided(parts: Sequence[Part]) -> _Divided:
@@ -100,7 +122,11 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
     written, known = card
     slots: dict[str, Any] = {"card": written}
     found = context.found
-    amounts = found.inside(found.masked, "amount")
+    amounts = [
+        entity
+        for entity in found.inside(found.masked, "amount")
+        if not _is_story(entity, intent, divided, context)
+    ]
     if intent in _MONEY:
         if any(said.everything for _, said in divided.said) and not amounts:
             slots["everything"] = "yes"
@@ -126,15 +152,28 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
     return any(_NEEDED.search(part.text) for part in divided.story)
 
 
+def _is_story(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
+    """Is a number part of the story: three weeks, or what was spent by somebody unknown?"""
+    if entity.kind != "amount":
+        return False
+    for part in divided.story:
+        if entity in context.found.inside(part.text):
+            counted = any(entity in context.found.inside(found[0]) for found in _COUNTED.finditer(part.text))
+            return counted or (intent == "freeze_card" and _SPENT.search(part.text) is not None)
+    return False
+
+
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
     """Does the request leave this value unaccounted for? A day in the story is part of it."""
+    if _is_story(entity, intent, divided, context):
+        return False
     if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
         return False
     if entity.kind not in ("period", "later"):
         return True
     if entity.kind == "period" and is_today(entity, context.facts):
         return False
-    if any(char.isdigit() for char in entity.written):
+    if any(char.isdigit() for char in entity.written) and not _is_past(entity, context):
         return True
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if not _is_past(entity, context) and (

@@ -142,6 +142,24 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"return\s+(?:the\s+)?(?:unused\s+|remaining\s+)?{A}\s+(?:on|from)\s+{_O}\s+to\s+(?:the\s+)?(?:float|deposit|pot)",
         ),
         ("unload_card", rf"(?:pull|take|grab|get|bring|claw|yank)\s+(?:the\s+)?{A}\s+(?:back|off|out)"),
+        (
+            "unload_card",
+            rf"from\s+{_O}\s+(?:please\s+|pls\s+|kindly\s+)?{_TAKE}(?:\s+back)?(?:\s+(?:to|into)\s+(?:the\s+)?float)?\s+{A}(?:\s+(?:back|to|into|the|float))*",
+        ),
+        (
+            "unload_card",
+            rf"(?:recover|return|bring back|take back|move back|get back)\s+(?:the\s+)?(?:same|it|them|money|funds|excess)\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?float",
+        ),
+        ("unload_card", rf"(?:money|funds|cash)\s+(?:off|out of|back from)\s+{_O}|minus\s+{A}"),
+        (
+            "topup_card",
+            rf"(?:transfer|send|move|put)\s+{A}\s+from\s+(?:the\s+|our\s+)?float\s+(?:to|onto|on|into)\s+{_O}",
+        ),
+        ("topup_card", rf"put\s+(?:him|her|them)\s+{A}(?:\s+(?:on|onto|in)\s+{_O})?"),
+        (
+            "unfreeze_card",
+            r"(?:come|comes|returns?|goes?)\s+(?:back\s+)?(?:to life|active|live again)|(?:spend|pay|be used) again",
+        ),
         ("unload_card", rf"zero\s+{_O}\s+out"),
         (
             "unload_card",
@@ -195,7 +213,7 @@ _ASKING: Final = re.compile(
     r"|be so kind(?: as)? to|be kind and|need(?: you)? to|make sure to|time to|do the needful(?: to)?|for me|for us|for him|for her|for them|would you|could you|can you|if you would|if you could"
     r"|if you(?:'d| would) be so (?:good|kind)|much (?:obliged|appreciated)|thank you(?: so much| very much)?(?: in advance)?|thanks (?:a lot|so much|in advance)|many thanks|with (?:many )?thanks"
     r"|good (?:morning|afternoon|evening|day)(?: again| to you| all| team| everyone)?|sorry (?:for|about) the (?:hurry|rush|bother|trouble)|for the time being|for now|for the moment|right now|at once|as soon as possible|with immediate effect"
-    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|has to|have to|needs to|must|should|may|can|could|might|shall)\b"
+    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|is to|are to|has to|have to|needs to|must|should|may|can|could|might|shall)\b"
 )
 _WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 

@@ -16,10 +16,10 @@ from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, is_today, plain, questions
 from bot.intents.recognition import spaced
-from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word
+from bot.intents.requests.against import ELSEWHERE, LONGEST, asks_for_two, names_by_a_word
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.parts import Part, cut
-from bot.intents.requests.wording import Said, is_small, said_in
+from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
 _A_CARD: Final = re.compile(
     r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
@@ -76,6 +76,8 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
+        if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
+            return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(part.text, intent, asked=asked):
             return None
@@ -104,6 +106,10 @@ def _divided(parts: Sequence[Part]) -> _Divided:
     for part in parts:
         found = said_in(part.text)
         said += [(part, one) for one in found]
+        if not found and not is_small(part.text):
+            found, rest = said_before_a_story(part.text)
+            said += [(part, one) for one in found]
+            story += [replace(part, text=rest, asked=False)] if found else []
         if not found:
             (small if is_small(part.text) else story).append(part)
     return _Divided(tuple(said), tuple(small), tuple(story))

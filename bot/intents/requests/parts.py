@@ -22,8 +22,12 @@ _CUT: Final = re.compile(
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)"
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
 )
+#: Before a name, where its stop ends no sentence.
+_TITLE: Final = re.compile(
+    r"\b(?:mr|ms|mrs|miss|dr|prof|herr|frau|madam|sir|chief|oga|engr|colleague)\.?\s+(?=§[cm])"
+)
 _UNFINISHED: Final = re.compile(
-    r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|where|because|whether|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't)\s*$"
+    r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|once|unless|until|till|before|after|than|provided|where|because|whether|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't)\s*$"
 )
 _JOINING: Final = re.compile(
     r"^(?:(?:so|and|then|but|also|because|cause|cuz|coz|since|hence|therefore|as|n|well|ok|okay|now|yes|yeah)\b[\s,]*)+"
@@ -47,6 +51,7 @@ def cut(text: str) -> list[Part]:
 
 
 def _parts(text: str) -> Iterator[Part]:
+    text = _TITLE.sub("", text)
     at = sentence = 0
     for found in _CUT.finditer(text):
         if found[0].isspace() and _UNFINISHED.search(text[at : found.start()]):

@@ -36,9 +36,7 @@ _THAWED: Final = (
     r"(?:unfrozen|unfreezed|unblocked|deblocked|unlocked|reactivated|re-activated|defrosted|thawed|re-?enabled|unpaused|reinstated|restored|released"
     r"|switched (?:back )?on(?: again| back)?|turned (?:back )?on(?: again)?|opened (?:up )?again|made (?:active|usable) again|activated again|used again)"
 )
-_CLOSE: Final = (
-    r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap|shut down|close down|close out)"
-)
+_CLOSE: Final = r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap(?= §c)|shut down|close down|close out)"
 _CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
 _TOP_UP: Final = r"(?:top[ -]?up|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
 _TOPPED: Final = r"(?:topped up|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
@@ -197,6 +195,10 @@ _SMALL: Final = word_set(
     temporarily temporary meanwhile moment while being time precaution safety safe measure security good ever always forever permanently
     permanent definitively definitely mind terribly possible trouble help u ya ur us lets let let's s 's
     sorry hurry rush emergency action request requested needed required need immediate effect effective straight dear sir madam
+    hereby herewith carry out carried effect execute ensure proceed conduct organise organize kindest regards best sincerely yours faithfully mr ms mrs miss dr
+    colleague colleagues ladies gentlemen gm gn ser sir ma abeg biko oga well greetings compliments good's whole following below above named respective concerned same
+    accordingly soonest earliest convenience forthwith promptly instantly directly immediately's presently further notice until
+    blocking' transaction operation regarding concerning there some little bit usdt's credit card's would've gladly happily simply really very
     fix sort arrange initiate start proceed perform make made done get have see want needful
     usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
     holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
@@ -213,7 +215,12 @@ _ASKING: Final = re.compile(
     r"|be so kind(?: as)? to|be kind and|need(?: you)? to|make sure to|time to|do the needful(?: to)?|for me|for us|for him|for her|for them|would you|could you|can you|if you would|if you could"
     r"|if you(?:'d| would) be so (?:good|kind)|much (?:obliged|appreciated)|thank you(?: so much| very much)?(?: in advance)?|thanks (?:a lot|so much|in advance)|many thanks|with (?:many )?thanks"
     r"|good (?:morning|afternoon|evening|day)(?: again| to you| all| team| everyone)?|sorry (?:for|about) the (?:hurry|rush|bother|trouble)|for the time being|for now|for the moment|right now|at once|as soon as possible|with immediate effect"
-    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|is to|are to|has to|have to|needs to|must|should|may|can|could|might|shall)\b"
+    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|is to|are to|has to|(?<!would )have to|needs to|must|should|may|can|could|might|shall)\b"
+)
+#: Where a story begins behind a request. A thing by itself (`close §c1§ ticket`) begins none.
+_JOINT: Final = re.compile(
+    r"\s(?=(?:for|because|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
+    r"|my|our|his|her|their|someone|somebody|there|this is|want|wants|needs|need|is|are|was|looks|saw|just|till|until|til|while|otherwise|thus|hence|so|and)\s)"
 )
 _WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 
@@ -243,6 +250,15 @@ def said_in(part: str) -> list[Said]:
             found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
             break
     return list(found.values())
+
+
+def said_before_a_story(part: str) -> tuple[list[Said], str]:
+    """What a part asks for and the story behind it, in one breath: `freeze §c1§ which somebody used in Lisbon`."""
+    for joint in _JOINT.finditer(part):
+        found = said_in(part[: joint.start()])
+        if found:
+            return found, part[joint.start() :].strip()
+    return [], ""
 
 
 def is_small(text: str) -> bool:

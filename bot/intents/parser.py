@@ -108,6 +108,8 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
 
 def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Reading]:
     """The readings, none of them open where the message as a whole speaks against it."""
+    if sum(reading.opened for reading in readings) != 1:
+        return list(readings)  # of several, none opens by itself
     kept = []
     for reading in readings:
         if reading.opened and stays_closed(reading, context):

@@ -24,14 +24,6 @@ from bot.intents.requests.wording import Said, is_small, said_before_a_story, sa
 _A_CARD: Final = re.compile(
     r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
 )
-#: How many of something, how long: not an amount of money.
-_COUNTED: Final = re.compile(
-    r"§a\d+§\s*(?:weeks?|months?|days?|hours?|hrs?|years?|minutes?|mins?|o'clock|nights?|times|people|persons?|charges|payments|purchases|transactions|am|pm)\b"
-)
-#: What somebody unknown has spent: the reason for a freeze.
-_SPENT: Final = re.compile(
-    r"\b(?:see|saw|spent|charge\w*|payments?|paid|debited|took|taken|purchases?|withdrawal|transactions?|bought)\b"
-)
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
 _FEWEST_WORDS: Final = 3  # a story has a subject and a verb; a day alone says when
 _POLITELY: Final = re.compile(
@@ -95,6 +87,8 @@ def _without_card(intent: str, text: str, context: Context) -> Reading | None:
     amounts = context.found.inside(text, "amount")
     if len(amounts) > 1 or (amounts and (intent not in _MONEY or amounts[0].doubt)):
         return None
+    if intent in _MONEY and not amounts:
+        return None
     slots = {"amount": plain(amounts[0].value.value)} if amounts else {}
     return Reading(intent, slots, ask=questions.missing("card", intent))
 
@@ -108,7 +102,8 @@ def _divided(parts: Sequence[Part]) -> _Divided:
         said += [(part, one) for one in found]
         if not found and not is_small(part.text):
             found, rest = said_before_a_story(part.text)
-            said += [(part, one) for one in found]
+            head = replace(part, text=part.text.removesuffix(rest))
+            said += [(head, one) for one in found]
             story += [replace(part, text=rest, asked=False)] if found else []
         if not found:
             (small if is_small(part.text) else story).append(part)
@@ -128,11 +123,7 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
     written, known = card
     slots: dict[str, Any] = {"card": written}
     found = context.found
-    amounts = [
-        entity
-        for entity in found.inside(found.masked, "amount")
-        if not _is_story(entity, intent, divided, context)
-    ]
+    amounts = found.inside(found.masked, "amount")
     if intent in _MONEY:
         if any(said.everything for _, said in divided.said) and not amounts:
             slots["everything"] = "yes"
@@ -158,21 +149,8 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
     return any(_NEEDED.search(part.text) for part in divided.story)
 
 
-def _is_story(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
-    """Is a number part of the story: three weeks, or what was spent by somebody unknown?"""
-    if entity.kind != "amount":
-        return False
-    for part in divided.story:
-        if entity in context.found.inside(part.text):
-            counted = any(entity in context.found.inside(found[0]) for found in _COUNTED.finditer(part.text))
-            return counted or (intent == "freeze_card" and _SPENT.search(part.text) is not None)
-    return False
-
-
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
     """Does the request leave this value unaccounted for? A day in the story is part of it."""
-    if _is_story(entity, intent, divided, context):
-        return False
     if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
         return False
     if entity.kind not in ("period", "later"):

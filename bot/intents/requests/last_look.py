@@ -19,31 +19,67 @@ _BEFORE_COLON: Final = re.compile(r"^(?P<who>[^:>\n]{1,70})\s*(?::|>)\s+(?=\S)")
 #: A request begins there by itself: `top up please: §c1§ with §a2§`.
 _ASKS: Final = re.compile(
     r"\b(?:top(?:ping)?[ -]?up|topup|load|unload|freeze|unfreeze|block|unblock|lock|unlock|close|closure|order|issue|submit|book|set|limits?|card|markup|change|update|phone|mobile|number|threeds|funding|deposit"
-    r"|need|please|kindly|request|action|particulars|could|can|would|hash|network|urgent)\b|§"
+    r"|need|please|kindly|request|action|particulars|could|can|would|hash|network|urgent|quick|pls|declare|register|transfer|reveal)\b|§|\bso\W*$"
 )
 _OF_SOMEWHERE: Final = re.compile(r"^§[cm]\d+§\s+(?:from|in|at|of)\b")
 _REMARK: Final = re.compile(
     r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
-    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|hugo|carol|bob|dave|ben|ada|lucia|samir|[a-z]+|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
+    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|hugo|carol|bob|dave|ben|ada|lucia|samir|(?!you\b|after\b)[a-z]+|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _ADDRESSED: Final = re.compile(
     r"^\W*(?P<who>[A-Z][a-z]+|§m\d+§),? (?:please|pls|can|could|would|will) (?:you )?"
 )
 _GREETS: Final = frozenset(
-    "hi hello hey please pls kindly dear team good morning guys thanks sorry urgent now so and ok okay also then bot countersign folks all everyone"
-    " yes quick hiya yo emergency morning afternoon evening just again".split()
+    [
+        "hi",
+        "hello",
+        "hey",
+        "please",
+        "pls",
+        "kindly",
+        "dear",
+        "team",
+        "good",
+        "morning",
+        "guys",
+        "thanks",
+        "sorry",
+        "urgent",
+        "now",
+        "so",
+        "and",
+        "ok",
+        "okay",
+        "also",
+        "then",
+        "bot",
+        "countersign",
+        "folks",
+        "all",
+        "everyone",
+        "yes",
+        "quick",
+        "hiya",
+        "yo",
+        "emergency",
+        "morning",
+        "afternoon",
+        "evening",
+        "just",
+        "again",
+    ]
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:mention\w*|recommend\w*|promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying|asking)|suggest\w*|reckons?|insist\w* (?:on|that)|proposed?)\b"
+    r"\b(?:mention\w*|recommend\w*(?! it)|promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
-    r"|\b(?:yourself|himself|herself|themselves|myself|itself)\b(?! asks| wants| is)"
+    r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )
 _TAKEN_BACK: Final = re.compile(
-    r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?:t)?\b(?! it)|\bwrong (?:channel|chat|thread|window|person|group)\b"
-    r"|\bnot that\b|\byeah,? right\b|^\W*done\b|\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
+    r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
+    r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
 _STATED: Final = re.compile(
-    r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:bob|carol|dave|him|her|them)\W*$|\b(?:has|have) arrived\b|\barrived\W*$"
+    r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:bob|carol|dave|him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
@@ -59,7 +95,7 @@ _NOT_BY: Final = {
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
 _OTHER_THING: Final = re.compile(
-    r"\b(?:close|open|unload|load|freeze|lock|unlock|block|suspend|pause|terminate|top up)\s+(?:the|a|my|our|this|that)\s+"
+    r"\b(?:close|unload|load|freeze|lock|unlock|block|suspend|pause|terminate|top up)\s+(?:the|a|my|our|this|that)\s+"
     r"(?!(?:cards?|crad|account|plastic|prepaid|one|old|new|said|following|freeze|hold|lock|block|sum|amount|rest|balance|limit|daily|weekly|monthly|same|virtual|physical|money|extra|usual|unused|whole|full|entire|remaining|company|corporate"
     r"|employee|marketing|ads?|spending|float|other|above|below|mentioned|respective|lost|stolen|missing|frozen|topup|top)\b)[a-z]+\s+(?:[a-z]+\s+){0,2}§c"
 )
@@ -77,10 +113,9 @@ def stays_closed(reading: Reading, context: Context) -> bool:
         return True
     if reading.intent in _NOT_BY and _NOT_BY[reading.intent].search(text):
         return True
-    # "On Monday", said on a Monday, is the next one for most people.
-    return any(
-        _WEEKDAY.search(entity.written) for entity in context.found.inside(text, "period")
-    ) and not _tells(text)
+    # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
+    days = context.found.inside(text.replace("black §p", "black "), "period")
+    return any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
 
 
 def _speaks_somebody_else(text: str) -> bool:

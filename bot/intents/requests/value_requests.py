@@ -294,10 +294,12 @@ _CARD_WORDS: Final = frozenset(
 def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The request that the values of a message tell; None where there is none, or anything speaks against it."""
     text = spaced(context.found.masked)
+    if len(text.split()) > LONGEST:
+        return None
     parts = cut(text)
     if not any(entity.kind in _TELLING for entity in context.found.entities) and not _OURS.search(text):
         return None
-    if len(text.split()) > LONGEST or asks_for_two(clauses) or names_by_a_word(context):
+    if asks_for_two(clauses) or names_by_a_word(context):
         return None
     if (
         context.doubts

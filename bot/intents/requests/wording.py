@@ -146,7 +146,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "unload_card",
-            rf"(?:recover|return|bring back|take back|move back|get back)\s+(?:the\s+)?(?:same|it|them|money|funds|excess)\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?float",
+            r"(?:recover|return|bring back|take back|move back|get back)\s+(?:the\s+)?(?:same|it|them|money|funds|excess)\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?float",
         ),
         ("unload_card", rf"(?:money|funds|cash)\s+(?:off|out of|back from)\s+{_O}|minus\s+{A}"),
         (
@@ -187,7 +187,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 _SMALL: Final = word_set(
     """
     a an the this that to of on onto in into for with by from off at up and as me us our my your his her their its it him them he she
-    please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today once
+    please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today
     at first hi hello hey hiya morning good afternoon evening day dear all team bot there everyone folks guys man bud mate friend
     thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
     card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
@@ -220,7 +220,7 @@ _ASKING: Final = re.compile(
 #: Where a story begins behind a request. A thing by itself (`close §c1§ ticket`) begins none.
 _JOINT: Final = re.compile(
     r"\s(?=(?:for|because|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
-    r"|my|our|his|her|their|someone|somebody|there|this is|want|wants|needs|need|is|are|was|looks|saw|just|till|until|til|while|otherwise|thus|hence|so|and)\s)"
+    r"|my|our|his|her|their|someone|somebody|till|until|til|while|otherwise)\s)"
 )
 _WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 

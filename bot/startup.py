@@ -21,6 +21,8 @@ from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
+from bot.domain.passkeys import Site
+from bot.domain.process_roles import ALL, Role
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -101,6 +103,7 @@ class Start:
     config: Config
     overrides: Overrides
     stack: AsyncExitStack
+    roles: frozenset[Role] = ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,10 @@ async def open_store(start: Start) -> Store:
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
     store = await start.overrides.open_store(settings.database_url, vault=vault, clock=start.overrides.clock)
     start.stack.push_async_callback(store.close)
+    if store.database.path is not None and start.roles != ALL:
+        raise CannotStart(
+            "One process works on an SQLite file, so it does everything: leave --roles out, or use PostgreSQL."
+        )
     await _optimize(store)
     return store
 
@@ -144,6 +151,26 @@ async def reveals(start: Start, store: Store) -> Reveals:
         apis = [program.base_url for program in await known_programs.all(tx)]
     base_url = start.overrides.details_at or start.settings.public_url or ""
     return Reveals(base_url, origins(apis, start.config.detail_hosts, is_loopback))
+
+
+def passkey_site(start: Start) -> Site:
+    """Where the page for passkeys is. Raises `CannotStart` where the policy asks for passkeys and there is no page."""
+    address = start.overrides.details_at or start.settings.public_url or ""
+    needed = start.config.policy.uses_passkeys
+    if needed and not address:
+        raise CannotStart(
+            "countersign.toml asks for passkeys (passkey = true), and browsers cannot reach Countersign: set"
+            " COUNTERSIGN_PUBLIC_URL to the https address of its web server. Nothing was started."
+        )
+    try:
+        return Site.at(address)
+    except ValueError as wrong:
+        if needed:
+            raise CannotStart(
+                f"countersign.toml asks for passkeys (passkey = true), but COUNTERSIGN_PUBLIC_URL does not allow them:"
+                f" {wrong}. Nothing was started."
+            ) from None
+        return Site()
 
 
 async def check_audit(store: Store) -> None:

@@ -32,6 +32,16 @@ PRAGMAS: tuple[str, ...] = (
 BUSY_MS = 10_000
 
 
+def process_name() -> str:
+    """This process, as others that share the database know it: `host:number`."""
+    return f"{socket.gethostname()[-40:]}:{os.getpid()}"
+
+
+def connections_named(process: str) -> str:
+    """What PostgreSQL shows of the connections of this process."""
+    return f"countersign {process}"
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """Where the data lives. `path` is set for SQLite only."""
@@ -57,6 +67,12 @@ class Database:
                 f"The SQLite database must be a file: requests have to outlive a restart. {fix}"
             )
         return cls(url, Path(url.database))
+
+    @property
+    def libpq(self) -> str:
+        """The address as PostgreSQL's own library reads it, password and all; empty on SQLite."""
+        plain = self.url.set(drivername="postgresql")
+        return "" if self.path else plain.render_as_string(hide_password=False)
 
     @property
     def shown(self) -> str:

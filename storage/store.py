@@ -18,11 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock
+from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
+from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import Tx
+from storage.transaction import ChainEnd, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -53,10 +54,14 @@ class Store:
         self.database = database
         self.vault = vault
         self.instance = ""
+        # How many rows were signed when it was opened, as it is from before there were signatures; None = it is not.
+        self.signed_now: int | None = None
         self._writer = writer
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        self._chain_end = ChainEnd()
+        self._versions: dict[tuple[str, str], int] = {}
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (
@@ -104,6 +109,10 @@ class Store:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
             await master_keys.check_canary(tx)
+            is_unsigned = await master_keys.is_unsigned(tx)
+        if is_unsigned:
+            async with self.begin() as tx:
+                self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
@@ -111,7 +120,14 @@ class Store:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         async with self.write_turn, self._writer.begin() as connection:
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
+            tx = Tx(
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=True,
+                versions=self._versions,
+                chain_end=self._chain_end,
+            )
             yield tx
         tx.committed()
 
@@ -119,7 +135,9 @@ class Store:
     async def read(self) -> AsyncIterator[Tx]:
         """A snapshot for reading only: a write in it is refused by the database."""
         async with self._reader.begin() as connection:
-            yield Tx(connection, vault=self.vault, now=self._clock.now(), writes=False)
+            yield Tx(
+                connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions
+            )
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
@@ -187,11 +205,15 @@ def _optimize(connection: Connection) -> None:
 def _engines(database: Database) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
     if database.path is None:
-        writer = create_async_engine(database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
+        named = {"application_name": connections_named(process_name())}
+        writer = create_async_engine(
+            database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True, connect_args=named
+        )
         reader = create_async_engine(
             database.url,
             pool_size=_READERS,
             pool_pre_ping=True,
+            connect_args=named,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )

@@ -13,7 +13,9 @@ from bot.domain.alerts import (
     float_alerts,
     funding_alerts,
     otp_alerts,
+    passkey_alerts,
     people_alerts,
+    process_alerts,
     request_alerts,
 )
 from bot.domain.alerts.alert_kind import AlertKind
@@ -27,6 +29,8 @@ _SUBJECTS = (
     otp_alerts,
     delivery_alerts,
     people_alerts,
+    passkey_alerts,
+    process_alerts,
     request_alerts,
 )
 

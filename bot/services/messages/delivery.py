@@ -13,22 +13,24 @@ import asyncio
 import logging
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain import slack_faults
+from bot.domain.alerts import request_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
+from bot.services import alerts as publish_alerts
 from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject, stored_subject
 from bot.services.messages import request_links, undeliverable, view_model_loader, waiting
-from bot.services.messages.lanes import Lane, Lanes, pause_s
+from bot.services.messages.lanes import DRAWN_TOGETHER_S, Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
-from bot.view_models import AlertView, DirectView, MessageView, RequestView
+from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
 from storage.requests import requests
@@ -118,13 +120,28 @@ class Outbox:
         """Start each lane that is free and has something to send."""
         async with self._core.store.read() as tx:
             found = await outbox.sendable(tx, each=_EACH)
+            now = tx.now
         by_lane: dict[Lane, list[Due]] = {}
         for due in found:
+            if self._waits_for_more(due, now):
+                continue
             by_lane.setdefault(Lane.of(due), []).append(due)
         for lane, queue in by_lane.items():
-            if lane not in self._sending and self._lanes.is_free(lane):
+            if lane not in self._sending and self._may_send(lane, queue[0]):
                 name = f"outbox {lane.channel}"
                 self._sending[lane] = asyncio.create_task(self._deliver_lane(lane, queue), name=name)
+
+    def _may_send(self, lane: Lane, due: Due) -> bool:
+        return self._lanes.is_free(lane) and (not lane.edits or self._lanes.edits.may_go(due.row.kind))
+
+    def _waits_for_more(self, due: Due, now: datetime) -> bool:
+        """While there is much to draw, a request's message waits for what else happens to it within seconds.
+
+        So does the requester's notice of it.
+        """
+        is_redrawn = due.row.kind == Form.CARD and (due.edits or not due.row.channel)
+        is_new = now - due.row.created_at < timedelta(seconds=DRAWN_TOGETHER_S)
+        return is_redrawn and is_new and self._lanes.edits.are_many
 
     def _collect(self) -> int:
         """Lanes that are through; raises what ended one of them."""
@@ -135,7 +152,7 @@ class Outbox:
         """In their order, as the pacing of the lane allows; trouble stops the lane."""
         handled = 0
         for due in queue:
-            if not self._lanes.is_free(lane):
+            if not self._may_send(lane, due):
                 break
             handled += 1
             self._in_hand.add(due.row.id)
@@ -187,6 +204,9 @@ class Outbox:
             if view is None:
                 await self._drop(row, "its subject is gone")
                 return
+            if isinstance(view, LinkView) and not _is_for(row, view):
+                await self._not_for_others(row, view)
+                return
             posted = await self._send(row, view, place, lane)
         except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault):
             raise
@@ -213,11 +233,27 @@ class Outbox:
                 self._look_at.pop(waited, None)
             await self._wake(woken)
 
+    async def _not_for_others(self, row: OutboxRow, view: LinkView) -> None:
+        """Somebody wrote another person into the row: nobody gets this link."""
+        async with self._core.store.begin() as tx:
+            await outbox.drop(tx, row.id, "not for its requester")
+            said = request_alerts.TAMPERED.says(request=view.request.id)
+            condition = request_alerts.TAMPERED.condition(view.request.id)
+            await publish_alerts.raise_(
+                tx,
+                self._core,
+                said,
+                condition=condition,
+                subject=view.request.id,
+                program=view.request.program,
+            )
+
     async def _send(
         self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
     ) -> Posted:
         view = await self._linked(view)
         if place is not None and row.kind in EDITED_IN_PLACE:
+            self._lanes.edits.made()
             return await self._publisher.update(view, channel=place.channel, ts=place.ts)
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")
@@ -417,3 +453,8 @@ def _place_kind(row: OutboxRow) -> str | None:
 
 def _version(view: MessageView) -> int:
     return view.request.version if isinstance(view, RequestView) else 0
+
+
+def _is_for(row: OutboxRow, view: LinkView) -> bool:
+    """A link to card details goes to its requester, in a direct message."""
+    return not row.channel and row.user == view.request.requester

@@ -1,6 +1,6 @@
 """From typed fields to a preview: what would be asked for, and what it would do to the float.
 
-A draft is kept sealed in the database between the form and its preview, so nothing typed is lost by
+A draft is kept sealed in the database from its preview until it is submitted, so nothing that was shown is lost by
 a restart and no personal detail travels through Slack's hidden fields.
 """
 
@@ -12,6 +12,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.alerts import request_alerts
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
@@ -30,13 +31,14 @@ from bot.operations import (
     urgency,
     value_types,
 )
-from bot.services import people
+from bot.services import alerts, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import card_choice
 from bot.services.core import Core
-from bot.services.operators import otp_recipients, programs
+from bot.services.operators import changed_rows, otp_recipients, programs
 from bot.services.requests import local_facts
 from storage.cards import cards
+from storage.errors import ChangedOutside
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
@@ -74,7 +76,8 @@ async def begin(
     program: str | None = None,
     card_by: NamedBy | None = None,
 ) -> Draft:
-    """Check typed fields and keep them as a draft. No network. `card_by` as `by` in `resolve_card`.
+    """Check typed fields: what they ask for, as a draft that `preview` keeps. No network. `card_by` as `by` in
+    `resolve_card`.
 
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
@@ -88,14 +91,14 @@ async def begin(
             errors["reason"] = str(error)
         if cls.handling.needs_public_url and not core.reveals.base_url:
             errors["reason"] = NOT_SET_UP
-        async with core.store.begin() as tx:
+        async with core.store.read() as tx:
             try:
                 operation, of_card = await read_form(tx, core, cls, texts, card_by)
             except InvalidFields as found:
                 raise InvalidFields(found.errors | errors) from None
             if errors:
                 raise InvalidFields(errors)
-            draft = Draft(
+            return Draft(
                 id=core.ids.ulid(),
                 owner=owner,
                 kind=kind,
@@ -107,8 +110,6 @@ async def begin(
                 facts={},
                 created_at=tx.now,
             )
-            await drafts.put(tx, draft)
-        return draft
 
 
 async def read_form(
@@ -174,18 +175,31 @@ def _candidate(entry: CardEntry) -> str:
     return f"{entry.label} ({reference}id {entry.id})"
 
 
-async def preview(core: Core, draft_id: str) -> Preview:
+async def preview(core: Core, draft: Draft) -> Preview:
     """Read the facts live, keep them with the draft, and say what the request would do.
 
-    Raises PartnerError; what acts blind rather than not at all goes by the last reading.
+    Raises PartnerError; what acts blind rather than not at all goes by the last reading. Without a preview the draft is
+    kept as it is, to be changed.
     """
-    async with core.store.read() as tx:
-        draft = await drafts.get(tx, draft_id)
-    if draft is None:
-        raise NotFound("This draft is gone. Start again; nothing was recorded.")
-    await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
+    try:
+        return await _preview(core, draft)
+    except Exception:
+        async with core.store.begin() as tx:
+            await drafts.put(tx, draft)
+        raise
+
+
+async def _preview(core: Core, draft: Draft) -> Preview:
+    await people.require_may_ask(
+        core,
+        draft.owner,
+        core.kinds[draft.kind],
+        action=f"{draft.kind}.preview",
+        within_s=people.SHOWN_WITHIN_S,
+    )
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
+    await _require_same_card(core, operation, draft.program)
     standing = await people.standing_lately(core)
     operation = type(operation)({**operation.values, **operation.learned(facts)}, draft.target_label)
     draft = replace(draft, values=operation.stored())
@@ -212,6 +226,21 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvers=who_may_be_second(draft.owner, standing),
         live=core.is_live(draft.program),
         paused=paused,
+    )
+
+
+async def _require_same_card(core: Core, operation: Operation, program: str) -> None:
+    """Raises `ChangedOutside` where the directory calls another card by this name than the API does."""
+    really = local_facts.other_card(operation, core.partners[program])
+    if not really:
+        return
+    async with core.store.begin() as tx:
+        said = request_alerts.CHANGED_OUTSIDE.says(what=changed_rows.WORDS[changed_rows.CARDS])
+        condition = request_alerts.CHANGED_OUTSIDE.condition(changed_rows.CARDS)
+        await alerts.raise_(tx, core, said, condition=condition, subject=operation.subject, program=program)
+    raise ChangedOutside(
+        f"The directory calls this card {operation.target_label}, and your card provider calls it {really}. Nothing was"
+        " recorded. Try again in ten minutes, when the directory has been read again, and tell an admin."
     )
 
 

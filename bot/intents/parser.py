@@ -27,7 +27,7 @@ from bot.intents.readings import (
     read_undo_or_pause,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
-from bot.intents.requests import asks_for_two, read_request
+from bot.intents.requests import asks_for_two, read_request, stays_closed
 
 if TYPE_CHECKING:
     from bot.operations import Operation
@@ -87,7 +87,7 @@ def read_by_rules(
         request = read_request(clauses, context, kinds or {})
         readings = [request] if request is not None else readings
     if not answer:
-        readings = _without_second(readings, clauses)
+        readings = _looked_at_again(_without_second(readings, clauses), context)
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
 
@@ -101,6 +101,19 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
     for reading in readings:
         if reading.opened:
             ask = questions.really(reading.intent, reading.slots, "That may be two things at once.")
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        kept.append(reading)
+    return kept
+
+
+def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The readings, none of them open where the message as a whole speaks against it."""
+    if sum(reading.opened for reading in readings) != 1:
+        return list(readings)  # of several, none opens by itself
+    kept = []
+    for reading in readings:
+        if reading.opened and stays_closed(reading, context):
+            ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept

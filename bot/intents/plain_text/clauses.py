@@ -21,7 +21,7 @@ _READ_VERBS: Final = (
 _SOFT: Final = r"(?:please|pls|plz|also|then|just|now|kindly|can you|could you|and|so|instead)"
 _SPLIT: Final = re.compile(
     r"(?P<line>\s*\n\s*)|(?P<stop>[.!?;…]+(?=\s|$))|(?P<dash>\s+[-–—]+\s+)"
-    rf"|(?P<join>(?:\s*,\s*|\s+(?:and|then|but|also|plus|so|&)\s+)+(?=(?:{_SOFT}\s+)*"
+    rf"|(?P<join>(?:\s*,|\s+(?:and|then|but|also|plus|so|&)(?=\s)){{1,4}}\s*(?=(?:{_SOFT}\s+){{0,6}}"
     rf"(?:{ACTION_VERBS}|{_READ_VERBS}|do not|don't|dont|never)\b))"
 )
 

@@ -2,7 +2,7 @@
 
 `plain_requests` and `value_requests` read it where the message says little else; `explained_requests` where it is cut into
 `parts` with a story around; `other_requests` those that open no filled form. `against` and `around` have what speaks
-against a request, in its own words and in the words around it.
+against a request, in its own words and in the words around it; `last_look` has what speaks against every form.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
+from bot.intents.requests.last_look import stays_closed
 from bot.intents.requests.other_requests import read_other_request
 from bot.intents.requests.plain_requests import read_plain_request
 from bot.intents.requests.value_requests import read_value_request, with_name
@@ -35,4 +36,4 @@ def read_request(
     )
 
 
-__all__ = ["asks_for_two", "read_request", "with_name"]
+__all__ = ["asks_for_two", "read_request", "stays_closed", "with_name"]

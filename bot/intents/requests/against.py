@@ -34,11 +34,11 @@ NEVER: Final = re.compile(
 )
 HARMLESS: Final = re.compile(
     r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
-    r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have an?(?: (?:spare|free))?"
-    r" (?:moment|minute|second|sec))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
+    r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
+    r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
     r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
-    r"|if you please|when you get (?:round to it|a chance)|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
+    r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?sorry to say(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 NEGATED: Final = re.compile(

@@ -16,11 +16,14 @@ from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, is_today, plain, questions
 from bot.intents.recognition import spaced
-from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word
+from bot.intents.requests.against import ELSEWHERE, LONGEST, asks_for_two, names_by_a_word
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.parts import Part, cut
-from bot.intents.requests.wording import Said, is_small, said_in
+from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
+_A_CARD: Final = re.compile(
+    r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
+)
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
 _FEWEST_WORDS: Final = 3  # a story has a subject and a verb; a day alone says when
 _POLITELY: Final = re.compile(
@@ -53,26 +56,41 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
-    card = only_card(context)
-    if card is None:
-        return None
     divided = _divided(cut(text))
     intents = {said.intent for _, said in divided.said}
     if len(intents) != 1:
         return None
     intent = intents.pop()
+    card = only_card(context)
     if any(part.asked and not _POLITELY.search(part.text) for part, _ in divided.said):
         return None
     asking = {part.sentence for part, _ in divided.said if _POLITELY.search(part.text)}
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
+        if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
+            return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(part.text, intent, asked=asked):
             return None
     if any(part.asked and not _POLITELY.search(part.text) for part in divided.small if part.text):
         return None
+    if card is None:
+        return _without_card(intent, text, context)
     return _reading(intent, divided, card, context)
+
+
+def _without_card(intent: str, text: str, context: Context) -> Reading | None:
+    """`I must freeze a card`: the request, and the question which one; None where a card is named, or none is spoken of."""
+    if context.found.inside(text, "card", "number", "person") or not _A_CARD.search(text):
+        return None
+    amounts = context.found.inside(text, "amount")
+    if len(amounts) > 1 or (amounts and (intent not in _MONEY or amounts[0].doubt)):
+        return None
+    if intent in _MONEY and not amounts:
+        return None
+    slots = {"amount": plain(amounts[0].value.value)} if amounts else {}
+    return Reading(intent, slots, ask=questions.missing("card", intent))
 
 
 def _divided(parts: Sequence[Part]) -> _Divided:
@@ -82,6 +100,11 @@ def _divided(parts: Sequence[Part]) -> _Divided:
     for part in parts:
         found = said_in(part.text)
         said += [(part, one) for one in found]
+        if not found and not is_small(part.text):
+            found, rest = said_before_a_story(part.text)
+            head = replace(part, text=part.text.removesuffix(rest))
+            said += [(head, one) for one in found]
+            story += [replace(part, text=rest, asked=False)] if found else []
         if not found:
             (small if is_small(part.text) else story).append(part)
     return _Divided(tuple(said), tuple(small), tuple(story))
@@ -134,7 +157,7 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
         return True
     if entity.kind == "period" and is_today(entity, context.facts):
         return False
-    if any(char.isdigit() for char in entity.written):
+    if any(char.isdigit() for char in entity.written) and not _is_past(entity, context):
         return True
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if not _is_past(entity, context) and (

@@ -16,11 +16,18 @@ _TELLS: Final = (
 #: After "for": the card, the person, the time; not a reason.
 _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
 _CUT: Final = re.compile(
-    r"(?P<end>[.!?;…]+(?=\s|$))|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
-    rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as {_WHO})\b)"
+    r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
+    rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
     rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)"
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
+)
+#: Before a name, where its stop ends no sentence.
+_TITLE: Final = re.compile(
+    r"\b(?:mr|ms|mrs|miss|dr|prof|herr|frau|madam|sir|chief|oga|engr|colleague)\.?\s+(?=§[cm])"
+)
+_UNFINISHED: Final = re.compile(
+    r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|once|unless|until|till|before|after|than|provided|where|because|whether|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't)\s*$"
 )
 _JOINING: Final = re.compile(
     r"^(?:(?:so|and|then|but|also|because|cause|cuz|coz|since|hence|therefore|as|n|well|ok|okay|now|yes|yeah)\b[\s,]*)+"
@@ -44,8 +51,11 @@ def cut(text: str) -> list[Part]:
 
 
 def _parts(text: str) -> Iterator[Part]:
+    text = _TITLE.sub("", text)
     at = sentence = 0
     for found in _CUT.finditer(text):
+        if found[0].isspace() and _UNFINISHED.search(text[at : found.start()]):
+            continue  # `Sofia thinks she lost it` is one thing
         stop = found["end"] or ""
         yield from _part(text[at : found.start()], sentence, asked="?" in stop, colon=":" in found[0])
         at = found.end()

@@ -12,17 +12,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.intents.directory import ORDINARY, fold
+from bot.intents.extraction import Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
-from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
 from bot.intents.requests.parts import Part, cut
 from bot.intents.requests.wording import is_small
 
 _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
+_OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
 _SUBMIT: Final = re.compile(
     r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
     r"|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
@@ -77,17 +79,19 @@ _TO_SET: Final = re.compile(
     rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
     rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|correct|fix|update|now)\b|mark-? ?up:? {_A}"
 )
+_FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
 _CHANGE_MARKUP: Final = re.compile(
-    r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
-    r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
+    r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new|make|drop|bump|cut)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
+    r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is|has) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
 )
 _CHANGE_LIMITS: Final = re.compile(
-    r"\b(?:chang\w+|adjust\w*|updat\w+|rais\w+|lower\w*|revis\w+|new|set|increas\w+|reduc\w+|drop|bump|edit)\b(?:\W+[\w§']+){0,5}?\W+(?:limits?|caps?|ceiling|allowance)\b"
+    r"\b(?:chang\w+|adjust\w*|updat\w+|rais\w+|lower\w*|revis\w+|new|set|increas\w+|reduc\w+|drop|bump|edit|tighten|loosen)\b(?:\W+[\w§']+){0,5}?\W+(?:limits?|caps?|ceiling|allowance)\b"
     r"|\b(?:limits?|caps?|allowance)\b(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|adjust\w*|updat\w+|revis\w+|rais\w+)\b"
+    r"|^\W*(?:please |pls |kindly )?(?:lower|raise|drop|bump|cap|cut|bring)\b[^.]*\b(?:a|per) (?:day|week|month)\b"
 )
 _LIMIT: Final = re.compile(
     r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend)\b"
-    rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:\w+\W+){{0,2}}?{_A}"
+    rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:[\w§']+\W+){{0,5}}?{_A}"
     rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month):? {_A}"
 )
 _UNITS: Final = re.compile(
@@ -101,7 +105,7 @@ _NO_LIMIT: Final = re.compile(
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
-    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|please|pls|kindly)\b|:"
+    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|down to|up to|please|pls|kindly)\b|:"
 )
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
@@ -290,10 +294,12 @@ _CARD_WORDS: Final = frozenset(
 def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The request that the values of a message tell; None where there is none, or anything speaks against it."""
     text = spaced(context.found.masked)
-    parts = cut(text)
-    if not any(entity.kind in _TELLING for entity in context.found.entities) and "card" not in text:
+    if len(text.split()) > LONGEST:
         return None
-    if len(text.split()) > LONGEST or asks_for_two(clauses) or names_by_a_word(context):
+    parts = cut(text)
+    if not any(entity.kind in _TELLING for entity in context.found.entities) and not _OURS.search(text):
+        return None
+    if asks_for_two(clauses) or names_by_a_word(context):
         return None
     if (
         context.doubts
@@ -319,7 +325,7 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     asking = {part.sentence for part in parts if _is_own(part, intent) and _POLITELY.search(part.text)}
     for part in parts:
         if _is_own(part, intent):
-            if speaks_against(part.text, intent, is_exact=True):
+            if speaks_against(without_story(part.text), intent, is_exact=True):
                 return True
         elif (part.colon and introduces(part.text)) or speaks_against_from_around(
             part.text, intent, asked=part.asked and part.sentence not in asking
@@ -343,9 +349,17 @@ def _submission(text: str, context: Context) -> bool:
 
 def _markup(text: str, context: Context) -> bool:
     rates = context.found.inside(text, "rate")
-    if not rates:
-        return _CHANGE_MARKUP.search(text) is not None and not context.found.inside(text, "amount")
+    if not rates and not context.found.inside(text, "amount"):
+        return _CHANGE_MARKUP.search(text) is not None
     return _MARKUP.search(text) is not None and _TO_SET.search(text) is not None
+
+
+def _is_earlier(entity: Entity, intent: str, text: str, context: Context) -> bool:
+    """Is this the old value of `from 2 to 2.25 percent`?"""
+    old = _FROM.search(text)
+    return (
+        intent in ("set_markup", "set_limits") and old is not None and entity in context.found.inside(old[0])
+    )
 
 
 def _phone(text: str, context: Context) -> bool:
@@ -381,6 +395,8 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
     """Opened where all is exact; with the question for what is missing; None where something is in doubt."""
     values = values_of(Frame(intent, text), text, context.found)
     explained = intent in ("set_3ds", "set_limits") and values.doubt is not None and not values.doubt.options
+    if intent == "set_markup" and values.doubt is not None and "amount" not in values.slots:
+        return Reading(intent, ask=values.doubt)  # a number without its unit
     if values.doubt is not None and values.doubt.slot != "network" and not explained:
         return None
     slots: dict[str, Any] = dict(values.slots)
@@ -441,7 +457,7 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     for entity in context.found.entities:
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
             continue
-        if entity.kind not in _USED[intent]:
+        if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):
             return True
     return False
 

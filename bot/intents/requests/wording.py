@@ -36,9 +36,7 @@ _THAWED: Final = (
     r"(?:unfrozen|unfreezed|unblocked|deblocked|unlocked|reactivated|re-activated|defrosted|thawed|re-?enabled|unpaused|reinstated|restored|released"
     r"|switched (?:back )?on(?: again| back)?|turned (?:back )?on(?: again)?|opened (?:up )?again|made (?:active|usable) again|activated again|used again)"
 )
-_CLOSE: Final = (
-    r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap|shut down|close down|close out)"
-)
+_CLOSE: Final = r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap(?= §c)|shut down|close down|close out)"
 _CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
 _TOP_UP: Final = r"(?:top[ -]?up|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
 _TOPPED: Final = r"(?:topped up|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
@@ -142,6 +140,24 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"return\s+(?:the\s+)?(?:unused\s+|remaining\s+)?{A}\s+(?:on|from)\s+{_O}\s+to\s+(?:the\s+)?(?:float|deposit|pot)",
         ),
         ("unload_card", rf"(?:pull|take|grab|get|bring|claw|yank)\s+(?:the\s+)?{A}\s+(?:back|off|out)"),
+        (
+            "unload_card",
+            rf"from\s+{_O}\s+(?:please\s+|pls\s+|kindly\s+)?{_TAKE}(?:\s+back)?(?:\s+(?:to|into)\s+(?:the\s+)?float)?\s+{A}(?:\s+(?:back|to|into|the|float))*",
+        ),
+        (
+            "unload_card",
+            r"(?:recover|return|bring back|take back|move back|get back)\s+(?:the\s+)?(?:same|it|them|money|funds|excess)\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?float",
+        ),
+        ("unload_card", rf"(?:money|funds|cash)\s+(?:off|out of|back from)\s+{_O}|minus\s+{A}"),
+        (
+            "topup_card",
+            rf"(?:transfer|send|move|put)\s+{A}\s+from\s+(?:the\s+|our\s+)?float\s+(?:to|onto|on|into)\s+{_O}",
+        ),
+        ("topup_card", rf"put\s+(?:him|her|them)\s+{A}(?:\s+(?:on|onto|in)\s+{_O})?"),
+        (
+            "unfreeze_card",
+            r"(?:come|comes|returns?|goes?)\s+(?:back\s+)?(?:to life|active|live again)|(?:spend|pay|be used) again",
+        ),
         ("unload_card", rf"zero\s+{_O}\s+out"),
         (
             "unload_card",
@@ -171,7 +187,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 _SMALL: Final = word_set(
     """
     a an the this that to of on onto in into for with by from off at up and as me us our my your his her their its it him them he she
-    please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today once
+    please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today
     at first hi hello hey hiya morning good afternoon evening day dear all team bot there everyone folks guys man bud mate friend
     thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
     card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
@@ -179,6 +195,10 @@ _SMALL: Final = word_set(
     temporarily temporary meanwhile moment while being time precaution safety safe measure security good ever always forever permanently
     permanent definitively definitely mind terribly possible trouble help u ya ur us lets let let's s 's
     sorry hurry rush emergency action request requested needed required need immediate effect effective straight dear sir madam
+    hereby herewith carry out carried effect execute ensure proceed conduct organise organize kindest regards best sincerely yours faithfully mr ms mrs miss dr
+    colleague colleagues ladies gentlemen gm gn ser sir ma abeg biko oga well greetings compliments good's whole following below above named respective concerned same
+    accordingly soonest earliest convenience forthwith promptly instantly directly immediately's presently further notice until
+    blocking' transaction operation regarding concerning there some little bit usdt's credit card's would've gladly happily simply really very
     fix sort arrange initiate start proceed perform make made done get have see want needful
     usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
     holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
@@ -195,7 +215,12 @@ _ASKING: Final = re.compile(
     r"|be so kind(?: as)? to|be kind and|need(?: you)? to|make sure to|time to|do the needful(?: to)?|for me|for us|for him|for her|for them|would you|could you|can you|if you would|if you could"
     r"|if you(?:'d| would) be so (?:good|kind)|much (?:obliged|appreciated)|thank you(?: so much| very much)?(?: in advance)?|thanks (?:a lot|so much|in advance)|many thanks|with (?:many )?thanks"
     r"|good (?:morning|afternoon|evening|day)(?: again| to you| all| team| everyone)?|sorry (?:for|about) the (?:hurry|rush|bother|trouble)|for the time being|for now|for the moment|right now|at once|as soon as possible|with immediate effect"
-    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|has to|have to|needs to|must|should|may|can|could|might|shall)\b"
+    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|is to|are to|has to|(?<!would )have to|needs to|must|should|may|can|could|might|shall)\b"
+)
+#: Where a story begins behind a request. A thing by itself (`close §c1§ ticket`) begins none.
+_JOINT: Final = re.compile(
+    r"\s(?=(?:for|because|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
+    r"|my|our|his|her|their|someone|somebody|till|until|til|while|otherwise)\s)"
 )
 _WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 
@@ -225,6 +250,15 @@ def said_in(part: str) -> list[Said]:
             found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
             break
     return list(found.values())
+
+
+def said_before_a_story(part: str) -> tuple[list[Said], str]:
+    """What a part asks for and the story behind it, in one breath: `freeze §c1§ which somebody used in Lisbon`."""
+    for joint in _JOINT.finditer(part):
+        found = said_in(part[: joint.start()])
+        if found:
+            return found, part[joint.start() :].strip()
+    return [], ""
 
 
 def is_small(text: str) -> bool:

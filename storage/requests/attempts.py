@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 
 from sqlalchemy import func, insert, select, update
@@ -55,3 +56,10 @@ async def of(tx: Tx, request_id: str) -> list[Attempt]:
     """The attempts for a request, in order."""
     asked = select(t.attempt).where(t.attempt.c.request_id == request_id).order_by(t.attempt.c.number)
     return [Attempt(**row._mapping) for row in (await tx.run(asked)).all()]
+
+
+async def counts(tx: Tx, request_ids: Collection[str]) -> dict[str, int]:
+    """How many attempts there are for each of these requests that has any."""
+    a = t.attempt.c
+    asked = select(a.request_id, func.count().label("n")).group_by(a.request_id)
+    return {row.request_id: row.n for row in await tx.run_among(asked, a.request_id, request_ids)}

@@ -44,6 +44,7 @@ WEBHOOK_SECRET = SealedColumn(t.webhook_secret, "sealed_secret", "program", "wh_
 RELAY_BODY = SealedColumn(t.relay_delivery, "sealed_body", "id", "pii")
 DIALOG_SLOTS = SealedColumn(t.dialog, "sealed_slots", "id", "pii")
 UNREAD_TEXT = SealedColumn(t.unread_text, "sealed_text", "id", "pii")
+PASSKEY = SealedColumn(t.passkey, "sealed_key", "id", "passkey", "version")
 SEALED_COLUMNS = (
     PROGRAM_KEY,
     REQUEST_PRIVATE,
@@ -54,4 +55,5 @@ SEALED_COLUMNS = (
     RELAY_BODY,
     DIALOG_SLOTS,
     UNREAD_TEXT,
+    PASSKEY,
 )

@@ -31,6 +31,7 @@ PURPOSES = frozenset(
         "wh_secret",
         "relay_secret",
         "pii",
+        "passkey",
         "approval_mac",
         "request_digest",
         "audit_mac",

@@ -36,6 +36,9 @@ _BOUND = Protection(
     Class.SEALED, "bound to the sealed key of the row, which does not open with another value"
 )
 _SIGNED_ROW = Protection(Class.SIGNED, "the row's signature in row_signature covers it")
+_PASSKEY = Protection(
+    Class.SEALED, "sealed with the public key; a passkey whose row says otherwise does not count"
+)
 _DIGEST = Protection(
     Class.SIGNED, "the request's keyed fingerprint covers it, and it is checked before each send"
 )
@@ -93,6 +96,19 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "created_at": _SHOWN,
         "updated_at": _SHOWN,
     },
+    "passkey": {
+        **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
+        **dict.fromkeys(("name", "created_at", "added_at", "used_at", "ended_at", "ended_why"), _SHOWN),
+    },
+    "passkey_link": dict.fromkeys(
+        (
+            *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
+            *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
+        ),
+        _harmless(
+            "it opens a page and decides nothing: the person's device signs what the page shows, for that subject alone"
+        ),
+    ),
     "person": dict.fromkeys(
         (
             *("slack_id", "name", "real_name", "team_id", "is_restricted", "is_ultra_restricted"),
@@ -149,6 +165,9 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ),
         "actor_name": _SHOWN,
         "reason": _SHOWN,
+        "assertion": Protection(
+            Class.SIGNED, "the device of the approver signed it, and it is checked again before each send"
+        ),
         "mac": _MAC,
     },
     "attempt": {

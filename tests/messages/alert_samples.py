@@ -137,6 +137,21 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "person": "U0DAN",
         "until": NOW + timedelta(hours=4),
     },
+    ("consent", "passkey_add"): {
+        "which": "Two people confirm this, as an earlier passkey is gone. ",
+        "name": "MacBook",
+        "code": "K7F-2QX",
+        "until": NOW + timedelta(hours=24),
+    },
+    ("consent", "passkey_lost"): {
+        "who": "Carol Reyes",
+        "name": "Bob Tanaka",
+        "person": "U0BOB",
+        "until": NOW + timedelta(hours=24),
+    },
+    ("passkey", "removed"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
+    ("passkey", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
     ("handover", ""): {
         "note_and_what_is_open": "R-7K3M waits for an approval.\nFunding in review: 800.00 USDC."
     },

@@ -85,7 +85,9 @@ async def test_what_is_offered_is_what_looking_at_each_card_gives(store: Store) 
     for typed, found in offered.items():
         expected = [c for c in made if is_open(c) and all(says(c, word) for word in typed.split())]
         assert {c.id for c in found} == {c.id for c in expected}, typed
-        exact = [c.last4 == typed.lstrip("•*") or (c.partner_ref or "").lower() == typed.lower() for c in found]
+        exact = [
+            c.last4 == typed.lstrip("•*") or (c.partner_ref or "").lower() == typed.lower() for c in found
+        ]
         assert exact == sorted(exact, reverse=True), f"{typed}: those that are just this first"
         places = [listed.index(c.holder) for c in found[sum(exact) :]]
         assert places == sorted(places), f"{typed}: then by holder"

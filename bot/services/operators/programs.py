@@ -121,7 +121,7 @@ async def release(tx: Tx, core: Core, program: str, endpoint: str, *, by: str = 
         await requests.due_at_once(tx, program)
         await audit.record(tx, core, by, "endpoint.released", f"program:{program}", {"endpoint": endpoint})
         await alerts.resolve(tx, core, account_alerts.SCOPE.condition(program, endpoint), actor=by)
-        tx.after_commit(lambda: core.carrier.wake(""))
+        tx.after_commit(core.carrier.wake)
 
 
 async def probe_paused(core: Core) -> None:
@@ -200,7 +200,7 @@ async def resume(core: Core, program: str) -> None:
             case = "" if await pauses.of(tx, program) is None else "paused"
             for kind in (account_alerts.KEY_TROUBLE, account_alerts.ACCOUNT_CHANGED):
                 await alerts.resolve(tx, core, kind.condition(program), case=case)
-            tx.after_commit(lambda: core.carrier.wake(""))
+            tx.after_commit(core.carrier.wake)
 
 
 async def is_paused(core: Core, program: str) -> bool:

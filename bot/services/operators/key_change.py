@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import Request, digest_of_rows
+from bot.services import audit
 from bot.services.requests import (
     batch_approval,
     batch_rows,
@@ -22,7 +23,6 @@ from bot.services.requests import (
     has_its_digest,
     is_genuine,
 )
-from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
 from storage.store import Store
@@ -77,7 +77,5 @@ async def _one(tx: Tx, before: Request, terms: Mapping[str, str], actor: str) ->
         if decision.digest == before.digest and is_genuine(tx.vault, decision):
             word = replace(decision, digest=after.digest)
             await decisions.sign_again(tx, replace(word, mac=decision_mac(tx.vault, word)))
-    recorded = {"kind": after.kind, "state": after.state.value, "digest": after.digest}
-    subject = f"request:{after.id}:{after.version}"
-    await audit.append(tx, actor=actor, action="request.signed_again", subject=subject, body=recorded)
+    await audit.of_signing_again(tx, after, actor)
     return after

@@ -15,7 +15,7 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import changed_rows, confirmations, delegations, programs, replicas
+from bot.services.operators import changed_rows, confirmations, deep_check, delegations, programs, replicas
 
 Run = Callable[[], Awaitable[None]]
 # What a process writes down that it alone has seen.
@@ -84,6 +84,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
+        Job("audit-check", 600, deep_check.Nightly(core).run),
         Job("optimize", 86_400, core.store.optimize),
         Job("retention", 600, lambda: retention.prune(core, keeps)),
         Job("unread", 3600, lambda: unread.prune(core)),

@@ -24,6 +24,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     insert,
+    literal,
     or_,
     select,
     type_coerce,
@@ -210,6 +211,19 @@ async def entries(tx: Tx, *, from_seq: int = 1, to_seq: int | None = None) -> As
         yield entry
 
 
+def is_genuine(tx: Tx, entry: Entry) -> bool:
+    """Was this link written by us, as it is? That it is in its place is what `verify` says."""
+    texts = (entry.actor, entry.action, entry.subject, entry.outcome, entry.reason_code, entry.body)
+    digest = _hash(entry.seq, (time_text(entry.at), *texts, entry.policy_version), entry.prev)
+    return digest == entry.hash and tx.vault.check_mac("audit_mac", digest.encode(), entry.mac, as_proof=True)
+
+
+async def signed_under(tx: Tx, kid: str) -> bool:
+    """Is any link signed under this master key?"""
+    asked = select(t.audit.c.seq).where(t.audit.c.mac.startswith(kid, autoescape=True)).limit(1)
+    return (await tx.run(asked)).first() is not None
+
+
 async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     """The links about `subject`, and about its versions (`subject:3`), in order."""
     a, found = t.audit.c, select(t.audit)
@@ -259,6 +273,8 @@ async def verify(
         return Report(False, count, last, *check.fault)
     if last < stop or (to_seq is None and count and check.previous != end.hash):
         return Report(False, count, last, min(check.expected, max(stop, 1)), "head")
+    if not end.seq and not count and await _was_anything_done(tx):
+        return Report(False, 0, 0, 1, "head")
     beyond = sorted(a.seq for a in anchors if a.seq > end.seq)
     if beyond:
         return Report(False, count, last, end.seq + 1, "anchor")
@@ -336,11 +352,19 @@ class _Check:
             return "prev"
         if _hash(seq, texts, prev) != digest:
             return "hash"
-        if not self._vault.check_mac("audit_mac", digest.encode(), mac):
+        if not self._vault.check_mac("audit_mac", digest.encode(), mac, as_proof=True):
             return "mac" if self._vault.signed_under(mac) in self._vault.kids else "key"
+        if seq > self._vault.retired.get(self._vault.signed_under(mac), seq):
+            return "mac"  # by a key that was retired before: whoever has it is not us
         if seq in self._anchored and self._anchored[seq].hash != digest:
             return "anchor"
         return "head" if seq > self._end else None
+
+
+async def _was_anything_done(tx: Tx) -> bool:
+    """Is there a request or a decision? Each of them has entries, so an empty chain was emptied."""
+    asked = select(literal(1)).where(or_(select(t.request.c.id).exists(), select(t.decision.c.id).exists()))
+    return (await tx.run(asked)).first() is not None
 
 
 async def _before(tx: Tx, from_seq: int) -> str | None:
@@ -351,9 +375,8 @@ async def _before(tx: Tx, from_seq: int) -> str | None:
 
 
 def _is_ours(tx: Tx, anchored: Anchor) -> bool:
-    return tx.vault.check_mac(
-        "audit_mac", _anchor_bytes(anchored.seq, anchored.hash, anchored.at), anchored.mac
-    )
+    data = _anchor_bytes(anchored.seq, anchored.hash, anchored.at)
+    return tx.vault.check_mac("audit_mac", data, anchored.mac, as_proof=True)
 
 
 def _anchor_bytes(seq: int, digest: str, at: str) -> bytes:

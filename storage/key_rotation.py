@@ -1,8 +1,7 @@
 """Moving a database to a new master key, and which keys it still needs.
 
-Rotation: add the new key as the second line everywhere, make it the first line, `rewrap`, check with
-`kids_in_use`, then take the old line out. Audit links and decisions signed under the old key can be
-checked only while it is in the keyring, so keep it there as long as their proof is wanted.
+Rotation: add the new key as the second line everywhere, make it the first line, `rewrap`. Then the old key is
+retired: it proves what was signed under it, for as long as its line is in the keyring, and does nothing else.
 """
 
 from __future__ import annotations
@@ -14,7 +13,9 @@ from typing import Any
 from sqlalchemy import ColumnElement, Text, delete, literal, select, update
 
 from storage import tables as t
+from storage.cards import cards
 from storage.master_keys import plant_canaries
+from storage.protection import SIGNED_TABLES, signed_rows
 from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
 from storage.store import Store
 from storage.transaction import Tx
@@ -45,6 +46,11 @@ async def rewrap(store: Store) -> int:
             moved += batch
             if batch < _BATCH:
                 break
+    for signed in SIGNED_TABLES:
+        async with store.begin() as tx:
+            await signed_rows.sign_again(tx, signed)
+    async with store.begin() as tx:
+        await cards.sign_again(tx)
     async with store.begin() as tx:
         await plant_canaries(tx)
         used = {*await kids_in_use(tx), tx.vault.primary_kid}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
+from storage import audit
 from storage import tables as t
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.transaction import Tx
@@ -12,6 +13,9 @@ from storage.vault import Ref
 _CONSTANT = b"countersign keycheck, rows signed"
 # Of a database whose rows have not been signed yet: see `storage.upgrades`.
 _UNSIGNED = b"countersign keycheck"
+
+
+RETIRED = "keys.retired"
 
 
 def _canary(kid: str) -> Ref:
@@ -49,6 +53,42 @@ async def mark_signed(tx: Tx) -> None:
     for kid in list((await tx.run(select(k.kid))).scalars()):
         sealed = tx.vault.seal_under(kid, _CONSTANT, _canary(kid))
         await tx.run(update(t.keycheck).where(k.kid == kid).values(sealed=sealed))
+
+
+async def learn_retired(tx: Tx) -> None:
+    """Read which keys of the keyring were retired: the audit chain remembers it, the keyring needs no change.
+
+    Raises `WrongMasterKey` when the first key of the keyring is one of them.
+    """
+    vault = tx.vault
+    for kid in vault.kids:
+        async for entry in audit.about(tx, _about(kid)):
+            by_another = vault.signed_under(entry.mac) != kid
+            if entry.action == RETIRED and by_another and audit.is_genuine(tx, entry):
+                vault.retired[kid] = entry.seq
+    if vault.primary_kid in vault.retired:
+        raise WrongMasterKey(
+            f"The first key of the keyring, {vault.primary_kid}, was retired at entry"
+            f" {vault.retired[vault.primary_kid]} of the audit chain, so nothing was started. Put the key that took"
+            " its place first, or a new one."
+        )
+
+
+async def retire(tx: Tx, *, actor: str) -> list[str]:
+    """Retire every key but the first that was used for signing and holds nothing any more; returns their ids.
+
+    A key that was never used is one that is to come, and stays.
+    """
+    others = [kid for kid in tx.vault.kids[1:] if kid not in tx.vault.retired]
+    gone = [kid for kid in others if await audit.signed_under(tx, kid)]
+    for kid in gone:
+        await audit.append(tx, actor=actor, action=RETIRED, subject=_about(kid))
+    await learn_retired(tx)
+    return gone
+
+
+def _about(kid: str) -> str:
+    return f"master_key:{kid}"
 
 
 async def plant_canaries(tx: Tx) -> None:

@@ -146,7 +146,11 @@ def _is_guessable(material: bytes) -> bool:
 
 
 class Vault:
-    """Seals, opens and MACs under the keyring. `instance` is bound into every sealed value."""
+    """Seals, opens and MACs under the keyring. `instance` is bound into every sealed value.
+
+    `retired`: keys that the database has given up, each with the number of the audit entry that says so. They prove
+    what was signed before, and nothing else: they open nothing, and no decision or row counts by them.
+    """
 
     def __init__(self, keyring: Keyring, *, instance: str = "", random: RandomBytes = os.urandom) -> None:
         self._keyring = keyring
@@ -155,6 +159,7 @@ class Vault:
         # Worked out once: each is an HMAC, and a MAC is checked for every link of the audit chain.
         self.kids = keyring.kids
         self.primary_kid = self.kids[0]
+        self.retired: dict[str, int] = {}
         self._subkeys: dict[tuple[str, str], bytes] = {}
         # Keyed once and copied for each MAC: setting up the key takes most of the time of a short text's.
         self._keyed: dict[tuple[str, str], hmac.HMAC] = {}
@@ -175,6 +180,11 @@ class Vault:
     def open(self, sealed: Sealed, ref: Ref) -> bytes:
         """The value sealed for exactly this cell; raises `CannotOpen` for anything else."""
         kid = sealed.kid
+        if kid in self.retired:
+            raise CannotOpen(
+                f"A sealed value ({ref.table}.{ref.column} of {ref.row_id}) is under the master key {kid}, which was"
+                " retired, so it is not used."
+            )
         text = sealed[len(_FORMAT) + 1 + len(kid) + 1 :]
         try:
             box = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
@@ -197,10 +207,13 @@ class Vault:
         """The id of the master key a MAC says it was made under."""
         return mac[:_KID_LENGTH]
 
-    def check_mac(self, purpose: str, data: bytes, mac: str) -> bool:
-        """Is `mac` ours for `data`, under whichever key of the keyring it names? Constant time."""
+    def check_mac(self, purpose: str, data: bytes, mac: str, *, as_proof: bool = False) -> bool:
+        """Is `mac` ours for `data`, under whichever key of the keyring it names? Constant time.
+
+        `as_proof`: of what was done once; then a retired key counts, too.
+        """
         kid = self.signed_under(mac)
-        if kid not in self.kids:
+        if kid not in self.kids or (kid in self.retired and not as_proof):
             return False
         return hmac.compare_digest(self._mac(kid, purpose, data).encode(), mac.encode())
 
@@ -211,7 +224,8 @@ class Vault:
         two, and whoever verifies may know either.
         """
         data = length_prefixed(self.instance.encode(), name.encode())
-        return tuple(hmac.digest(self._subkey(kid, purpose), data, "sha256") for kid in self.kids)
+        kids = [kid for kid in self.kids if kid not in self.retired]
+        return tuple(hmac.digest(self._subkey(kid, purpose), data, "sha256") for kid in kids)
 
     def _mac(self, kid: str, purpose: str, data: bytes) -> str:
         keyed = self._keyed.get((kid, purpose))

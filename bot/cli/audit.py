@@ -33,15 +33,25 @@ def verify(
     anchors: Annotated[
         Path | None, typer.Option(help="Anchors kept outside the database, one JSON object a line.")
     ] = None,
+    deep: Annotated[
+        bool,
+        typer.Option(
+            "--deep", help="Also compare requests, decisions, outcomes and signed rows with the chain."
+        ),
+    ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object: whole, checked, last, first_bad, kind.")
+        bool,
+        typer.Option("--json", help="One JSON object: whole, checked, last, first_bad, kind, differences."),
     ] = False,
 ) -> None:
     """Check the chain. Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 
-    Works beside a running bot. Only anchors can show that the end of the chain was cut off.
+    Works beside a running bot. Only anchors can show that the end of the chain was cut off. With --deep, a row that
+    was edited, deleted or invented is broken, too.
     """
-    asyncio.run(_verify(first, last or None, _read_anchors(anchors), as_json=as_json))
+    if deep and (first > 1 or last):
+        raise Mistake("--deep needs the whole chain: leave --from and --to out.")
+    asyncio.run(_verify(first, last or None, _read_anchors(anchors), deep=deep, as_json=as_json))
 
 
 @app.command()
@@ -76,27 +86,44 @@ def _read_anchors(path: Path | None) -> list[Anchor]:
         raise Mistake(f"{path} holds a line that isn't an anchor.") from None
 
 
-async def _verify(first: int, last: int | None, anchors: list[Anchor], *, as_json: bool) -> None:
+async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: bool, as_json: bool) -> None:
     from bot.cli.environment import open_store
+    from bot.services.operators import deep_check
     from storage import audit
 
     if last is not None and first > last:
         raise Mistake(f"--from {first} is after --to {last}, so there is nothing to check.")
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
         report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=anchors)
+        found = [str(one) for one in await deep_check.differences(tx)] if deep else []
     if report.ok and not report.count and first > 1:
         raise Mistake(
             f"There is no entry from {first} on, so nothing was checked. If there was one before, the end of the chain"
             " was cut off: check it with --anchors, and keep a copy of the database before anything else."
         )
     if as_json:
-        typer.echo(_as_json(report))
+        typer.echo(_as_json(report, found if deep else None))
     elif report.ok:
         typer.echo(f"The audit chain is whole: {in_words(report.count)} checked, up to {report.last}.")
     else:
         _say_where_it_is_broken(report)
-    if not report.ok:
+    if deep and not as_json:
+        _say_what_differs(found)
+    if found or not report.ok:
         raise typer.Exit(ExitCode.NOT_WELL)
+
+
+def _say_what_differs(found: list[str]) -> None:
+    if not found:
+        typer.echo("Requests, decisions, outcomes and signed rows are as the chain has them.")
+        return
+    for one in found:
+        typer.echo(one, err=True)
+    typer.echo(
+        f"{len(found)} row(s) are not as the chain has them. Somebody changed the database outside Countersign: keep a"
+        " copy of it before anything else.",
+        err=True,
+    )
 
 
 def in_words(entries: int) -> str:
@@ -104,9 +131,11 @@ def in_words(entries: int) -> str:
     return "1 entry" if entries == 1 else f"{entries} entries"
 
 
-def _as_json(report: Report) -> str:
-    found = {"whole": report.ok, "checked": report.count, "last": report.last}
-    return json.dumps({**found, "first_bad": report.first_bad, "kind": report.kind})
+def _as_json(report: Report, differences: list[str] | None) -> str:
+    """`differences` is there where tables were compared; then the whole is whole without any."""
+    found = {"whole": report.ok and not differences, "checked": report.count, "last": report.last}
+    more = {} if differences is None else {"differences": differences}
+    return json.dumps({**found, "first_bad": report.first_bad, "kind": report.kind, **more})
 
 
 def _say_where_it_is_broken(report: Report) -> None:

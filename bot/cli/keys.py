@@ -74,7 +74,11 @@ def new_master() -> None:
 @app.command()
 @in_sentences
 def rewrap() -> None:
-    """Seal everything again under the first key of the keyring. May be stopped and run again."""
+    """Seal and sign everything again under the first key of the keyring, and retire the others.
+
+    A retired key proves old audit entries, for as long as its line is in the keyring, and opens, signs and approves
+    nothing. Put the new key first everywhere before. May be stopped and run again, beside a running bot.
+    """
     asyncio.run(_rewrap())
 
 
@@ -208,19 +212,28 @@ async def _relay(name: str) -> None:
 
 async def _rewrap() -> None:
     from bot.cli.environment import open_store, operator
-    from storage import audit, key_rotation
+    from bot.services.operators import key_change
+    from storage import audit, key_rotation, master_keys
 
     async with open_store(beside_the_bot=True) as store:
         moved = await key_rotation.rewrap(store)
+        signed = await key_change.sign_open_again(store, operator())
         async with store.begin() as tx:
             await audit.append(
                 tx,
                 actor=operator(),
                 action="keys.rewrapped",
                 subject=f"master_key:{store.vault.primary_kid}",
-                body={"moved": moved},
+                body={"moved": moved, "signed": signed},
             )
+            retired = await master_keys.retire(tx, actor=operator())
     typer.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
+    if signed:
+        typer.echo(
+            f"{signed} open request(s) signed again. Who has one of them in a dialog has to open it again."
+        )
+    for kid in retired:
+        typer.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
 
 
 async def _verify(*, as_json: bool) -> None:

@@ -58,6 +58,13 @@ async def of_request(
     )
 
 
+async def of_signing_again(tx: Tx, request: Request, actor: str) -> None:
+    """A command, which knows no policy, signed the request again under another master key."""
+    recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest}
+    subject = f"request:{request.id}:{request.version}"
+    await chain.append(tx, actor=actor, action="request.signed_again", subject=subject, body=recorded)
+
+
 @asynccontextmanager
 async def audited_refusal(
     core: Core,

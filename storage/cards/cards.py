@@ -97,6 +97,17 @@ async def are_as_read(tx: Tx) -> bool:
     return not [row.id for row in rows if not _is_as_read(tx, row)]
 
 
+async def sign_again(tx: Tx) -> None:
+    """Sign the cards under the first master key that were signed under another and are as they were read."""
+    rows = (await tx.run(select(*_COLUMNS, t.card.c.mac).where(t.card.c.mac.is_not(None)))).all()
+    for row in rows:
+        if tx.vault.signed_under(row.mac) == tx.vault.primary_kid or not _is_as_read(tx, row):
+            continue
+        entry = CardEntry(**{name: getattr(row, name) for name in CardEntry.__slots__})
+        mac = tx.vault.mac(_LABEL, _label_bytes(tx, entry.program, entry))
+        await tx.run(update(t.card).where(t.card.c.id == row.id, t.card.c.mac == row.mac).values(mac=mac))
+
+
 def _is_as_read(tx: Tx, row: Row[Any]) -> bool:
     entry = CardEntry(**{name: getattr(row, name) for name in CardEntry.__slots__})
     data = _label_bytes(tx, entry.program, entry)

@@ -24,6 +24,7 @@ __all__ = [
     "PROGRAM",
     "SIGNED_TABLES",
     "RowRead",
+    "chain_replay",
     "column_protection",
     "signed_rows",
     "upgrades",

@@ -261,7 +261,13 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
     ),
     "card_count": dict.fromkeys(("id", "program", "status", "more"), _DRAWN),
     "card_sync": dict.fromkeys(("program", "synced_at", "count"), _FACT),
-    "reading": dict.fromkeys(("program", "name", "value", "read_at"), _FACT),
+    "reading": dict.fromkeys(
+        ("program", "name", "value", "read_at"),
+        _harmless(
+            "what was read from the card provider last, or what was reported last; delegations themselves are in the"
+            " reviewed file"
+        ),
+    ),
     "audit": {
         **dict.fromkeys(
             (

@@ -179,6 +179,19 @@ async def sign_all_unsigned(tx: Tx) -> int:
     return count
 
 
+async def sign_again(tx: Tx, signed: SignedTable) -> int:
+    """Sign the rows under the first master key that were signed under another and are as we left them; how many."""
+    count = 0
+    rows = (await tx.run(select(_S.row_key, _S.mac).where(_S.table_name == signed.name))).all()
+    for made in rows:
+        if tx.vault.signed_under(made.mac) == tx.vault.primary_kid:
+            continue
+        if await is_ours(tx, signed, made.row_key, await _row(tx, signed, made.row_key)):
+            await sign(tx, signed, made.row_key)
+            count += 1
+    return count
+
+
 async def _unsigned(tx: Tx, signed: SignedTable) -> list[str]:
     key = signed.table.c[signed.key]
     made = select(_S.row_key).where(_S.table_name == signed.name)

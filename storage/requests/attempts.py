@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
@@ -61,3 +61,10 @@ async def answer(
 async def of(tx: Tx, request_id: str) -> list[Attempt]:
     """The attempts for a request, in order."""
     return [Attempt(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]
+
+
+async def counts(tx: Tx, request_ids: Collection[str]) -> dict[str, int]:
+    """How many attempts there are for each of these requests that has any."""
+    a = t.attempt.c
+    asked = select(a.request_id, func.count().label("n")).group_by(a.request_id)
+    return {row.request_id: row.n for row in await tx.run_among(asked, a.request_id, request_ids)}

@@ -5,10 +5,11 @@ Only what people say of an unknown outcome may be said again, differently: all o
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, bindparam, delete, select, text
+from sqlalchemy import and_, bindparam, delete, select, text, update
 
 from bot.domain.errors import AlreadyDecided, OwnRequest
 from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind, DecisionTime
@@ -38,6 +39,18 @@ async def drop_approvals(tx: Tx, request_id: str) -> int:
 async def of(tx: Tx, request_id: str) -> list[Decision]:
     """The decisions on a request, in the order they were made."""
     return [Decision(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]
+
+
+async def sign_again(tx: Tx, decision: Decision) -> None:
+    """Write the signature of a decision that was signed again, and the digest that it is about."""
+    values = {"digest": decision.digest, "mac": decision.mac}
+    await tx.run(update(t.decision).where(t.decision.c.id == decision.id).values(values))
+
+
+async def of_many(tx: Tx, request_ids: Collection[str]) -> list[Decision]:
+    """All decisions on these requests."""
+    rows = await tx.run_among(select(t.decision), t.decision.c.request_id, request_ids)
+    return [Decision(**row._mapping) for row in rows]
 
 
 async def times(tx: Tx, since: datetime, until: datetime) -> list[DecisionTime]:

@@ -534,6 +534,28 @@ def _use(
     return LimitUse(scope, limit_usd, exact_sum(usd for _, usd in approved), approver, tuple(approved))
 
 
+async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Request]:
+    """Requests and rows of batches by id, those after this one: to go through all there are."""
+    row = t.request.c
+    asked = select(*COLUMNS).where(row.id > ("" if after is None else after.id)).order_by(row.id).limit(limit)
+    return [Request(**found._mapping) for found in (await tx.run(asked)).all()]
+
+
+async def still_to_sign(tx: Tx, since: datetime) -> list[str]:
+    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then."""
+    row = t.request.c
+    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since)
+    return list(
+        (await tx.run(select(row.id).where(row.parent_id.is_(None), alive).order_by(row.id))).scalars()
+    )
+
+
+async def sign_again(tx: Tx, request: Request) -> None:
+    """Write the signatures of a request that was signed again: its digest, that of its body, and a list's terms."""
+    values = {"digest": request.digest, "body_mac": request.body_mac, "terms": dict(request.terms)}
+    await tx.run(update(t.request).where(t.request.c.id == request.id).values(values))
+
+
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     row = t.request.c

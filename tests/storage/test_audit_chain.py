@@ -179,9 +179,9 @@ async def test_the_loop_goes_on_while_a_chain_is_verified(sqlite_store: Store) -
     checked_in = set()
 
     class Watched(Vault):
-        def check_mac(self, purpose: str, data: bytes, mac: str) -> bool:
+        def check_mac(self, purpose: str, data: bytes, mac: str, *, as_proof: bool = False) -> bool:
             checked_in.add(threading.get_ident())
-            return super().check_mac(purpose, data, mac)
+            return super().check_mac(purpose, data, mac, as_proof=as_proof)
 
     async with sqlite_store.read() as tx:
         tx.vault = Watched(Keyring.parse(MASTER))

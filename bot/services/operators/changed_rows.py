@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.domain.alerts import request_alerts
 from bot.services import alerts
 from bot.services.core import Core
+from storage import master_keys
 from storage.cards import cards
 from storage.messages import alerts as alert_rows
 from storage.protection import (
@@ -35,6 +36,8 @@ async def watch(core: Core) -> None:
     """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
     condition = request_alerts.CHANGED_OUTSIDE.condition
     async with core.store.read() as tx:
+        # Another process may have retired a master key meanwhile.
+        await master_keys.learn_retired(tx)
         changed = {
             signed.name
             for signed in SIGNED_TABLES

@@ -15,7 +15,15 @@ from bot.services.requests.lifecycle import (
     submit,
 )
 from bot.services.requests.request_lookups import Pending
-from bot.services.requests.signatures import given, has_its_digest
+from bot.services.requests.signatures import (
+    body_mac,
+    decision_mac,
+    digest_of,
+    given,
+    has_its_body,
+    has_its_digest,
+    is_genuine,
+)
 from bot.services.requests.signed_decisions import approved_by, resolved_as
 from storage.requests import Draft
 
@@ -31,13 +39,18 @@ __all__ = [
     "batch_results",
     "batch_rows",
     "batch_submission",
+    "body_mac",
     "cancel",
     "close",
+    "decision_mac",
+    "digest_of",
     "drafts",
     "existing",
     "expire_due",
     "given",
+    "has_its_body",
     "has_its_digest",
+    "is_genuine",
     "local_facts",
     "on_target",
     "remind_due",

@@ -28,11 +28,16 @@ def digest_of(vault: Vault, request: Request) -> str:
     return vault.mac(_TERMS, request_digest(request).encode())
 
 
-def has_its_digest(vault: Vault, request: Request, body: bytes | None = None) -> bool:
-    """Is all that was fixed at submit as it was? With `body`: and is that the body that was frozen?"""
-    terms = request_digest(request).encode()
-    signed = any(vault.check_mac(label, terms, request.digest) for label in (_TERMS, _TERMS_BEFORE))
-    return signed and (body is None or vault.check_mac(_BODY, body, request.body_mac))
+def has_its_digest(
+    vault: Vault, request: Request, body: bytes | None = None, *, as_proof: bool = False
+) -> bool:
+    """Is all that was fixed at submit as it was? With `body`: and is that the body that was frozen?
+
+    `as_proof`, here and below: for the record alone, so that what a retired master key signed counts, too.
+    """
+    terms, labels = request_digest(request).encode(), (_TERMS, _TERMS_BEFORE)
+    signed = any(vault.check_mac(label, terms, request.digest, as_proof=as_proof) for label in labels)
+    return signed and (body is None or has_its_body(vault, request, body, as_proof=as_proof))
 
 
 def body_mac(vault: Vault, body: bytes) -> str:
@@ -40,9 +45,9 @@ def body_mac(vault: Vault, body: bytes) -> str:
     return vault.mac(_BODY, body)
 
 
-def has_its_body(vault: Vault, request: Request, body: bytes) -> bool:
+def has_its_body(vault: Vault, request: Request, body: bytes, *, as_proof: bool = False) -> bool:
     """Is this the body that was frozen at submit?"""
-    return vault.check_mac(_BODY, body, request.body_mac)
+    return vault.check_mac(_BODY, body, request.body_mac, as_proof=as_proof)
 
 
 def decision_mac(vault: Vault, decision: Decision) -> str:
@@ -50,11 +55,14 @@ def decision_mac(vault: Vault, decision: Decision) -> str:
     return vault.mac(_DECISION, decision_bytes(decision))
 
 
-def is_genuine(vault: Vault, decision: Decision) -> bool:
+def is_genuine(vault: Vault, decision: Decision, *, as_proof: bool = False) -> bool:
     """Was this row written by us, and is it as we wrote it?"""
-    return vault.check_mac(_DECISION, decision_bytes(decision), decision.mac)
+    return vault.check_mac(_DECISION, decision_bytes(decision), decision.mac, as_proof=as_proof)
 
 
-def given(vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind) -> list[Decision]:
+def given(
+    vault: Vault, request: Request, made: Iterable[Decision], kind: DecisionKind, *, as_proof: bool = False
+) -> list[Decision]:
     """Those of `made` that are of this kind, were signed by us, and are about exactly these terms; in order."""
-    return [d for d in made if d.kind is kind and d.digest == request.digest and is_genuine(vault, d)]
+    about = [d for d in made if d.kind is kind and d.digest == request.digest]
+    return [d for d in about if is_genuine(vault, d, as_proof=as_proof)]

@@ -61,9 +61,11 @@ def for_row(tx: Tx, core: Core, row: Request, decision: Decision) -> Decision:
     return replace(made, mac=decision_mac(tx.vault, made))
 
 
-def approved_by(vault: Vault, request: Request, made: Iterable[Decision]) -> list[str]:
+def approved_by(
+    vault: Vault, request: Request, made: Iterable[Decision], *, as_proof: bool = False
+) -> list[str]:
     """The different people who approved exactly these terms, none of them the requester, as it is stored."""
-    approvals = given(vault, request, made, DecisionKind.APPROVE)
+    approvals = given(vault, request, made, DecisionKind.APPROVE, as_proof=as_proof)
     return second_people((d.actor for d in approvals), asked_by=request.requester)
 
 

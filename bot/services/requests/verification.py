@@ -25,6 +25,8 @@ LONG_CHAIN = 20_000
 
 _CHAIN = "Audit chain"
 _ROWS_LEFT_OUT = "request.rows_left_out"
+# With another master key everything that is open is signed again.
+_SIGNED_AGAIN = "request.signed_again"
 
 # States that nobody reaches without the approvals.
 _DECIDED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
@@ -64,7 +66,7 @@ async def _read(what: str, check: Awaitable[Checked]) -> Checked:
 
 
 def _terms(tx: Tx, request: Request) -> Checked:
-    holds = has_its_digest(tx.vault, request)
+    holds = has_its_digest(tx.vault, request, as_proof=True)
     code = short_code(request.digest)
     found = (
         f"the fingerprint of id, program, kind, card, amounts, reason, requester, key, policy and facts is the one"
@@ -83,13 +85,13 @@ async def _body(tx: Tx, request: Request) -> Checked:
         return Checked(what, holds=True, found="deleted when the outcome was settled, as it should be")
     except CannotOpen:
         return Checked(what, holds=False, found="it cannot be opened under this master key")
-    holds = has_its_body(tx.vault, request, frozen.body)
+    holds = has_its_body(tx.vault, request, frozen.body, as_proof=True)
     return Checked(what, holds, "as it was frozen at submit" if holds else "not what was frozen at submit")
 
 
 def _decisions(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     """Each is signed under our key, and is about these very terms."""
-    wrong = [d for d in made if not is_genuine(tx.vault, d) or d.digest != request.digest]
+    wrong = [d for d in made if not is_genuine(tx.vault, d, as_proof=True) or d.digest != request.digest]
     if wrong:
         kinds = ", ".join(f"{d.kind} in the name of {d.actor_name}" for d in wrong)
         return Checked(
@@ -106,11 +108,11 @@ def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
     if request.state not in _DECIDED:
         return Checked("Approvals", holds=True, found=f"none are needed to be {request.state}")
     if request.break_glass:
-        own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS)} == {
+        own = {d.actor for d in given(tx.vault, request, made, DecisionKind.BREAK_GLASS, as_proof=True)} == {
             request.requester
         }
         return Checked("Approvals", own, f"{operations.run_now_label(request.kind)}, by the requester alone")
-    approvers = approved_by(tx.vault, request, made)
+    approvers = approved_by(tx.vault, request, made, as_proof=True)
     holds = len(approvers) >= request.approvals_needed
     return Checked(
         "Approvals",
@@ -137,14 +139,16 @@ async def _rows(tx: Tx, batch: Request) -> Checked:
 async def _entries(tx: Tx, request: Request) -> Checked:
     """The audit tells of this request from its submit on, with this digest.
 
-    Only the leaving out of rows gives a batch another digest, and its approvals fall with the old one.
+    Only another master key gives a request another digest, and the leaving out of rows a batch, whose approvals fall
+    with the old one.
     """
     what = "Audit entries"
     seqs: list[int] = []
     submitted, recorded = False, ""
     async for entry in audit.about(tx, f"request:{request.id}"):
         before, recorded = recorded, _digest_in(entry) or recorded
-        if before not in ("", recorded) and not (request.is_batch and entry.action == _ROWS_LEFT_OUT):
+        may_differ = entry.action == _SIGNED_AGAIN or (request.is_batch and entry.action == _ROWS_LEFT_OUT)
+        if before not in ("", recorded) and not may_differ:
             return Checked(what, holds=False, found=f"entry {entry.seq} has another fingerprint")
         submitted = submitted or entry.action == "request.submitted"
         seqs.append(entry.seq)

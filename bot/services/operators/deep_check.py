@@ -1,0 +1,165 @@
+"""Holds the tables against the audit chain: requests, decisions and outcomes that somebody edited, deleted or invented.
+
+`countersign audit verify --deep` prints what differs. Once a night all of it is checked by itself, with an alert.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from bot.domain.alerts import request_alerts
+from bot.domain.requests import Decision, Request
+from bot.services import alerts
+from bot.services.core import Core
+from bot.services.requests import has_its_digest, is_genuine
+from storage import audit
+from storage.cards import otp_recipients
+from storage.operators import pauses, programs
+from storage.protection import SIGNED_TABLES, chain_replay, signed_rows
+from storage.requests import attempts, decisions, requests
+from storage.transaction import Tx
+
+_PAGE = 200
+_SHOWN = 3
+_AT_HOUR = 2  # UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a table and the chain differ: what it is about, and in words how."""
+
+    about: str
+    how: str
+
+    def __str__(self) -> str:
+        return f"{self.about}: {self.how}"
+
+
+async def differences(tx: Tx) -> list[Difference]:
+    """All of them, in one reading of the database."""
+    chain = await chain_replay.replayed(tx)
+    found, seen = list[Difference](), set[str]()
+    after: Request | None = None
+    while page := await requests.page_of_all(tx, after, limit=_PAGE):
+        made = await decisions.of_many(tx, [request.id for request in page])
+        calls = await attempts.counts(tx, [request.id for request in page])
+        seen |= {request.id for request in page}
+        # Beside the loop, which goes on meanwhile.
+        found += await asyncio.to_thread(_of_page, tx, page, made, calls, chain)
+        after = page[-1]
+    found += [
+        Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
+    ]
+    return found + await _signed(tx) + await _put_back(tx, chain)
+
+
+def _of_page(
+    tx: Tx,
+    page: Sequence[Request],
+    made: Sequence[Decision],
+    calls: Mapping[str, int],
+    chain: chain_replay.Replayed,
+) -> list[Difference]:
+    words = defaultdict[str, list[Decision]](list)
+    for decision in made:
+        words[decision.request_id].append(decision)
+    found = []
+    for request in page:
+        known = chain.requests.get(request.id)
+        how = [*_request(tx, request, known), *_decisions(tx, words[request.id], known)]
+        stored = calls.get(request.id, 0)
+        if known is not None and known.calls != stored:
+            how.append(f"{known.calls} calls are on record and {stored} are stored")
+        found += [Difference(request.id, one) for one in how]
+    return found
+
+
+def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | None) -> list[str]:
+    if known is None or not known.submitted:
+        return ["nothing of its submission is on record: it was invented"]
+    how = []
+    if not has_its_digest(tx.vault, request, as_proof=True) or known.digest != request.digest:
+        how.append("its terms were edited")
+    if known.state != request.state:
+        how.append(f"it is {request.state} here and {known.state} on record")
+    return how
+
+
+def _decisions(tx: Tx, made: Iterable[Decision], known: chain_replay.RequestReplayed | None) -> list[str]:
+    recorded = set() if known is None else known.decisions
+    how, stored = list[str](), set[tuple[str, str]]()
+    for decision in made:
+        stored.add((decision.kind.value, decision.actor))
+        if not is_genuine(tx.vault, decision, as_proof=True):
+            how.append(f"a decision in the name of {decision.actor} was edited or invented")
+        elif (decision.kind.value, decision.actor) not in recorded:
+            how.append(f"nothing of the decision of {decision.actor} is on record")
+    how += [f"the decision of {who} ({kind}) was deleted" for kind, who in sorted(recorded - stored)]
+    return how
+
+
+async def _signed(tx: Tx) -> list[Difference]:
+    """Rows under a signature that are not as we left them."""
+    return [
+        Difference(f"{signed.name} {key}", "it was edited, invented or deleted")
+        for signed in SIGNED_TABLES
+        for key in await signed_rows.changed_outside(tx, signed)
+    ]
+
+
+async def _put_back(tx: Tx, chain: chain_replay.Replayed) -> list[Difference]:
+    """Older rows put back together with their signatures: the chain knows the newer ones."""
+    found = []
+    now = dict(await otp_recipients.all(tx))
+    for reference, person in chain.codes.items():
+        if now.get(reference, "") != person:
+            found.append(
+                Difference(f"codes of {reference}", f"they are to go to {person or 'nobody'} by the record")
+            )
+    for program, is_paused in chain.paused.items():
+        if is_paused and await pauses.of(tx, program) is None:
+            found.append(Difference(f"program {program}", "its pause was taken away"))
+    for program, is_on in chain.drafts.items():
+        known = await programs.get(tx, program)
+        if is_on and known is not None and not known.is_draft_only:
+            found.append(Difference(f"program {program}", "draft only was switched off"))
+    return found
+
+
+class Nightly:
+    """Checks everything once a night, and soon after a start. When it did so last is in memory, where nobody changes
+    it."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._last: date | None = None
+
+    async def run(self) -> None:
+        """Check now if it is due; called every few minutes."""
+        now = self._core.clock.now()
+        if self._last is not None and (now.date() <= self._last or now.hour < _AT_HOUR):
+            return
+        self._last = now.date()
+        await check(self._core)
+
+
+async def check(core: Core) -> None:
+    """Check the whole chain and the tables against it: one alert while something is wrong."""
+    async with core.store.read() as tx:
+        report = await audit.verify(tx)
+        found = await differences(tx) if report.ok else []
+    wrong = [] if report.ok else [f"the audit chain is broken at entry {report.first_bad} ({report.kind})"]
+    wrong += [str(one) for one in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        wrong.append(f"and {len(found) - _SHOWN} more")
+    condition = request_alerts.CHANGED_OUTSIDE.condition("audit")
+    async with core.store.begin() as tx:
+        if not wrong:
+            await alerts.resolve(tx, core, condition)
+            return
+        said = request_alerts.CHANGED_OUTSIDE.says(what="; ".join(wrong))
+        await alerts.keep(tx, core, said, condition=condition, subject="audit", program="")

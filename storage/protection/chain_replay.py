@@ -1,0 +1,103 @@
+"""What the audit chain tells of requests, people who get codes and pauses, gone through once from its beginning.
+
+To be compared with the tables: what was changed there without an entry shows. It works beside the loop and takes what
+the entries say as they are; that the chain itself is whole is what `storage.audit.verify` says.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from storage import tables as t
+from storage.transaction import Tx
+
+_PIECE = 5_000
+_A = t.audit.c
+_DECISIONS = {
+    "request.approval": "approve",
+    "request.rejected": "reject",
+    "request.break_glass": "break_glass",
+    "request.confirmed": "confirm",
+    "request.resolution_proposed": "resolve",
+    "request.resolved_by_hand": "resolve",
+}
+
+
+@dataclass(slots=True)
+class RequestReplayed:
+    """A request as its entries tell of it: its last fingerprint and state, who decided, how many calls were begun."""
+
+    digest: str = ""
+    state: str = ""
+    submitted: bool = False
+    calls: int = 0
+    decisions: set[tuple[str, str]] = field(default_factory=set)  # kind, Slack id
+
+
+@dataclass(slots=True)
+class Replayed:
+    """`requests` by id; `codes` by reference: the Slack id, "" = nobody; `paused` and `drafts` by program."""
+
+    requests: dict[str, RequestReplayed] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+    paused: dict[str, bool] = field(default_factory=dict)
+    drafts: dict[str, bool] = field(default_factory=dict)
+    entries: int = 0
+
+    def take(self, actor: str, action: str, subject: str, body: str) -> None:
+        """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""
+        self.entries += 1
+        about, _, rest = subject.partition(":")
+        if about == "request":
+            self._of_request(actor, action, rest.partition(":")[0], _read(body))
+        elif action == "code.name_person" and about == "code":
+            self.codes[rest] = str(_read(body).get("person", ""))
+        elif action in ("program.write_paused", "program.write_resumed"):
+            self.paused[rest] = action == "program.write_paused"
+        elif action in ("program.drafts_on", "program.drafts_off"):
+            self.drafts[rest] = action == "program.drafts_on"
+
+    def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any]) -> None:
+        if "state" not in body or "digest" not in body:
+            return  # a refusal, which changes nothing
+        found = self.requests.setdefault(request_id, RequestReplayed())
+        found.digest, found.state = str(body["digest"]), str(body["state"])
+        if action == "request.submitted":
+            found.submitted = True
+        elif action == "request.attempt":
+            found.calls += 1
+        elif action == "request.rows_left_out":
+            found.decisions = {(kind, who) for kind, who in found.decisions if kind != "approve"}
+        elif action in _DECISIONS and not (action == "request.rejected" and "batch" in body):
+            kind = _DECISIONS[action]
+            found.decisions |= {(kind, str(who)) for who in body.get("by", [actor])}
+
+
+def _read(body: str) -> dict[str, Any]:
+    try:
+        read = json.loads(body)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+async def replayed(tx: Tx) -> Replayed:
+    """All of the chain. On SQLite this works in a thread, so the loop goes on however long the chain is."""
+    found, last = Replayed(), 0
+    while (upto := await tx.connection.run_sync(partial(_piece, found, last))) > last:
+        last = upto
+    return found
+
+
+def _piece(found: Replayed, after: int, connection: Connection) -> int:
+    """Take the next entries; returns the number of the last of them, or `after` where there are none."""
+    asked = select(_A.seq, _A.actor, _A.action, _A.subject, _A.body).where(_A.seq > after, _A.outcome == "ok")
+    rows = connection.execute(asked.order_by(_A.seq).limit(_PIECE)).all()
+    for _, actor, action, subject, body in rows:
+        found.take(actor, action, subject, body)
+    return rows[-1].seq if rows else after

@@ -1,0 +1,101 @@
+"""An exported chain is checked by a script of the standard library alone, without the product."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from storage import audit
+from tests.support.world import World, a_world
+
+SCRIPT = Path(__file__).parents[2] / "verify_audit.py"
+
+
+async def _exported(folder: Path) -> Path:
+    async with a_world(folder) as world:
+        await _work(world)
+        target = folder / "audit.jsonl"
+        async with world.store.read() as tx:
+            with target.open("w") as file:
+                manifest = await audit.export(tx, file.write, "jsonl")
+            anchor = await audit.anchor(tx)
+    assert anchor is not None
+    beside = {"count": manifest.count, "head_hash": manifest.head_hash, "sha256": manifest.sha256}
+    target.with_name("audit.jsonl.manifest.json").write_text(json.dumps(beside))
+    target.with_name("anchors").write_text(anchor.line() + "\n")
+    return target
+
+
+async def _work(world: World) -> None:
+    await world.top_up("50")
+    await world.run(10)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asyncio.run(_exported(tmp_path_factory.mktemp("export")))
+
+
+@pytest.fixture
+def exported(original: Path, tmp_path: Path) -> Path:
+    for name in ("audit.jsonl", "audit.jsonl.manifest.json", "anchors"):
+        shutil.copy(original.with_name(name), tmp_path / name)
+    return tmp_path / "audit.jsonl"
+
+
+def checked(export: Path, *more: str) -> tuple[int, str]:
+    """Run away from the project and without its packages."""
+    asked = [sys.executable, "-I", "-S", str(SCRIPT), str(export), *more]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=export.parent)
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+def test_an_untouched_export_is_whole(exported: Path) -> None:
+    code, said = checked(exported, str(exported.with_name("anchors")))
+
+    assert code == 0, said
+    assert "Whole: 4 entries" in said
+    assert "1 anchor(s) fit it" in said
+
+
+def test_a_changed_entry_is_found(exported: Path) -> None:
+    exported.write_text(exported.read_text().replace("U0BOB", "U0EVE"))
+
+    assert checked(exported) == (1, "Broken: entry 2 was changed.\n")
+
+
+def test_an_entry_taken_out_is_found(exported: Path) -> None:
+    lines = exported.read_text().splitlines(keepends=True)
+    exported.write_text("".join([lines[0], *lines[2:]]))
+
+    assert checked(exported) == (1, "Broken: entry 2 is missing: the next one is 3.\n")
+
+
+@pytest.mark.parametrize("beside", ["manifest", "anchors"])
+def test_a_cut_end_is_found(exported: Path, beside: str) -> None:
+    exported.write_text("".join(exported.read_text().splitlines(keepends=True)[:-1]))
+    if beside == "anchors":
+        exported.with_name("audit.jsonl.manifest.json").unlink()
+
+    code, said = checked(exported, *([str(exported.with_name("anchors"))] if beside == "anchors" else []))
+
+    assert (code, beside in said) == (1, True) if beside == "manifest" else code == 1, said
+
+
+def test_an_empty_export_is_not_whole(exported: Path) -> None:
+    exported.write_text("")
+
+    assert checked(exported)[0] == 1
+
+
+def test_what_is_no_export_cannot_be_read(exported: Path) -> None:
+    exported.write_text("nothing of ours\n")
+
+    assert checked(exported)[0] == 2

@@ -1,0 +1,186 @@
+"""The tables are held against the audit chain: what somebody edited, deleted or invented in them is found."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+from sqlalchemy import Table, insert, update
+
+from bot.domain.requests import Request
+from bot.services.core import Core
+from bot.services.operators import deep_check, otp_recipients, pausing
+from bot.services.operators.confirmation_answers import give
+from bot.services.requests import approvals
+from bot.services.requests.signatures import decision_mac, digest_of
+from storage import audit
+from storage import tables as t
+from storage.columns import json_text, time_text
+from storage.requests import attempts, confirmations, decisions
+from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.outcome_steps import alert_kinds
+from tests.services.test_changed_tables import by_hand
+from tests.support.world import ALICE, BOB, CAROL, World
+
+TEXTS = ("actor", "action", "subject", "outcome", "reason_code", "body", "policy_version")
+STEPS = (
+    ("request.submitted", "pending", ALICE),
+    ("request.approval", "approved", BOB),
+    ("request.attempt", "executing", "system:execution"),
+    ("request.outcome", "succeeded", "system:execution"),
+)
+
+
+async def a_busy_hour(world: World) -> None:
+    """One of each: sent, rejected, withdrawn, a list with a row left out, a freeze at once, a pause, codes."""
+    await world.top_up("50")
+    await world.run(10)
+    rejected = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "60"})
+    await approvals.reject(world.core, rejected.id, BOB, reason="wrong card")
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    await world.run(30)
+    await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    await world.run(30)
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+    await otp_recipients.ask(world.core, CAROL, "emp-1042", ALICE)
+    async with world.store.read() as tx:
+        asked = await confirmations.open_one(tx, otp_recipients.NAME, "emp-1042")
+    assert asked is not None
+    await give(world.core, asked.id, BOB)
+
+
+async def found(world: World) -> list[str]:
+    async with world.store.read() as tx:
+        return [str(one) for one in await deep_check.differences(tx)]
+
+
+async def test_nothing_differs_where_nobody_changed_anything(world: World) -> None:
+    await a_busy_hour(world)
+
+    assert await found(world) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("UPDATE request SET reason = 'another' WHERE state = 'rejected'", "its terms were edited"),
+        ("UPDATE request SET digest = digest || 'x' WHERE state = 'rejected'", "its terms were edited"),
+        (
+            "UPDATE request SET state = 'failed' WHERE state = 'rejected'",
+            "it is failed here and rejected on record",
+        ),
+        ("DELETE FROM request WHERE state = 'rejected'", "it is on record, and was deleted"),
+        ("DELETE FROM decision WHERE kind = 'reject'", "the decision of U0BOB (reject) was deleted"),
+        ("UPDATE decision SET actor = 'U0CAROL' WHERE kind = 'reject'", "was edited or invented"),
+        ("UPDATE decision SET decided_at = '2026-01-01T00:00:00.000000Z'", "was edited or invented"),
+        ("DELETE FROM attempt", "1 calls are on record and 0 are stored"),
+        ("UPDATE request SET id = 'R-NEW1' WHERE state = 'rejected'", "it was invented"),
+        ("DELETE FROM pause", "it was edited, invented or deleted"),
+        ("UPDATE person_card SET slack_id = 'U0EVE'", "they are to go to U0ALICE by the record"),
+    ],
+)
+async def test_what_somebody_changed_is_found(world: World, change: str, said: str) -> None:
+    await a_busy_hour(world)
+    by_hand(world, change)
+
+    assert [one for one in await found(world) if said in one], await found(world)
+
+
+async def test_an_emptied_chain_is_not_whole(world: World) -> None:
+    await a_busy_hour(world)
+    by_hand(world, "DROP TRIGGER audit_no_delete")
+    by_hand(world, "DELETE FROM audit")
+    by_hand(world, "UPDATE audit_head SET seq = 0, hash = ''")
+
+    async with world.store.read() as tx:
+        assert not (await audit.verify(tx)).ok
+
+
+async def test_a_change_is_reported_by_night_until_it_is_put_right(world: World) -> None:
+    await a_busy_hour(world)
+    before = await alert_kinds(world)
+    await deep_check.check(world.core)
+    assert await alert_kinds(world) == before
+
+    by_hand(world, "UPDATE request SET outcome_text = '', state = 'failed' WHERE state = 'rejected'")
+    await deep_check.check(world.core)
+    assert await alert_kinds(world) == before | {"changed_outside"}
+    by_hand(world, "UPDATE request SET state = 'rejected' WHERE state = 'failed'")
+    await deep_check.check(world.core)
+
+    assert await alert_kinds(world) == before
+
+
+async def test_everything_is_checked_soon_after_a_start_and_then_once_a_night(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = []
+
+    async def note(core: Core) -> None:
+        checked.append(core.clock.now())
+
+    monkeypatch.setattr(deep_check, "check", note)
+    nightly = deep_check.Nightly(world.core)
+
+    for _ in range(6 * 24 * 3):
+        await nightly.run()
+        world.clock.advance(600)
+
+    assert [at.day - checked[0].day for at in checked] == [0, 1, 2, 3]
+    assert [at.hour for at in checked[1:]] == [2, 2, 2]
+
+
+@pytest.mark.soak
+async def test_a_million_entries_are_compared(world: World) -> None:
+    """250,000 requests with a submission, an approval, a call and an outcome each. `SOAK_ENTRIES` makes it smaller."""
+    count = int(os.environ.get("SOAK_ENTRIES", "1000000")) // 4
+    template = await world.top_up("50")
+    await world.run(10)
+    await many_requests(world, await world.request(template.id), count)
+    begun_s = time.perf_counter()
+
+    async with world.store.read() as tx:
+        report = await audit.verify(tx)
+        chain_s = time.perf_counter() - begun_s
+        assert await deep_check.differences(tx) == []
+
+    assert report.ok
+    took_s = time.perf_counter() - begun_s
+    print(f"{report.count:,} entries: the chain {chain_s:.1f} s, with the tables {took_s:.1f} s")
+
+
+async def many_requests(world: World, template: Request, count: int) -> None:
+    """Requests like `template`, with their decisions, attempts and entries, as the bot writes them."""
+    async with world.store.read() as tx:
+        (approval,) = await decisions.of(tx, template.id)
+        (call,) = await attempts.of(tx, template.id)
+    made = defaultdict[Table, list[dict[str, Any]]](list)
+    async with world.store.begin() as tx:
+        end = await audit.head(tx)
+        seq, prev = end.seq, end.hash
+        for number in range(count):
+            one = replace(template, id=f"R-{number:08}", key=f"key-{number}")
+            one = replace(one, digest=digest_of(tx.vault, one))
+            word = replace(approval, id=f"D-{number}", request_id=one.id, digest=one.digest)
+            made[t.request].append(asdict(one))
+            made[t.decision].append(asdict(replace(word, mac=decision_mac(tx.vault, word))))
+            made[t.attempt].append(asdict(replace(call, id=f"{one.id}.1", request_id=one.id)))
+            for action, state, actor in STEPS:
+                body = json_text({"digest": one.digest, "state": state, "kind": one.kind})
+                texts = (actor, action, f"request:{one.id}:1", "ok", "", body, "")
+                seq += 1
+                digest = audit._hash(seq, (time_text(tx.now), *texts), prev)
+                row: dict[str, Any] = dict(zip(TEXTS, texts, strict=True))
+                row |= {"seq": seq, "at": tx.now, "prev": prev, "hash": digest}
+                made[t.audit].append({**row, "mac": tx.vault.mac("audit_mac", digest.encode())})
+                prev = digest
+            if number % 5_000 == 4_999 or number == count - 1:
+                for table, rows in made.items():
+                    await tx.run(insert(table), rows)
+                made.clear()
+        await tx.run(update(t.audit_head).values(seq=seq, hash=prev))

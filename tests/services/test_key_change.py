@@ -1,0 +1,159 @@
+"""A master key is first, then previous until everything is moved, then retired: the database remembers which."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import update
+
+from bot.domain.people import APPROVAL_VALID_FOR
+from bot.domain.requests import DecisionKind, State
+from bot.services.operators import deep_check, key_change
+from bot.services.requests import decision_mac, verification
+from bot.services.requests.signed_decisions import signed
+from storage import audit, key_rotation, master_keys
+from storage import tables as t
+from storage.cards import cards
+from storage.cards import otp_recipients as recipients
+from storage.errors import WrongMasterKey
+from storage.operators import stops
+from storage.requests import decisions
+from storage.store import Store
+from storage.vault import Keyring, Vault, new_master
+from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
+from tests.services.outcome_steps import execute, keys_sent
+from tests.support.world import BOB, MASTER, World
+
+NEW = new_master()
+
+
+@pytest.fixture(autouse=True)
+async def closed(world: World) -> AsyncIterator[None]:
+    yield
+    await world.store.close()
+
+
+async def with_keys(world: World, *masters: str) -> None:
+    """The bot is started again with these keys in its keyring."""
+    path = world.store.database.path
+    await world.store.close()
+    vault = Vault(Keyring.parse("\n".join(masters)))
+    world.store = await Store.open(f"sqlite:///{path}", vault=vault, clock=world.clock)
+    world.rebuild(store=world.store)
+
+
+async def rewrapped(world: World) -> list[str]:
+    """`countersign keys rewrap`; returns the keys that are retired by it."""
+    await key_rotation.rewrap(world.store)
+    await key_change.sign_open_again(world.store, "cli:test")
+    async with world.store.begin() as tx:
+        return await master_keys.retire(tx, actor="cli:test")
+
+
+OLD_KID = Vault(Keyring.parse(MASTER)).primary_kid
+
+
+@pytest.mark.parametrize("ring", [(NEW, MASTER), (NEW,)])
+async def test_what_was_approved_under_the_key_before_is_sent_once_it_is_moved(
+    world: World, ring: tuple[str, ...]
+) -> None:
+    request = await world.top_up("50")
+    async with world.store.begin() as tx:
+        await recipients.put(tx, "emp-1", BOB)
+    await with_keys(world, NEW, MASTER)
+    assert await rewrapped(world) == [OLD_KID]
+    await with_keys(world, *ring)
+
+    sent = await execute(world, request)
+
+    assert sent.state is State.SUCCEEDED
+    async with world.store.begin() as tx:
+        assert await recipients.person_of(tx, "emp-1") == BOB
+        assert not (await stops.of(tx, "main")).changed_outside
+        assert await cards.are_as_read(tx)
+
+
+async def test_the_key_before_signs_until_everything_is_moved(world: World) -> None:
+    request = await world.top_up("50")
+    await with_keys(world, NEW, MASTER)
+
+    assert (await execute(world, request)).state is State.SUCCEEDED
+
+
+async def test_a_list_is_signed_again_with_its_rows(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await with_keys(world, NEW, MASTER)
+    await rewrapped(world)
+    await with_keys(world, NEW)
+
+    await world.approve(await world.request(batch.id))
+    ended = await run_to_the_end(world, batch)
+
+    assert ended.state is State.SUCCEEDED
+    async with world.store.read() as tx:
+        assert await deep_check.differences(tx) == []
+
+
+@pytest.mark.parametrize("is_retired", [False, True])
+async def test_a_decision_forged_under_a_retired_key_approves_nothing(world: World, is_retired: bool) -> None:
+    """Whoever has the old key and can write to the database: before the key is retired that is enough."""
+    await with_keys(world, NEW, MASTER)
+    if is_retired:
+        async with world.store.begin() as tx:
+            await audit.append(tx, actor="x", action=master_keys.RETIRED, subject=f"master_key:{OLD_KID}")
+            await master_keys.learn_retired(tx)
+    request = await world.top_up("50", approved=False)
+    thief = Vault(Keyring.parse(MASTER)).bound_to(world.store.instance)
+    actor = await world.people.actor(BOB)
+    async with world.store.begin() as tx:
+        forged = signed(tx, world.core, request, DecisionKind.APPROVE, actor)
+        forged = replace(forged, mac=decision_mac(thief, forged))
+        await decisions.insert(tx, forged)
+        until = forged.decided_at + APPROVAL_VALID_FOR
+        await tx.run(
+            update(t.request).values(
+                state="approved", approved_at=forged.decided_at, valid_until=until, due_at=tx.now
+            )
+        )
+
+    await execute(world, request)
+
+    assert bool(keys_sent(world)) is not is_retired
+
+
+async def test_a_retired_key_proves_what_it_signed_and_nothing_after(world: World) -> None:
+    request = await world.top_up("50")
+    await execute(world, request)
+    await with_keys(world, NEW, MASTER)
+    await rewrapped(world)
+
+    found = await verification.verify(world.core, request.id)
+    assert [check.found for check in found.checks if not check.holds] == []
+    async with world.store.read() as tx:
+        assert (await audit.verify(tx)).ok
+        assert await deep_check.differences(tx) == []
+
+    world.store.vault.primary_kid = OLD_KID  # somebody who has it writes the next entry
+    async with world.store.begin() as tx:
+        await audit.append(tx, actor="x", action="request.approval", subject="request:R-1:1")
+    async with world.store.read() as tx:
+        assert (await audit.verify(tx)).kind == "mac"
+
+
+async def test_a_retired_key_is_not_the_first_again(world: World) -> None:
+    await world.top_up("50")
+    await with_keys(world, NEW, MASTER)
+    await rewrapped(world)
+
+    with pytest.raises(WrongMasterKey, match="was retired"):
+        await with_keys(world, MASTER, NEW)
+
+
+async def test_a_key_that_is_to_come_is_not_retired(world: World) -> None:
+    await world.top_up("50")
+    await with_keys(world, MASTER, NEW)
+
+    assert await rewrapped(world) == []
+    await with_keys(world, NEW, MASTER)

@@ -8,6 +8,7 @@ bot starts and waits (`bot.slack_names`).
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
@@ -18,9 +19,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import operations
 from bot.config import Config, Settings
+from bot.domain.alerts import people_alerts
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
+from bot.domain.people import changes, described
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -30,6 +33,7 @@ from bot.partner.key_guard import AccessRefused, check_access
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
+from bot.services import alerts
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.messages import audit_anchors
@@ -44,6 +48,8 @@ log = logging.getLogger("countersign.app")
 
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
+# Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
+_MOST_CHANGES = 20
 
 
 class CannotStart(CountersignError):
@@ -252,11 +258,11 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
 
 
 def check_names(unknown: str) -> None:
-    """Without everybody whom the policy names, nobody can decide. `unknown`: the names that Slack does not have."""
+    """Without everybody whom the policy names, nobody can decide. `unknown`: what Slack lacks, in a sentence."""
     if unknown:
         raise CannotStart(
-            f"Slack has no user group and no person named {unknown}, and the policy needs every name under [people]."
-            " Nothing was started. Create the group in Slack, or correct countersign.toml, and start again."
+            f"{unknown} The policy needs every name under [people]. Nothing was started. Create the group in Slack, or"
+            " correct countersign.toml, and start again."
         )
 
 
@@ -267,13 +273,43 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
 
 
 async def note_start(core: Core) -> None:
-    """Put on record which policy is in force from now on."""
+    """Put on record which policy is in force from now on, and tell the alerts channel where it has changed."""
+    settings = described(core.policy)
     async with core.store.begin() as tx:
+        before = await audit.last(tx, "policy", "policy.loaded")
+        if before is not None and before.policy_version != core.policy.version:
+            await _policy_changed(tx, core, before, settings)
         await audit.append(
             tx,
             actor="system:app",
             action="policy.loaded",
             subject="policy",
-            body={"programs": sorted(core.partners)},
+            body={"programs": sorted(core.partners), "settings": settings},
             policy_version=core.policy.version,
         )
+
+
+async def _policy_changed(tx: Tx, core: Core, before: audit.Entry, settings: Mapping[str, str]) -> None:
+    known = json.loads(before.body).get("settings")
+    if known is None:
+        found = ["What it was before is not on record."]
+    else:
+        found = changes(known, settings) or ["No setting of who decides what has changed."]
+    body = {"before": before.policy_version, "changes": found}
+    await audit.append(
+        tx,
+        actor="system:app",
+        action="policy.changed",
+        subject="policy",
+        body=body,
+        policy_version=core.policy.version,
+    )
+    kind, version = people_alerts.POLICY_CHANGED, core.policy.version
+    more = [f"And {len(found) - _MOST_CHANGES} more, in the audit log."] if len(found) > _MOST_CHANGES else []
+    said = kind.says(
+        changes="\n".join([*found[:_MOST_CHANGES], *more]),
+        before=before.policy_version[:12],
+        now=version[:12],
+    )
+    condition = kind.condition(core.ids.ulid())
+    await alerts.tell(tx, core, said, condition=condition, subject="policy", program="")

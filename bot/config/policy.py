@@ -99,6 +99,11 @@ class People(Table):
         description='Accounts that belong to one person, such as `[["@bob", "@bob-admin"]]`: together they count as one'
         " approver. Accounts with one mailbox are found without this",
     )
+    settle: forms.DurationOrNone = Field(
+        timedelta(0),
+        description='A new approver counts only after this time, such as `"1h"`; `"0"` = at once. Counted from when'
+        " Countersign sees the change, which the alerts channel shows",
+    )
     delegations: Rows[Delegation] = Field(
         (),
         description="Who decides for somebody who is away. See [Approvals](approvals.md#deciding-in-somebodys-place)",
@@ -134,7 +139,7 @@ class People(Table):
 
     def value(self) -> domain.People:
         """The same for the domain, without the delegations."""
-        return domain.People(self.requesters, self.approvers, self.admins, self.same_person)
+        return domain.People(self.requesters, self.approvers, self.admins, self.same_person, self.settle)
 
 
 class Tier(ValueTable):

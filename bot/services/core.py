@@ -92,6 +92,9 @@ class Core:
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message waits to be sent
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
+    roles_noted: dict[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # role -> who had it when last recorded
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)

@@ -695,6 +695,8 @@ ELSEWHERE = {
     "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
     "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
     "slack_access": ("tests/integration/test_app.py", "slack_access"),
+    "people_changed": ("tests/services/test_people_watch.py", "people_changed"),
+    "policy_changed": ("tests/services/test_people_watch.py", "policy_changed"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
     "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),

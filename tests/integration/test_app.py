@@ -224,9 +224,23 @@ async def test_a_group_of_the_policy_that_slack_does_not_have_stops_the_start_wi
         await around.start(config)
 
     said = str(refused.value)
-    assert "Slack has no user group and no person named @no-such-group" in said
+    assert "Slack knows no user group and no person named @no-such-group" in said
     assert "Nothing was started" in said
     assert "Create the group in Slack, or correct countersign.toml" in said
+
+
+async def test_a_group_that_became_a_persons_name_since_the_last_start_stops_the_start(
+    around: Surroundings,
+) -> None:
+    running = await around.start()
+    await running.stop()
+    store = around.slack.workspace.store
+    group = next(one for one in store.groups.values() if one.handle == "card-approvers")
+    del store.groups[group.id]
+    store.people["U0BOB"].name = "card-approvers"
+
+    with pytest.raises(startup.CannotStart, match="was the user group"):
+        await around.start()
 
 
 @pytest.mark.parametrize("error", ["missing_scope", "invalid_auth", "internal_error", "ratelimited"])

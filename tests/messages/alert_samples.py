@@ -144,6 +144,17 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("delegation", "ended"): {
         "delegation": "Bob Tanaka decided for Carol Reyes until 2026-03-05 09:00 UTC: holiday."
     },
+    ("people_changed", "approvers"): {
+        "added": "Dave Lindqvist",
+        "removed": "nobody",
+        "now": "Bob Tanaka, Carol Reyes, Dave Lindqvist",
+    },
+    ("people_changed", "admins"): {"added": "nobody", "removed": "Bob Tanaka", "now": "Carol Reyes"},
+    ("policy_changed", ""): {
+        "changes": "people.approvers: was @card-approvers, is @card-approvers, @dave.",
+        "before": "3f1c9a0b77de",
+        "now": "91b2c4d05e6f",
+    },
     ("policy", ""): {
         "problems": "Nobody is in people.approvers (@card-approvers). Add people to it in Slack."
     },

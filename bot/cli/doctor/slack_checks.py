@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bot.config import Config, Settings
     from bot.services.core import Directory
     from handlers.slack_api import SlackDirectory
+    from storage.store import Store
 
 _MANIFEST = Path(__file__).parents[1] / "manifest.yml"
 # Slack delivers these events only to an app that has the scope [docs.slack.dev/reference/events].
@@ -204,6 +205,27 @@ async def _name(name: str, places: Sequence[str], directory: SlackDirectory) -> 
             return wrong("person", f"Slack knows no person with the id {shown}. Correct countersign.toml.")
         return wrong("name", f"{shown}: {slack_faults.explained(error.code)}")
     return well("person", f"{shown} is {actor.name}.")
+
+
+async def names_on_record(settings: Settings, config: Config, store: Store) -> AsyncIterator[Finding]:
+    """Names whose group is gone since they were first resolved: only the database remembers which that was."""
+    from bot import slack_connection
+    from bot.domain.errors import LookupFailed, UnknownName
+    from handlers.slack_api import SlackDirectory
+    from storage.operators import roles_on_record
+
+    async with store.read() as tx:
+        known = await roles_on_record.names(tx)
+    directory = SlackDirectory(slack_connection.client(settings), home_team="")
+    directory.meant |= known
+    for name in _named(config):
+        if name.removeprefix("@").lower() in known:
+            try:
+                await directory.members_lately([name])
+            except UnknownName as error:
+                yield wrong("name", str(error))
+            except LookupFailed:
+                return  # what Slack refuses has its own finding
 
 
 async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:

@@ -16,5 +16,6 @@ __all__ = [
     "health",
     "otp_recipients",
     "pausing",
+    "people_watch",
     "programs",
 ]

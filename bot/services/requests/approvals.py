@@ -41,6 +41,7 @@ from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
+from bot.services.operators import people_watch
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing
 from bot.services.requests.signed_decisions import newest_words, signed
@@ -59,6 +60,7 @@ async def approve(
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
+        await people_watch.note(core, "approvers", standing.named)
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
         judge = partial(_approve, core, request_id, actor, shown_digest)

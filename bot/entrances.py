@@ -18,6 +18,7 @@ from bot.services.execution import card_details_access
 from bot.services.operators import health
 from bot.slack_names import SlackNames
 from bot.startup import Start
+from bot.web.connections import Limits
 from handlers.background_tasks import AfterAck
 
 # Of the ten seconds a shutdown may take: what was begun after an ack gets these to end by itself.
@@ -43,6 +44,7 @@ async def open_all(
             slack_events=slack_connection.http_events(start.settings, app),
             receive=webhooks.receive,
             more=[_details(core)],
+            limits=Limits(proxies=start.settings.proxies),
         ),
         host=start.settings.http_bind.host,
         port=start.settings.http_bind.port,

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -204,8 +205,19 @@ async def programs(start: Start, store: Store) -> Programs:
         start.stack.push_async_callback(client.aclose)
         clients[program.name] = client
         live[program.name] = not is_loopback(check_access(program.base_url, key).host)
+        if live[program.name]:
+            _require_slack_itself(program.name, settings.slack_api_url)
         await _same_partner(store, program.name, client)
     return Programs(clients, live)
+
+
+def _require_slack_itself(program: str, slack_api_url: str) -> None:
+    """Raise `CannotStart` where real money would be approved in a stand-in, in which one person plays everybody."""
+    if is_loopback(urlsplit(slack_api_url).hostname or ""):
+        raise CannotStart(
+            f"Program {program} moves real money, and SLACK_API_URL ({slack_api_url}) is a stand-in on this machine, in"
+            " which anybody can approve as anybody. Nothing was started. Remove SLACK_API_URL, or use a sandbox key."
+        )
 
 
 async def _keep_key(tx: Tx, url: str, key: Secret) -> None:

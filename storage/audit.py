@@ -282,7 +282,7 @@ async def export(
 
 def _csv_line(values: Sequence[object]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(
+    csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
         [guarded(value) if isinstance(value, str) else value for value in values]
     )
     return line.getvalue()

@@ -17,6 +17,7 @@ from bot.config import Config
 from bot.domain import slack_faults
 from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
+from bot.domain.sentences import Lines
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Channels, Core
 from bot.services.execution import maintenance
@@ -209,7 +210,7 @@ class SlackNames:
             if not self._missing.access:
                 await alerts.resolve(tx, core, condition)
                 return
-            said = delivery_alerts.SLACK_ACCESS.says(faults="\n".join(self._missing.access))
+            said = delivery_alerts.SLACK_ACCESS.says(faults=Lines("\n".join(self._missing.access)))
             await alerts.keep(tx, core, said, condition=condition, subject="slack", program="")
 
     async def fault(self) -> str | None:

@@ -25,6 +25,7 @@ from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.people import changes, described
+from bot.domain.sentences import Lines
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -316,12 +317,12 @@ async def _policy_changed(tx: Tx, core: Core, before: audit.Entry, settings: Map
         body=body,
         policy_version=core.policy.version,
     )
-    kind, version = people_alerts.POLICY_CHANGED, core.policy.version
+    version = core.policy.version
     more = [f"And {len(found) - _MOST_CHANGES} more, in the audit log."] if len(found) > _MOST_CHANGES else []
-    said = kind.says(
-        changes="\n".join([*found[:_MOST_CHANGES], *more]),
+    said = people_alerts.POLICY_CHANGED.says(
+        changes=Lines("\n".join([*found[:_MOST_CHANGES], *more])),
         before=before.policy_version[:12],
         now=version[:12],
     )
-    condition = kind.condition(core.ids.ulid())
+    condition = people_alerts.POLICY_CHANGED.condition(core.ids.ulid())
     await alerts.tell(tx, core, said, condition=condition, subject="policy", program="")

@@ -38,7 +38,7 @@ _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false
 
 _DOOR = web.AppKey("door", Door)
 # What aiohttp says of itself in each answer, those included that no application sees.
-web_response.SERVER_SOFTWARE = "countersign"
+vars(web_response)["SERVER_SOFTWARE"] = "countersign"
 
 log = logging.getLogger("countersign.web")
 

@@ -11,5 +11,6 @@ __all__ = [
     "pauses",
     "people",
     "programs",
+    "roles_on_record",
     "stops",
 ]

@@ -199,7 +199,7 @@ async def test_of_a_named_proxy_alone_the_clients_address_is_believed(is_named: 
         assert await status("203.0.113.8", b"good") == (200 if is_named else 429)
 
 
-async def test_the_server_tells_no_version_also_where_no_application_answers() -> None:
+async def test_the_server_shows_no_version_also_where_no_application_answers() -> None:
     async with running() as server:
         for asked in (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"\x00\x01 nonsense\r\n\r\n"):
             reader, writer = await _sent(server, asked)
@@ -209,7 +209,7 @@ async def test_the_server_tells_no_version_also_where_no_application_answers() -
             assert b"python" not in head
 
 
-async def test_what_is_not_ready_is_told_on_this_machine_alone() -> None:
+async def test_what_is_not_ready_is_shown_on_this_machine_alone() -> None:
     async def fault() -> str:
         return "the database is gone"
 

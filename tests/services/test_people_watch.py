@@ -1,4 +1,4 @@
-"""Who may approve is watched: a change is on the audit chain with names, told in the alerts channel, and may settle."""
+"""Who may approve is watched: a change is on the audit chain and in the alerts channel, with names, and may settle."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_who_may_approve_is_on_record_from_the_first_start_and_nobody_is_n
     assert await _alerts(world, "people_changed") == []
 
 
-async def test_a_new_approver_is_on_the_audit_chain_and_told_by_name(world: World) -> None:
+async def test_a_new_approver_is_on_the_audit_chain_and_in_an_alert_by_name(world: World) -> None:
     world.people.groups["@card-approvers"] |= {DAVE}
     world.people.groups["@card-approvers"] -= {CAROL}
 
@@ -85,7 +85,7 @@ async def test_a_new_approver_is_on_record_before_their_first_approval_counts(wo
     assert actions.index("people.changed") < actions.index("request.approval")
 
 
-async def test_a_change_of_the_admins_is_told_too(world: World) -> None:
+async def test_a_change_of_the_admins_is_an_alert_too(world: World) -> None:
     world.people.groups["@card-admins"] |= {DAVE}
 
     await maintenance.check_policy(world.core)
@@ -115,7 +115,7 @@ async def test_who_was_an_approver_before_decides_at_once_also_with_settle(world
     assert (await execute(world, approved)).state is State.SUCCEEDED
 
 
-async def test_who_comes_back_into_the_group_settles_anew(world: World) -> None:
+async def test_who_comes_back_into_the_group_settles_once_more(world: World) -> None:
     _settling(world)
     world.people.groups["@card-approvers"] -= {CAROL}
     await maintenance.check_policy(world.core)
@@ -137,7 +137,7 @@ async def test_an_entry_that_somebody_wrote_into_the_database_settles_nobody(wor
     assert DAVE not in (await people.standing(world.core)).approvers
 
 
-async def test_a_changed_policy_is_on_record_and_told_with_what_has_changed(world: World) -> None:
+async def test_a_changed_policy_is_on_record_and_in_an_alert_with_what_has_changed(world: World) -> None:
     await startup.note_start(world.core)
     known = world.core.policy
     more = policy.People(approvers=("@card-approvers", "@alice"), admins=("@card-admins",))

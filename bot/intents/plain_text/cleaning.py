@@ -20,6 +20,8 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("“”„‟«»″", '"'),
         **dict.fromkeys("\u00a0\u202f\u2009\u2007\u2002\u2003\u3000\t", " "),
         **dict.fromkeys("‐‑", "-"),
+        # What our own messages show in their place, as Slack takes these for markup: a name that is copied from one.
+        **dict(zip("∗∼▁‵", "*~_'", strict=True)),  # `bot.domain.sentences.SHOWN_FOR`
     }
 )
 _HIDDEN: Final = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")

@@ -9,6 +9,7 @@ from datetime import timedelta
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError, Stale, UnknownName
 from bot.domain.requests import Event, Request, State
+from bot.domain.sentences import Lines
 from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
@@ -180,5 +181,5 @@ async def _alert_of_policy(core: Core, problems: Sequence[str]) -> None:
         if not problems:
             await alerts.resolve(tx, core, condition)
             return
-        said = people_alerts.POLICY.says(problems="\n".join(problems))
+        said = people_alerts.POLICY.says(problems=Lines("\n".join(problems)))
         await alerts.keep(tx, core, said, condition=condition, subject="policy", program="")

@@ -58,6 +58,7 @@ class SlackNames:
         self._configured = {to: name for to, name in named_for.items() if name}
         self._kept: dict[str, str] = {}  # the workspace, its address, and channels by configured name
         self._found: dict[str, str] = {}  # what Slack said since the start
+        self._shared_ok = frozenset(named.shared_ok)
         self._recorded: dict[str, str] = {}  # name of a person or group -> its id, as the audit chain has it
         self._missing = self._said = _Missing()
         self.when_back: Callable[[], Awaitable[None]] | None = None
@@ -155,6 +156,11 @@ class SlackNames:
         if channel == name and unlisted:
             return slack_faults.explained(unlisted, name)
         code = await self._directory.channel_fault(channel) or unlisted
+        others = "" if code or name in self._shared_ok else await self._directory.open_to_others(channel)
+        if others:
+            code = channels.refused[channel] = others
+        else:
+            channels.refused.pop(channel, None)
         if code in _MAY_BE_REPLACED:
             self._found.pop(to, None)  # looked up by its name again: another one may have it by then
         elif to in self._found:

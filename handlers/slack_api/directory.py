@@ -19,7 +19,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
-from bot.domain.people import Actor, mailbox_of
+from bot.domain.people import Actor, is_full_member, mailbox_of
 from handlers.slack_api.errors import code_of, is_away, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -33,6 +33,9 @@ _SHOWN_FOR_S = 30.0
 _ACCESS_IS_GONE = (
     "The person who runs Countersign has to give it access to Slack again: `countersign doctor` says how."
 )
+# Who is a guest changes seldom; who is in a channel is asked each time.
+_OUTSIDERS_FOR_S = 600.0
+_MOST_ASKED_SINGLY = 20
 # Slack's own account answers users.info like a person.
 _SLACKBOT = "USLACKBOT"
 
@@ -63,6 +66,8 @@ class SlackDirectory:
         self._groups_at = float("-inf")
         self._group_ids: dict[str, str] = {}
         self._shared_handles: frozenset[str] = frozenset()  # that several groups have
+        self._outsiders: dict[str, bool] = {}  # whether somebody is a guest or of another workspace
+        self._outsiders_at = float("-inf")
         self.meant: dict[str, str] = {}
         """Name without its `@` -> the id of the group or person that it meant when it was first resolved.
 
@@ -285,6 +290,38 @@ class SlackDirectory:
         shared = ("is_ext_shared", "is_pending_ext_shared")
         return any(found["channel"].get(name) for name in shared)
 
+    async def open_to_others(self, channel: str) -> str:
+        """`is_ext_shared` or `has_guests` where others than full members of this workspace read it; else empty.
+
+        Who is a guest is remembered for ten minutes. Raises LookupFailed.
+        """
+        if await self.is_shared(channel):
+            return "is_ext_shared"
+        if self._clock() - self._outsiders_at > _OUTSIDERS_FOR_S:
+            self._outsiders, self._outsiders_at = {}, self._clock()
+        members = await self._members_of(channel)
+        await self._learn_outsiders(members - self._outsiders.keys())
+        return "has_guests" if any(self._outsiders[one] for one in members) else ""
+
+    async def _members_of(self, channel: str) -> set[str]:
+        members: set[str] = set()
+        cursor = None
+        while True:
+            call = partial(self._client.conversations_members, channel=channel, limit=_PAGE, cursor=cursor)
+            found = await self._asked(call, "who is in the channel")
+            members |= set(found["members"])
+            cursor = _next(found)
+            if not cursor:
+                return members
+
+    async def _learn_outsiders(self, slack_ids: set[str]) -> None:
+        """Few are asked for one by one, many by the list of everybody."""
+        if len(slack_ids) > _MOST_ASKED_SINGLY:
+            async for person in self._people():
+                self._outsiders[str(person["id"])] = _is_outsider(_actor(person, None), self._home_team)
+        for one in sorted(slack_ids - self._outsiders.keys()):
+            self._outsiders[one] = _is_outsider(await self.actor(one), self._home_team)
+
     async def _asked(
         self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
     ) -> AsyncSlackResponse:
@@ -311,6 +348,13 @@ class SlackDirectory:
                 raise
             await self._sleep(wait_s)
             return await call()
+
+
+def _is_outsider(actor: Actor, home_team: str) -> bool:
+    """A guest or somebody of another workspace, who may still sign in; an app is none."""
+    if actor.is_bot or actor.deleted:
+        return False
+    return not is_full_member(actor, home_team)
 
 
 def _key(name: str) -> str:

@@ -64,6 +64,53 @@ async def test_a_username_is_looked_for_once_and_its_id_counts_from_then_on(driv
     assert lists() - before == 1
 
 
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"is_ext_shared": True}, "is_ext_shared"),
+        ({"members": [ALICE, BOB, "U0GUEST"]}, "has_guests"),
+        ({"members": [ALICE, "U0STRANGER"]}, "has_guests"),
+        ({"members": [ALICE, BOB, "U0GONE"]}, ""),
+    ],
+    ids=["shared", "a guest", "a stranger", "one who left"],
+)
+async def test_a_channel_that_others_read_is_known(
+    driver: SlackDriver, change: dict[str, Any], code: str
+) -> None:
+    directory = await SlackDirectory.connect(driver.client)
+    assert await directory.open_to_others(APPROVALS) == ""
+
+    await driver.tell("channels", {"id": APPROVALS, **change})
+
+    assert await directory.open_to_others(APPROVALS) == code
+
+
+async def test_of_a_large_channel_guests_are_found_in_the_list_of_everybody(driver: SlackDriver) -> None:
+    people = [f"U0MORE{n:02}" for n in range(30)]
+    for one in people:
+        await driver.tell("people", {"id": one, "name": one.lower(), "is_restricted": one.endswith("29")})
+    directory = await SlackDirectory.connect(driver.client)
+
+    await driver.tell("channels", {"id": APPROVALS, "members": people[:29]})
+    assert await directory.open_to_others(APPROVALS) == ""
+    await driver.tell("channels", {"id": APPROVALS, "members": people})
+    assert await directory.open_to_others(APPROVALS) == "has_guests"
+
+
+async def test_nothing_is_posted_or_drawn_again_in_a_channel_that_others_read(driver: SlackDriver) -> None:
+    await driver.ask_top_up()
+    shown = len(await driver.messages(BOB, APPROVALS))
+    driver.core.channels.refused[APPROVALS] = "has_guests"
+
+    await driver.ask_top_up()
+    assert len(await driver.messages(BOB, APPROVALS)) == shown
+
+    driver.core.channels.refused.clear()
+    await driver.outbox.try_again()
+    await driver.settle()
+    assert len(await driver.messages(BOB, APPROVALS)) > shown
+
+
 async def test_people_are_what_slack_says_now(driver: SlackDriver) -> None:
     directory = await SlackDirectory.connect(driver.client)
 

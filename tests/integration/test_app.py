@@ -229,6 +229,20 @@ async def test_a_group_of_the_policy_that_slack_does_not_have_stops_the_start_wi
     assert "Create the group in Slack, or correct countersign.toml" in said
 
 
+async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_be(
+    around: Surroundings,
+) -> None:
+    around.slack.workspace.store.channels["C0APPROVALS"].members.append("U0GUEST")
+    running = await around.start()
+    try:
+        assert "has_guests" in (await ready(running))["slack"]
+        assert running.core.channels.refused == {"C0APPROVALS": "has_guests"}
+        async with running.core.store.read() as tx:
+            assert "slack_access" in [alert.kind for alert in await alert_rows.open_ones(tx)]
+    finally:
+        await running.stop()
+
+
 async def test_a_group_that_became_a_persons_name_since_the_last_start_stops_the_start(
     around: Surroundings,
 ) -> None:

@@ -133,28 +133,25 @@ async def _channel(name: str, directory: SlackDirectory, *, may_be_shared: bool)
     try:
         channel = await directory.channel(name)
         code = await directory.channel_fault(channel)
-        is_shared = not code and await directory.is_shared(channel)
+        others = "" if code else await directory.open_to_others(channel)
     except LookupFailed as error:
         code = error.code
     if code:
         return wrong("channel", slack_faults.explained(code, name))
-    if is_shared:
-        return _shared(name, is_allowed=may_be_shared)
+    if others:
+        return _shared(name, others, is_allowed=may_be_shared)
     return well("channel", f"Channel {name} is there, and Countersign is in it.")
 
 
-def _shared(name: str, *, is_allowed: bool) -> Finding:
+def _shared(name: str, code: str, *, is_allowed: bool) -> Finding:
+    from bot.domain import slack_faults
+
     if is_allowed:
+        who = "shared with another organization" if code == "is_ext_shared" else "open to guests"
         return to_check(
-            "channel",
-            f"{name} is shared with another organization, as slack.shared_ok allows: its people read what is posted"
-            " there.",
+            "channel", f"{name} is {who}, as slack.shared_ok allows: they read what is posted there."
         )
-    return wrong(
-        "channel",
-        f"{name} is shared with another organization, whose people read what is posted there. Name a channel of your"
-        " own in countersign.toml, or allow it with slack.shared_ok, and restart.",
-    )
+    return wrong("channel", slack_faults.explained(code, name))
 
 
 def _named(config: Config) -> Mapping[str, Sequence[str]]:

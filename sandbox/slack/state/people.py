@@ -114,11 +114,11 @@ def seed_groups() -> list[Group]:
 
 
 def seed_channels(created_at: int) -> list[Channel]:
-    """The working channels, and `general`, where the app is not; a guest sits in two of them."""
+    """The working channels, and `general`, where the app is not; a guest sits in one of them."""
     full = ["U0ALICE", "U0BOB", "U0CAROL"]
     return [
         Channel("C0OPS", "card-ops", [*full, "U0GUEST", BOT_USER], created_at=created_at),
-        Channel("C0APPROVALS", "card-approvals", [*full, "U0GUEST", BOT_USER], created_at=created_at),
+        Channel("C0APPROVALS", "card-approvals", [*full, BOT_USER], created_at=created_at),
         Channel("C0ALERTS", "card-alerts", [*full, BOT_USER], created_at=created_at),
         Channel("C0GENERAL", "general", full, created_at=created_at),
     ]

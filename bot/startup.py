@@ -33,12 +33,13 @@ from bot.partner.client import PartnerClient, Transport
 from bot.partner.errors import PartnerError
 from bot.partner.key_guard import AccessRefused, check_access
 from bot.partner.loopback import is_loopback
-from bot.partner.ratelimit import RateLimiter
+from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
 from bot.services import alerts
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.messages import audit_anchors
+from bot.services.operators import StoredMinute
 from bot.services.operators import programs as program_pauses
 from storage import audit
 from storage.operators import programs as known_programs
@@ -181,8 +182,11 @@ async def check_audit(store: Store) -> None:
         )
 
 
-async def programs(start: Start, store: Store) -> Programs:
-    """A client for each program; the key of the environment is sealed into the database first."""
+async def programs(start: Start, store: Store, owner: str) -> Programs:
+    """A client for each program; the key of the environment is sealed into the database first.
+
+    `owner`: this process, as others know it who use the same keys.
+    """
     settings, clock = start.settings, start.overrides.clock
     async with store.begin() as tx:
         if settings.partner_url and settings.partner_key:
@@ -198,8 +202,9 @@ async def programs(start: Start, store: Store) -> Programs:
         async with store.read() as tx:
             key = await known_programs.key(tx, program.name)
         try:
+            limiter = _limiter(start, store, program.key_prefix, owner)
             client = PartnerClient(
-                program.base_url, key, http=start.overrides.http, limiter=RateLimiter(clock), clock=clock
+                program.base_url, key, http=start.overrides.http, limiter=limiter, clock=clock
             )
         except AccessRefused as refusal:
             raise CannotStart(f"Program {program.name}: {refusal}") from None
@@ -219,6 +224,20 @@ def _require_slack_itself(program: str, slack_api_url: str) -> None:
             f"Program {program} moves real money, and SLACK_API_URL ({slack_api_url}) is a stand-in on this machine, in"
             " which anybody can approve as anybody. Nothing was started. Remove SLACK_API_URL, or use a sandbox key."
         )
+
+
+def _limiter(start: Start, store: Store, key_prefix: str, owner: str) -> RateLimiter:
+    """One minute for all processes that use the key.
+
+    An SQLite file has one process, whose memory knows all that was sent: there each call would wait for the disk to
+    learn nothing. Commands beside it (`backfill`, `doctor`) are seen in the answers' headers.
+    """
+    clock = start.overrides.clock
+    if store.database.path is not None:
+        return RateLimiter(clock)
+    limiter = SharedRateLimiter(clock, StoredMinute(store, key_prefix), owner=owner)
+    start.stack.push_async_callback(limiter.aclose)
+    return limiter
 
 
 async def _keep_key(tx: Tx, url: str, key: Secret) -> None:

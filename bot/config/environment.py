@@ -92,7 +92,7 @@ def _proxies(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, 
             found.append(ipaddress.ip_network(part))
         except ValueError:
             raise ValueError(
-                f"holds {part!r}, which is no IP address or network such as 10.0.0.0/24."
+                f"holds {part!r}, which is not an IP address or a network such as 10.0.0.0/24."
             ) from None
     return tuple(found)
 

@@ -110,6 +110,15 @@ def guarded() -> b.Block:
     return b.message(text, [b.section(text)])
 
 
+def too_many() -> b.Block:
+    """More was said in a minute than is read."""
+    text = (
+        "You sent more than 20 messages within a minute, so I did not read this one. Try again in a minute. Commands,"
+        " forms and buttons work as always."
+    )
+    return b.message(text, [b.section(text)])
+
+
 def lost(examples: Sequence[str]) -> b.Block:
     """Nothing was understood: what would be."""
     text = "I found no request in this, so I did nothing."

@@ -311,5 +311,5 @@ def test_proxies_are_addresses_and_networks() -> None:
     found = _settings(COUNTERSIGN_PROXIES="10.0.0.1, 2001:db8::/32").proxies
 
     assert [str(one) for one in found] == ["10.0.0.1/32", "2001:db8::/32"]
-    with pytest.raises(SettingsError, match="no IP address"):
+    with pytest.raises(SettingsError, match="not an IP address"):
         _settings(COUNTERSIGN_PROXIES="proxy.example.com")

@@ -75,7 +75,8 @@ class SlackNames:
         if self._kept.get("team"):
             self._directory.home_team = self._kept["team"]
         self._directory.workspace_url = self._kept.get("workspace_url", "")
-        channels = Channels(**{to: self._kept.get(name, name) for to, name in self._configured.items()})
+        known = {to: self._kept.get(name, name) for to, name in self._configured.items()}
+        channels = Channels(known["approvals"], known["alerts"], known.get("audit", ""))
         try:
             async with asyncio.timeout(_AT_START_S):
                 self._missing = await self._look(channels)
@@ -158,9 +159,9 @@ class SlackNames:
         code = await self._directory.channel_fault(channel) or unlisted
         others = "" if code or name in self._shared_ok else await self._directory.open_to_others(channel)
         if others:
-            code = channels.refused[channel] = others
+            code = channels.withheld[channel] = others
         else:
-            channels.refused.pop(channel, None)
+            channels.withheld.pop(channel, None)
         if code in _MAY_BE_REPLACED:
             self._found.pop(to, None)  # looked up by its name again: another one may have it by then
         elif to in self._found:

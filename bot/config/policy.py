@@ -183,6 +183,10 @@ def _now_rule(run_now: str) -> type[Rule]:
         """For a kind that can be done at once."""
 
         now: bool = Field(_USUAL.now, description=f"Whether *{run_now}* is offered")
+        now_per_person: forms.Count = Field(
+            _USUAL.now_per_person,
+            description=f"How often one person may use *{run_now}* in 24 hours; after that it waits for approval",
+        )
 
     return NowRule
 

@@ -65,7 +65,7 @@ class Channels:
     approvals: str
     alerts: str
     audit: str = ""
-    refused: dict[str, str] = field(default_factory=dict)
+    withheld: dict[str, str] = field(default_factory=dict)
     """Channel id -> why nothing is posted there, a code of `slack_faults.OPEN_TO_OTHERS`."""
 
 

@@ -100,12 +100,12 @@ async def test_of_a_large_channel_guests_are_found_in_the_list_of_everybody(driv
 async def test_nothing_is_posted_or_drawn_again_in_a_channel_that_others_read(driver: SlackDriver) -> None:
     await driver.ask_top_up()
     shown = len(await driver.messages(BOB, APPROVALS))
-    driver.core.channels.refused[APPROVALS] = "has_guests"
+    driver.core.channels.withheld[APPROVALS] = "has_guests"
 
     await driver.ask_top_up()
     assert len(await driver.messages(BOB, APPROVALS)) == shown
 
-    driver.core.channels.refused.clear()
+    driver.core.channels.withheld.clear()
     await driver.outbox.try_again()
     await driver.settle()
     assert len(await driver.messages(BOB, APPROVALS)) > shown

@@ -236,7 +236,7 @@ async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_b
     running = await around.start()
     try:
         assert "has_guests" in (await ready(running))["slack"]
-        assert running.core.channels.refused == {"C0APPROVALS": "has_guests"}
+        assert running.core.channels.withheld == {"C0APPROVALS": "has_guests"}
         async with running.core.store.read() as tx:
             assert "slack_access" in [alert.kind for alert in await alert_rows.open_ones(tx)]
     finally:

@@ -51,6 +51,7 @@ class KindPolicy:
     expires: timedelta = timedelta(hours=8)
     tiers: tuple[Tier, ...] = ()
     now: bool = True  # of a kind that can run at once, such as a freeze: may the requester have it so?
+    now_per_person: int = 10  # so many of them by one person in 24 hours; the next one waits for an approval
     call: Call = Call.GROUP
 
     def approvals_needed(self, exposure_usd: Decimal) -> int:
@@ -65,6 +66,7 @@ class KindPolicy:
             "expires": in_words(self.expires),
             "tiers": ", ".join(tiers) or "none",
             "now": "yes" if self.now else "no",
+            "now_per_person": str(self.now_per_person),
         }
 
     @property

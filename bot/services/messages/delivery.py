@@ -217,8 +217,8 @@ class Outbox:
         self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
     ) -> Posted:
         view = await self._linked(view)
-        if refused := self._core.channels.refused.get(place.channel if place else row.channel):
-            raise SlackTrouble(refused)
+        if fault := self._core.channels.withheld.get(place.channel if place else row.channel):
+            raise SlackTrouble(fault)
         if place is not None and row.kind in EDITED_IN_PLACE:
             return await self._publisher.update(view, channel=place.channel, ts=place.ts)
         self._lanes.posts(lane)

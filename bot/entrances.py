@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, slack_connection, web
+from bot import details, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.language_model import LanguageModel, connected
 from bot.partner.secret import Secret
@@ -16,10 +18,12 @@ from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.execution import card_details_access
 from bot.services.operators import health
+from bot.services.passkeys import page
 from bot.slack_names import SlackNames
 from bot.startup import Start
 from bot.web.connections import Limits
 from handlers.background_tasks import AfterAck
+from handlers.buttons import passkey_links
 
 # Of the ten seconds a shutdown may take: what was begun after an ack gets these to end by itself.
 DRAIN_S = 3.0
@@ -43,7 +47,7 @@ async def open_all(
             _checks(start, core, slack, names, socket),
             slack_events=slack_connection.http_events(start.settings, app),
             receive=webhooks.receive,
-            more=[_details(core)],
+            more=[_details(core), _passkeys(core, slack)],
             limits=Limits(proxies=start.settings.proxies),
         ),
         host=start.settings.http_bind.host,
@@ -89,6 +93,23 @@ def _details(core: Core) -> web.AddTo:
         origins=core.reveals.origins,
         nonce=core.ids.token,
         https=core.reveals.base_url.startswith("https:"),
+    )
+
+
+def _passkeys(core: Core, slack: AsyncWebClient) -> web.AddTo:
+    """The page for passkeys, for the web server; the window in Slack that waits for it follows."""
+
+    async def finish(token: Secret, answer: Mapping[str, Any]) -> page.Done:
+        done = await page.finish(core, token, answer)
+        await passkey_links.follow(slack, done)
+        return done
+
+    return partial(
+        passkey_page.add_to,
+        open_link=partial(page.open_link, core),
+        finish=finish,
+        nonce=core.ids.token,
+        https=core.passkeys.base_url.startswith("https:"),
     )
 
 

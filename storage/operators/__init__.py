@@ -1,13 +1,20 @@
-"""People, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
+"""People and their passkeys, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
 
+from storage.operators.passkey_links import PasskeyLink
+from storage.operators.passkeys import Key, Passkey
 from storage.operators.pauses import Pause
 from storage.operators.stops import Stopped
 
 __all__ = [
+    "Key",
+    "Passkey",
+    "PasskeyLink",
     "Pause",
     "Stopped",
     "held_endpoints",
     "leases",
+    "passkey_links",
+    "passkeys",
     "pauses",
     "people",
     "programs",

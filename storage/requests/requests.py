@@ -114,6 +114,14 @@ async def frozen(tx: Tx, request_id: str) -> Frozen:
     return Frozen(private, tx.vault.open(row.sealed_body, REQUEST_BODY.ref(request_id)))
 
 
+async def bodies_of_rows(tx: Tx, parent_id: str) -> dict[str, bytes]:
+    """The frozen body of each row of a batch that still has one, by its id. Raises `CannotOpen`."""
+    row = t.request.c
+    asked = select(row.id, row.sealed_body).where(row.parent_id == parent_id, row.sealed_body.is_not(None))
+    found = (await tx.run(asked)).all()
+    return {each.id: tx.vault.open(each.sealed_body, REQUEST_BODY.ref(each.id)) for each in found}
+
+
 async def move(tx: Tx, request: Request, event: Event, **changes: Any) -> Request:
     """Take `event`: state and version move on, with `changes` (fields of `Request`).
 

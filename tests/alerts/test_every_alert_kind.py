@@ -688,6 +688,7 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
 # Nothing is left out
 
 ELSEWHERE = {
+    "changed_outside": ("tests/services/test_changed_tables.py", "changed_outside"),
     "code_person": ("tests/alerts/test_event_alerts.py", "One-time codes of emp-1042 go to"),
     "consent": ("tests/handlers/test_people_commands.py", "asks to resume sending to main"),
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
@@ -699,6 +700,7 @@ ELSEWHERE = {
     "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
     "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
+    "rows_signed": ("tests/services/test_changed_tables.py", "rows_signed"),
     "slack_access": ("tests/integration/test_app.py", "slack_access"),
     "people_changed": ("tests/services/test_people_watch.py", "people_changed"),
     "policy_changed": ("tests/services/test_people_watch.py", "policy_changed"),

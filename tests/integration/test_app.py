@@ -229,6 +229,16 @@ async def test_a_group_of_the_policy_that_slack_does_not_have_stops_the_start_wi
     assert "Create the group in Slack, or correct countersign.toml" in said
 
 
+async def test_real_money_is_never_approved_in_a_slack_on_this_machine(around: Surroundings) -> None:
+    """Anybody acts as anybody in a stand-in. Nothing is sent to the card provider before that is refused."""
+    live = {
+        "COUNTERSIGN_PARTNER_URL": "https://cards.example.com/api/partner/v1",
+        "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,
+    }
+    with pytest.raises(startup.CannotStart, match="stand-in on this machine"):
+        await around.start(**live)
+
+
 async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_be(
     around: Surroundings,
 ) -> None:

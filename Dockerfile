@@ -1,5 +1,5 @@
 # The bot as one non-root process. Dependencies come from the hashed lock, and everything is compiled.
-FROM python:3.11-slim AS build
+FROM python:3.11.14-slim-bookworm AS build
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 RUN python -m venv /opt/countersign
@@ -20,7 +20,7 @@ RUN /opt/countersign/bin/pip uninstall --quiet --yes rich markdown-it-py mdurl p
     && TYPER_USE_RICH=0 /opt/countersign/bin/python -c \
         'import bot.app, bot.cli.demo, bot.cli.doctor, bot.cli.production, sandbox.partner.server, storage.migrate, psycopg_pool'
 
-FROM python:3.11-slim
+FROM python:3.11.14-slim-bookworm
 RUN useradd --no-log-init --uid 10001 --create-home --home-dir /srv/countersign countersign \
     && install -d -o countersign -g countersign -m 0700 /srv/countersign/var
 COPY --from=build /opt/countersign /opt/countersign

@@ -10,7 +10,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # pytest's exit code where PYTEST_ARGS leave no timed test.
 NONE_CHOSEN := 5
 
-.PHONY: help setup demo test soak image lint format bench ranker english docs lock clean
+.PHONY: help setup demo test soak image lint format bench ranker english docs sbom lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -36,12 +36,13 @@ image:  ## build the container image and run it (as root, with buildah and deboo
 	@$(PYTHON) .ci/setup.py test
 	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 tests/soak/test_image.py $(PYTEST_ARGS)
 
-lint:  ## formatter, linter, types, import contracts
+lint:  ## formatter, linter, types, import contracts, and no secret in the files
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python .ci/find_secrets.py
 
 format:  ## rewrite the code the way lint wants it
 	@$(PYTHON) .ci/setup.py test
@@ -64,6 +65,10 @@ docs:  ## write again what the docs take from the code: commands, settings, stat
 	@$(PYTHON) .ci/setup.py run
 	$(BIN)/python docs/generate.py
 	PYTHONPATH=. $(BIN)/python docs/messages.py
+
+sbom:  ## list what is installed in production, by CycloneDX, in build/sbom.cdx.json
+	@mkdir -p build
+	$(PYTHON) .ci/sbom.py requirements.txt > build/sbom.cdx.json
 
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt

@@ -23,6 +23,7 @@ from bot.services.operators import health
 from bot.services.passkeys import page
 from bot.slack_names import SlackNames
 from bot.startup import Start
+from bot.web.connections import Limits
 from handlers.background_tasks import AfterAck
 from handlers.buttons import passkey_links
 
@@ -46,6 +47,7 @@ async def open_all(
             slack_events=slack_connection.http_events(start.settings, app) if app else None,
             receive=webhooks.receive if takes_deliveries else None,
             more=[_details(core), _passkeys(core, slack)] if takes_deliveries else [],
+            limits=Limits(proxies=start.settings.proxies),
         ),
         host=start.settings.http_bind.host,
         port=start.settings.http_bind.port,

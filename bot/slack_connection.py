@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import time
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from aiohttp.web import Request, StreamResponse
+from aiohttp.web import Request, StreamResponse, json_response
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
+from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.config import Settings
@@ -25,6 +29,9 @@ from bot.startup import CannotStart
 from bot.web import SlackEvents
 from handlers.slack_api import code_of
 
+# How far a signed request's time may be from ours, and how long its body may take.
+SIGNED_WITHIN_S = 300
+BODY_WITHIN_S = 10.0
 # A start does not wait longer for a socket to Slack.
 CONNECTS_WITHIN_S = 5.0
 # Of the ten seconds a shutdown may take.
@@ -72,10 +79,41 @@ def http_events(settings: Settings, app: AsyncApp) -> SlackEvents | None:
         return None
     from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 
+    secret = settings.slack_signing_secret
+    verifier = SignatureVerifier(secret.reveal() if secret else "")
+
     async def answer(request: Request) -> StreamResponse:
+        if not _may_be_signed(request.headers):
+            return _not_from_slack()
+        try:
+            async with asyncio.timeout(BODY_WITHIN_S):
+                body = await request.read()
+        except TimeoutError:
+            return _unanswered(408, f"the body did not come within {BODY_WITHIN_S:g} s")
+        if secret is None or not verifier.is_valid_request(body, dict(request.headers)):
+            return _not_from_slack()
         return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
 
     return answer
+
+
+def _may_be_signed(headers: Mapping[str, str]) -> bool:
+    """Whether it has the form of a signed request of now: looked at before the body is read."""
+    stamp, signature = headers.get("X-Slack-Request-Timestamp", ""), headers.get("X-Slack-Signature", "")
+    if not re.fullmatch(r"[0-9]{1,12}", stamp) or not re.fullmatch(r"v0=[0-9a-f]{64}", signature):
+        return False
+    return abs(time.time() - int(stamp)) <= SIGNED_WITHIN_S
+
+
+def _not_from_slack() -> StreamResponse:
+    return _unanswered(401, "not signed by Slack")
+
+
+def _unanswered(status: int, why: str) -> StreamResponse:
+    """Closes the connection, as the rest of the body may never come."""
+    response = json_response({"error": why}, status=status)
+    response.force_close()
+    return response
 
 
 class Socket:

@@ -17,12 +17,14 @@ from bot.config import Config
 from bot.domain import slack_faults
 from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
-from bot.services import alerts, outbox_messages, people
+from bot.domain.sentences import Lines
+from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Channels, Core
 from bot.services.execution import maintenance
 from handlers.slack_api import SlackDirectory
 from storage.cards import api_snapshots
 from storage.messages import outbox
+from storage.operators import roles_on_record
 from storage.store import Store
 
 log = logging.getLogger("countersign.app")
@@ -56,6 +58,8 @@ class SlackNames:
         self._configured = {to: name for to, name in named_for.items() if name}
         self._kept: dict[str, str] = {}  # the workspace, its address, and channels by configured name
         self._found: dict[str, str] = {}  # what Slack said since the start
+        self._shared_ok = frozenset(named.shared_ok)
+        self._recorded: dict[str, str] = {}  # name of a person or group -> its id, as the audit chain has it
         self._missing = self._said = _Missing()
         self.when_back: Callable[[], Awaitable[None]] | None = None
         """Called when Slack gives again what was missing."""
@@ -65,11 +69,14 @@ class SlackNames:
         name."""
         async with self._store.read() as tx:
             kept = await api_snapshots.get(tx, "", _KEPT)
+            self._recorded = dict(await roles_on_record.names(tx))
+        self._directory.meant |= self._recorded
         self._kept = dict(kept.value) if kept else {}
         if self._kept.get("team"):
             self._directory.home_team = self._kept["team"]
         self._directory.workspace_url = self._kept.get("workspace_url", "")
-        channels = Channels(**{to: self._kept.get(name, name) for to, name in self._configured.items()})
+        known = {to: self._kept.get(name, name) for to, name in self._configured.items()}
+        channels = Channels(known["approvals"], known["alerts"], known.get("audit", ""))
         try:
             async with asyncio.timeout(_AT_START_S):
                 self._missing = await self._look(channels)
@@ -80,14 +87,14 @@ class SlackNames:
         return channels
 
     async def unknown(self, core: Core) -> str:
-        """The names of the policy that Slack says it does not have, with commas; empty while Slack does not say."""
+        """What is wrong with names of the policy, in a sentence; empty while Slack does not say."""
         if self._missing.is_away:
             return ""
         try:
             async with asyncio.timeout(_AT_START_S):
                 await people.policy_problems(core)
         except UnknownName as error:
-            return error.names
+            return str(error)
         except (LookupFailed, TimeoutError):
             return ""
         return ""
@@ -150,6 +157,11 @@ class SlackNames:
         if channel == name and unlisted:
             return slack_faults.explained(unlisted, name)
         code = await self._directory.channel_fault(channel) or unlisted
+        others = "" if code or name in self._shared_ok else await self._directory.open_to_others(channel)
+        if others:
+            code = channels.withheld[channel] = others
+        else:
+            channels.withheld.pop(channel, None)
         if code in _MAY_BE_REPLACED:
             self._found.pop(to, None)  # looked up by its name again: another one may have it by then
         elif to in self._found:
@@ -177,11 +189,27 @@ class SlackNames:
     async def _look_at_policy(self, core: Core) -> _Missing:
         """Can its people meet it? They are asked of Slack, which may refuse that alone."""
         try:
-            return _Missing(policy=tuple(await maintenance.policy_problems(core)))
+            problems = tuple(await maintenance.policy_problems(core))
+            await self._record_names(core)
+            return _Missing(policy=problems)
         except SlackAway:
             return _AWAY
         except LookupFailed as error:
             return _Missing((slack_faults.explained(error.code) if error.code else str(error),))
+
+    async def _record_names(self, core: Core) -> None:
+        """Names that were resolved for the first time are on record from now on: later their ids count."""
+        new = {name: found for name, found in self._directory.meant.items() if name not in self._recorded}
+        if not new:
+            return
+        async with core.store.begin() as tx:
+            recorded = await roles_on_record.names(tx)
+            for name in sorted(new.keys() - recorded.keys()):
+                about, body = roles_on_record.of_name(name), {"id": new[name]}
+                await audit.record(tx, core, "system:people", roles_on_record.NAMED, about, body)
+        # Another process may have been first, and resolved it to something else.
+        self._recorded |= new | dict(recorded)
+        self._directory.meant |= recorded
 
     async def _alert(self, core: Core) -> None:
         condition = delivery_alerts.SLACK_ACCESS.condition()
@@ -189,7 +217,7 @@ class SlackNames:
             if not self._missing.access:
                 await alerts.resolve(tx, core, condition)
                 return
-            said = delivery_alerts.SLACK_ACCESS.says(faults="\n".join(self._missing.access))
+            said = delivery_alerts.SLACK_ACCESS.says(faults=Lines("\n".join(self._missing.access)))
             await alerts.keep(tx, core, said, condition=condition, subject="slack", program="")
 
     async def fault(self) -> str | None:

@@ -8,21 +8,26 @@ bot starts and waits (`bot.slack_names`).
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import operations
 from bot.config import Config, Settings
+from bot.domain.alerts import people_alerts
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.passkeys import Site
 from bot.domain.process_roles import ALL, Role
+from bot.domain.people import changes, described
+from bot.domain.sentences import Lines
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -32,6 +37,7 @@ from bot.partner.key_guard import AccessRefused, check_access
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
+from bot.services import alerts
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.messages import audit_anchors
@@ -47,6 +53,8 @@ log = logging.getLogger("countersign.app")
 
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
+# Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
+_MOST_CHANGES = 20
 
 
 class CannotStart(CountersignError):
@@ -230,8 +238,19 @@ async def programs(start: Start, store: Store, owner: str) -> Programs:
         start.stack.push_async_callback(client.aclose)
         clients[program.name] = client
         live[program.name] = not is_loopback(check_access(program.base_url, key).host)
+        if live[program.name]:
+            _require_slack_itself(program.name, settings.slack_api_url)
         await _same_partner(store, program.name, client)
     return Programs(clients, live)
+
+
+def _require_slack_itself(program: str, slack_api_url: str) -> None:
+    """Raise `CannotStart` where real money would be approved in a stand-in, in which one person plays everybody."""
+    if is_loopback(urlsplit(slack_api_url).hostname or ""):
+        raise CannotStart(
+            f"Program {program} moves real money, and SLACK_API_URL ({slack_api_url}) is a stand-in on this machine, in"
+            " which anybody can approve as anybody. Nothing was started. Remove SLACK_API_URL, or use a sandbox key."
+        )
 
 
 def _limiter(start: Start, store: Store, key_prefix: str, owner: str) -> RateLimiter:
@@ -298,11 +317,11 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
 
 
 def check_names(unknown: str) -> None:
-    """Without everybody whom the policy names, nobody can decide. `unknown`: the names that Slack does not have."""
+    """Without everybody whom the policy names, nobody can decide. `unknown`: what Slack lacks, in a sentence."""
     if unknown:
         raise CannotStart(
-            f"Slack has no user group and no person named {unknown}, and the policy needs every name under [people]."
-            " Nothing was started. Create the group in Slack, or correct countersign.toml, and start again."
+            f"{unknown} The policy needs every name under [people]. Nothing was started. Create the group in Slack, or"
+            " correct countersign.toml, and start again."
         )
 
 
@@ -313,13 +332,43 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
 
 
 async def note_start(core: Core) -> None:
-    """Put on record which policy is in force from now on."""
+    """Put on record which policy is in force from now on, and tell the alerts channel where it has changed."""
+    settings = described(core.policy)
     async with core.store.begin() as tx:
+        before = await audit.last(tx, "policy", "policy.loaded")
+        if before is not None and before.policy_version != core.policy.version:
+            await _policy_changed(tx, core, before, settings)
         await audit.append(
             tx,
             actor="system:app",
             action="policy.loaded",
             subject="policy",
-            body={"programs": sorted(core.partners)},
+            body={"programs": sorted(core.partners), "settings": settings},
             policy_version=core.policy.version,
         )
+
+
+async def _policy_changed(tx: Tx, core: Core, before: audit.Entry, settings: Mapping[str, str]) -> None:
+    known = json.loads(before.body).get("settings")
+    if known is None:
+        found = ["What it was before is not on record."]
+    else:
+        found = changes(known, settings) or ["No setting of who decides what has changed."]
+    body = {"before": before.policy_version, "changes": found}
+    await audit.append(
+        tx,
+        actor="system:app",
+        action="policy.changed",
+        subject="policy",
+        body=body,
+        policy_version=core.policy.version,
+    )
+    version = core.policy.version
+    more = [f"And {len(found) - _MOST_CHANGES} more, in the audit log."] if len(found) > _MOST_CHANGES else []
+    said = people_alerts.POLICY_CHANGED.says(
+        changes=Lines("\n".join([*found[:_MOST_CHANGES], *more])),
+        before=before.policy_version[:12],
+        now=version[:12],
+    )
+    condition = people_alerts.POLICY_CHANGED.condition(core.ids.ulid())
+    await alerts.tell(tx, core, said, condition=condition, subject="policy", program="")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from bot.services.conversation import Reader
 from bot.services.core import Core
 from handlers.background_tasks import AfterAck
+from handlers.budget import Budget
 from handlers.slack_api import Agent
 
 
@@ -18,3 +19,4 @@ class Deps:
     after: AfterAck
     agent: Agent = field(default_factory=Agent)
     reader: Reader = field(default_factory=Reader)
+    budget: Budget = field(default_factory=Budget)  # of plain English, by person

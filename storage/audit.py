@@ -236,6 +236,22 @@ async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
         yield _entry(row)
 
 
+def is_genuine(tx: Tx, entry: Entry) -> bool:
+    """Was this entry signed by us, and is it as it was signed? Whether it follows the one before is not looked at."""
+    texts = (entry.actor, entry.action, entry.subject, entry.outcome, entry.reason_code, entry.body)
+    digest = _hash(entry.seq, (time_text(entry.at), *texts, entry.policy_version), entry.prev)
+    return digest == entry.hash and tx.vault.check_mac("audit_mac", digest.encode(), entry.mac)
+
+
+async def last(tx: Tx, subject: str, action: str) -> Entry | None:
+    """The newest genuine entry about exactly this subject with this action; None where there is none."""
+    a = t.audit.c
+    asked = select(t.audit).where(a.subject == subject, a.action == action).order_by(a.seq.desc()).limit(1)
+    row = (await tx.run(asked)).one_or_none()
+    found = None if row is None else _entry(row)
+    return found if found is not None and is_genuine(tx, found) else None
+
+
 async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:
     """The links made in the period with a number above `after`, in order."""
     return await _piece(tx, t.audit.c.at >= since, t.audit.c.at < until, after=after, limit=limit)
@@ -315,7 +331,7 @@ async def export(
 
 def _csv_line(values: Sequence[object]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(
+    csv.writer(line, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(
         [guarded(value) if isinstance(value, str) else value for value in values]
     )
     return line.getvalue()

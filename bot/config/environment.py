@@ -6,6 +6,7 @@ name cannot silently leave a default in place.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -76,6 +77,27 @@ def _token(prefix: str = "") -> Callable[[str], Secret]:
     return read
 
 
+def _signing_secret(text: str) -> Secret:
+    if len(text) < _LEAST_SECRET:
+        raise ValueError(
+            f"has fewer than {_LEAST_SECRET} characters: Slack's has 32. Copy it from Basic Information."
+        )
+    return _token()(text)
+
+
+def _proxies(text: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
+    """Addresses and networks, with commas between them."""
+    found = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        try:
+            found.append(ipaddress.ip_network(part))
+        except ValueError:
+            raise ValueError(
+                f"holds {part!r}, which is not an IP address or a network such as 10.0.0.0/24."
+            ) from None
+    return tuple(found)
+
+
 def _command(text: str) -> Secret:
     try:
         shlex.split(text)
@@ -138,6 +160,8 @@ def _read(*steps: Callable[[Any], Any]) -> PlainValidator:
     return PlainValidator(read)
 
 
+# One that is shorter could be guessed, and whoever has it can press Approve in HTTP mode.
+_LEAST_SECRET = 16
 _HTTP, _METRICS = Bind("127.0.0.1", 8402), Bind("127.0.0.1", 8403)
 
 Token = Annotated[Secret, _read(_token())]
@@ -164,7 +188,7 @@ class Settings(BaseSettings):
         description="App-level token (`xapp-…`, scope `connections:write`): Socket Mode, nothing has to reach the"
         " bot from outside",
     )
-    slack_signing_secret: Token | None = Field(
+    slack_signing_secret: Annotated[Secret, _read(_signing_secret)] | None = Field(
         None,
         alias="SLACK_SIGNING_SECRET",
         description="Without an app token: HTTP mode, Slack posts to `/slack/events`",
@@ -214,6 +238,12 @@ class Settings(BaseSettings):
         alias="COUNTERSIGN_HTTP_BIND",
         description="The bot's web server: `/healthz`, `/readyz`, `/webhooks/PROGRAM`, `/details`, and in HTTP mode"
         " `/slack/events`",
+    )
+    proxies: Annotated[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...], _read(_proxies)] = Field(
+        (),
+        alias="COUNTERSIGN_PROXIES",
+        description="IP addresses or networks of the proxies before the web server, with commas: of them the client's"
+        " address (`X-Forwarded-For`) is believed, so that limits count each client and not the proxy",
     )
     metrics_bind: Annotated[Bind, _read(_bind(_METRICS))] = Field(
         _METRICS,

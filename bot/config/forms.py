@@ -84,12 +84,18 @@ def write(value: object) -> object:
 def write_duration(value: timedelta) -> str:
     """`90s`, `15m`, `8h`, `2d`: in the largest unit that divides it."""
     seconds = int(value.total_seconds())
+    if not seconds:
+        return "0"
     unit, size = next((unit, size) for unit, size in _UNITS.items() if seconds % size == 0)
     return f"{seconds // size}{unit}"
 
 
 def _duration(text: str) -> timedelta:
     return timedelta(seconds=int(text[:-1]) * _UNITS[text[-1]])
+
+
+def _duration_or_none(text: str) -> timedelta:
+    return timedelta(0) if text == "0" else _duration(text)
 
 
 def _usd(text: str) -> Decimal:
@@ -160,9 +166,15 @@ Count = Annotated[int, Field(ge=1)]
 _DURATION = Form(
     'a duration in quotes, such as "90s", "15m", "8h" or "2d"', "[1-9][0-9]{0,5}[smhd]", _duration
 )
+_DURATION_OR_NONE = Form(
+    'a duration in quotes, such as "90s", "15m", "8h" or "2d", or "0"',
+    "0|[1-9][0-9]{0,5}[smhd]",
+    _duration_or_none,
+)
 _DOLLARS = r"\$?[0-9][0-9,]*(\.[0-9]{1,2})?"
 _USD = 'dollars in quotes, such as "500" or "99.50"'
 Duration = Annotated[timedelta, _DURATION]
+DurationOrNone = Annotated[timedelta, _DURATION_OR_NONE]
 UsdOrZero = Annotated[Decimal, Form(_USD, _DOLLARS, _usd_or_zero)]
 OptionalUsd = Annotated[Decimal | None, Form(_USD, _DOLLARS, _usd, optional=True)]
 

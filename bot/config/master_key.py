@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import stat
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.config.problems import SettingsError
 from bot.partner.secret import Secret
 
+# Names of variables that hold tokens and keys of ours.
+_OURS = ("SLACK_", "COUNTERSIGN_")
 # A key service that takes longer than this is down, and the start must say so rather than hang.
 COMMAND_TIMEOUT_S = 10
 _PATH_FIX = "Correct the path, or give the file to the user that Countersign runs as."
@@ -53,7 +57,12 @@ class MasterKeySource:
         try:
             # The operator's own command, as an argument vector: no shell reads it.
             done = subprocess.run(  # noqa: S603
-                argv, stdout=subprocess.PIPE, timeout=COMMAND_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
+                argv,
+                stdout=subprocess.PIPE,
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+                stdin=subprocess.DEVNULL,
+                env=_without_secrets(os.environ),
             )
         except subprocess.TimeoutExpired:
             sentence = (
@@ -74,3 +83,8 @@ class MasterKeySource:
             raise SettingsError(
                 [f"{self.name}: {argv[0]} printed no keyring: one base64 key a line."]
             ) from None
+
+
+def _without_secrets(env: Mapping[str, str]) -> dict[str, str]:
+    """What a command may see of our environment: no token and no key, which are not its business."""
+    return {name: value for name, value in env.items() if not name.startswith(_OURS)}

@@ -99,6 +99,11 @@ class People(Table):
         description='Accounts that belong to one person, such as `[["@bob", "@bob-admin"]]`: together they count as one'
         " approver. Accounts with one mailbox are found without this",
     )
+    settle: forms.DurationOrNone = Field(
+        timedelta(0),
+        description='A new approver counts only after this time, such as `"1h"`; `"0"` = at once. Counted from when'
+        " Countersign sees the change, which the alerts channel shows",
+    )
     delegations: Rows[Delegation] = Field(
         (),
         description="Who decides for somebody who is away. See [Approvals](approvals.md#deciding-in-somebodys-place)",
@@ -134,7 +139,7 @@ class People(Table):
 
     def value(self) -> domain.People:
         """The same for the domain, without the delegations."""
-        return domain.People(self.requesters, self.approvers, self.admins, self.same_person)
+        return domain.People(self.requesters, self.approvers, self.admins, self.same_person, self.settle)
 
 
 class Tier(ValueTable):
@@ -186,6 +191,10 @@ def _now_rule(run_now: str) -> type[Rule]:
         """For a kind that can be done at once."""
 
         now: bool = Field(_USUAL.now, description=f"Whether *{run_now}* is offered")
+        now_per_person: forms.Count = Field(
+            _USUAL.now_per_person,
+            description=f"How often one person may use *{run_now}* in 24 hours; after that it waits for approval",
+        )
 
     return NowRule
 

@@ -77,8 +77,8 @@ class Channels(Table):
     )
     shared_ok: Names[forms.Channel] = Field(
         (),
-        description="Which of these channels may be shared with another organization, whose people then read what is"
-        " posted there; `countersign doctor` calls any other shared channel wrong",
+        description="Which of these channels may be shared with another organization or have guests in them, who then"
+        " read what is posted there. In any other such channel nothing is posted",
     )
     draft_only: bool = Field(
         False,

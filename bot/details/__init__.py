@@ -89,7 +89,7 @@ async def _read(request: web.Request) -> _LinkUse:
     if not isinstance(body, dict) or not set(body) <= {"token", "as"}:
         raise _Malformed('This takes {"token": …}.')
     token, manner = body.get("token"), body.get("as", Manner.FRAME.value)
-    if not isinstance(token, str) or manner not in (Manner.FRAME, Manner.TEXT):
+    if not isinstance(token, str) or not token.isascii() or manner not in (Manner.FRAME, Manner.TEXT):
         raise _Malformed('This takes {"token": …}, and "as" is "frame" or "text".')
     return _LinkUse(Secret(token), Manner(manner))
 

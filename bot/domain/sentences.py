@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+# What is shown in place of signs that Slack takes for markup, and what they were. A word joiner takes powers away.
+SHOWN_FOR = {"*": "∗", "~": "∼", "_": "▁", "`": "‵"}
+_AS_WRITTEN = str.maketrans({**{shown: sign for sign, shown in SHOWN_FOR.items()}, "\N{WORD JOINER}": None})
+_NOT_CODE = str.maketrans({"`": SHOWN_FOR["`"]})
+
+
+class Lines(str):
+    """A text of ours with line breaks, which `quoted` leaves as it is."""
+
+    __slots__ = ()
+
+
+def quoted(text: str) -> str:
+    """Words of others for within a sentence of ours: in one line, without backticks, so that they begin nothing."""
+    return text if isinstance(text, Lines) else " ".join(text.split()).translate(_NOT_CODE)
+
 
 def with_stop(text: str) -> str:
     """The text with the full stop that it may lack, since another sentence follows it. Nothing stays nothing."""
     text = text.rstrip()
     return text if not text or text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def as_written(shown: str) -> str:
+    """What was copied from one of our messages, as it was before the message took the power of its signs away."""
+    return shown.translate(_AS_WRITTEN)

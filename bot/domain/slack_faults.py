@@ -26,8 +26,13 @@ WORKSPACE: Final = frozenset(
     }
 )
 CHANNEL: Final = frozenset(
-    {"not_in_channel", "channel_not_found", "is_archived", "restricted_action", "messages_tab_disabled"}
+    {
+        *("not_in_channel", "channel_not_found", "is_archived", "restricted_action", "messages_tab_disabled"),
+        *("is_ext_shared", "has_guests"),  # of ours: Slack would take the message
+    }
 )
+OPEN_TO_OTHERS: Final = frozenset({"is_ext_shared", "has_guests"})
+"""Of a channel in which others than full members of this workspace read: nothing is posted there."""
 
 EVERYWHERE: Final = TOKEN | SCOPE | WORKSPACE
 """Codes that hold for every channel, until somebody gives the app its access back."""
@@ -39,6 +44,14 @@ _WHEN_DISABLED: Final = (
     " SLACK_BOT_TOKEN and restart."
 )
 _CHANNEL_FIX: Final = "Or name another channel in countersign.toml and restart."
+_OPEN: Final = {
+    "is_ext_shared": "Nothing is posted in {where}, as it is shared with another organization (is_ext_shared).",
+    "has_guests": "Nothing is posted in {where}, as guests or people of other workspaces are in it (has_guests).",
+}
+_CLOSE_IT: Final = (
+    "Take them out of the channel. Or name another channel in countersign.toml, or allow it with slack.shared_ok, and"
+    " restart."
+)
 _IS_AWAY: Final = re.compile(
     r"(5\d\d\b|no answer|internal_error|fatal_error|service_unavailable|request_timeout)"
 )
@@ -52,6 +65,8 @@ def explained(error: str, channel: str = "") -> str:
     is known.
     """
     where = channel or "the channel"
+    if error in OPEN_TO_OTHERS:
+        return f"{_OPEN[error].format(where=where)} {_CLOSE_IT}"
     match error:
         case "not_in_channel":
             return (

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from bot.operations import Operation
 
 MOST_ACTIONS: Final = 3
+# Prose of 2,000 characters has some thirty; each is compared with what stands in the others.
+MOST_CLAUSES: Final = 60
 _DECIDED_BY_BUTTON: Final = (
     "Decisions are made with the buttons of a request; nothing said here approves or rejects."
 )
@@ -81,6 +83,9 @@ def read_by_rules(
     found = read_entities(as_one_line(cleaned.text), facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, thread)
     clauses = split(found.masked)
+    if len(clauses) > MOST_CLAUSES:
+        ask = Ask("text", "That is many things at once. Say it in fewer words.")
+        return Ruled((Reading("ambiguous", ask=ask),))
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     if not answer and not any(reading.opened or reading.kind or reading.takes_back for reading in readings):

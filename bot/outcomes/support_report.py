@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.domain.money import format_usd
 from bot.domain.requests import Attempt, Request
+from bot.domain.sentences import Lines
 
 
 def text(request: Request, attempts: Sequence[Attempt], key_prefix: str) -> str:
@@ -32,4 +33,4 @@ def text(request: Request, attempts: Sequence[Attempt], key_prefix: str) -> str:
             for name, label in shown.items()
             if name in request.outcome
         ]
-    return "\n".join(lines)
+    return Lines("\n".join(lines))

@@ -74,6 +74,8 @@ class Channels:
     approvals: str
     alerts: str
     audit: str = ""
+    withheld: dict[str, str] = field(default_factory=dict)
+    """Channel id -> why nothing is posted there, a code of `slack_faults.OPEN_TO_OTHERS`."""
 
 
 def no_crash(point: str) -> None:
@@ -111,6 +113,9 @@ class Core:
     outbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when a message waits to be sent
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
+    roles_noted: dict[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # role -> who had it when last recorded
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     people_kept: dict[str, tuple[Actor, float]] = field(
         default_factory=dict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import Enum
 from functools import partial
@@ -22,10 +22,11 @@ from bot.domain.errors import (
 )
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
+from bot.domain.time import in_words
 from bot.operations import Operation
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from storage.operators import people
+from storage.operators import people, roles_on_record
 
 T = TypeVar("T")
 
@@ -184,7 +185,8 @@ async def require_role(
 def require_approver(core: Core, actor: Actor, standing: Standing) -> None:
     """For a decision that one approver may take, by `standing` as read now. Raises NotAllowed."""
     if actor.id not in standing.approvers:
-        raise not_second(core, Reason.NOT_AN_APPROVER)
+        settles = actor.id in standing.waiting
+        raise not_second(core, Reason.NOT_SETTLED if settles else Reason.NOT_AN_APPROVER)
 
 
 async def standing_lately(core: Core) -> Standing:
@@ -265,7 +267,27 @@ async def _roles(
     # A name that has become a group's stands for nobody: a delegation is from one person to one person.
     seats = [(min(away), min(delegate)) for away, delegate in pairs if len(away) == len(delegate) == 1]
     approvers, admins, *same = found[: len(lists)]
-    return Roles(Standing.of(approvers, seats).with_persons(same), admins)
+    waiting = await _waiting(core, approvers)
+    standing = Standing.of(approvers - waiting, seats).with_persons(same)
+    return Roles(replace(standing, waiting=waiting), admins)
+
+
+async def _waiting(core: Core, approvers: frozenset[str]) -> frozenset[str]:
+    """Those of the approvers who were added less than `people.settle` ago, or were not recorded yet."""
+    settle = core.policy.people.settle
+    if not settle:
+        return frozenset()
+    async with core.store.read() as tx:
+        since = await roles_on_record.since_when(tx, "approvers")
+        now = tx.now
+    if since is None:
+        return frozenset()
+
+    def counts(one: str) -> bool:
+        added_at = since.get(one, now)
+        return added_at is None or added_at + settle <= now
+
+    return frozenset(one for one in approvers if not counts(one))
 
 
 def as_persons(standing: Standing, accounts: Iterable[Actor]) -> Standing:
@@ -370,6 +392,12 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
         case Reason.DECIDED_FROM_OTHER_ACCOUNT:
             return AlreadyDecided(
                 "You approved this with another account of yours; somebody else has to give the next approval."
+            )
+        case Reason.NOT_SETTLED:
+            return NotAllowed(
+                f"You have been an approver for less than {in_words(core.policy.people.settle)}, so you cannot decide"
+                " yet. Somebody who was an approver before can. Nothing has changed.",
+                "not_settled",
             )
         case Reason.ALREADY_DECIDED:
             return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")

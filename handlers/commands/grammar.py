@@ -13,6 +13,7 @@ from functools import cache
 from rapidfuzz.distance import OSA
 
 from bot import operations
+from bot.domain.sentences import as_written
 from bot.operations import Operation
 from handlers.commands.all_lookups import LOOK_UPS
 from handlers.commands.lookup import Command
@@ -32,7 +33,7 @@ _LINKED = re.compile(r"<(?:https?://|mailto:|tel:)[^|>]*\|([^>]*)>|<(https?://[^
 
 def from_slash(command: str, text: str) -> Command:
     """A slash command: `/card`, `topup 4242 50`."""
-    text = _joined(_without_links(text).strip())
+    text = _joined(as_written(_without_links(text)).strip())
     subcommand, _, rest = text.partition(" ")
     name = command.lstrip("/").lower()
     if name == "requests" and subcommand.upper().startswith("R-"):

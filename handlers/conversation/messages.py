@@ -57,8 +57,13 @@ async def _answer(turn: Turn) -> None:
     answer = await _by_command(turn, grammar.from_message(text))
     if answer is not None:
         await turn.tell(answer)
-    else:
-        await dialog.talk_about(turn, text)
+        return
+    budget, clock = turn.deps.budget, turn.core.clock
+    async with budget.turn_of(turn.user, clock):
+        if budget.take(turn.user, clock.monotonic()):
+            await dialog.talk_about(turn, text)
+        elif budget.say_so(turn.user):
+            await turn.tell(conversation.too_many())
 
 
 async def _by_command(turn: Turn, asked: Command) -> Block | None:

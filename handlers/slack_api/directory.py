@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -18,7 +19,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
-from bot.domain.people import Actor, mailbox_of
+from bot.domain.people import Actor, is_full_member, mailbox_of
 from handlers.slack_api.errors import code_of, is_away, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -32,6 +33,9 @@ _SHOWN_FOR_S = 30.0
 _ACCESS_IS_GONE = (
     "The person who runs Countersign has to give it access to Slack again: `countersign doctor` says how."
 )
+# Who is a guest changes seldom; who is in a channel is asked each time.
+_OUTSIDERS_FOR_S = 600.0
+_MOST_ASKED_SINGLY = 20
 # Slack's own account answers users.info like a person.
 _SLACKBOT = "USLACKBOT"
 
@@ -61,7 +65,14 @@ class SlackDirectory:
         self._last_groups: Mapping[str, Sequence[str]] = {}
         self._groups_at = float("-inf")
         self._group_ids: dict[str, str] = {}
-        self._named: dict[str, tuple[str, float]] = {}  # who has a name, and when Slack said so
+        self._shared_handles: frozenset[str] = frozenset()  # that several groups have
+        self._outsiders: dict[str, bool] = {}  # whether somebody is a guest or of another workspace
+        self._outsiders_at = float("-inf")
+        self.meant: dict[str, str] = {}
+        """Name without its `@` -> the id of the group or person that it meant when it was first resolved.
+
+        Set at the start to what is on record. Whoever gets such a name later in Slack gets nothing by it.
+        """
 
     @classmethod
     async def connect(cls, client: AsyncWebClient) -> SlackDirectory:
@@ -121,7 +132,7 @@ class SlackDirectory:
             return await self.members(names)
         people = {name for name in names if _PERSON_ID.fullmatch(name)}
         wanted = [name for name in names if name not in people]
-        return frozenset(people | await self._resolve(wanted, self._last_groups, lately=True))
+        return frozenset(people | await self._resolve(wanted, self._last_groups))
 
     async def called(self, names: Sequence[str], among: Collection[str] | None = None) -> Sequence[str]:
         """What a mention of these names holds: the ids of groups, of people where a name is no group."""
@@ -137,29 +148,33 @@ class SlackDirectory:
 
     def _group_id(self, name: str) -> str | None:
         """Of a group by its id or handle, as last read; None for what is no group."""
-        known = self._group_ids.get(name.removeprefix("@").lower())
-        return known or (name if name in self._group_ids.values() else None)
+        known = self.meant.get(_key(name)) or self._group_ids.get(_key(name)) or name
+        return known if known in self._group_ids.values() else None
 
-    async def _resolve(
-        self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]], *, lately: bool = False
-    ) -> set[str]:
+    async def _resolve(self, wanted: Sequence[str], groups: Mapping[str, Sequence[str]]) -> set[str]:
+        """Ids of the people behind names and ids of groups. What a name meant first, it means from then on."""
         people: set[str] = set()
         unknown = []
         for name in wanted:
-            users = groups.get(name.removeprefix("@").lower() if not _GROUP_ID.fullmatch(name) else name)
-            if users is None:
+            found = name if _GROUP_ID.fullmatch(name) else self.meant.get(_key(name))
+            if found is None and _key(name) in groups:
+                found = self._group_called(name)
+            if found is None:
                 unknown.append(name)
+            elif _PERSON_ID.fullmatch(found):
+                people.add(found)
+            elif found in groups:
+                people |= set(groups[found])
             else:
-                people |= set(users)
-        return people | await (self._by_name_lately(unknown) if lately else self._by_name(unknown))
+                raise _gone(name, found)
+        return people | await self._by_name(unknown)
 
-    async def _by_name_lately(self, names: Sequence[str]) -> set[str]:
-        """As `_by_name`, from a reading half a minute old at most: Slack allows few lists of everybody."""
-        now = self._clock()
-        known = {
-            n: found[0] for n in names if (found := self._named.get(n)) and now - found[1] <= _SHOWN_FOR_S
-        }
-        return {*known.values(), *await self._by_name([name for name in names if name not in known])}
+    def _group_called(self, handle: str) -> str:
+        """The id of the one group with this handle, remembered. Raises UnknownName where two have it."""
+        if _key(handle) in self._shared_handles:
+            raise _ambiguous(handle, "user groups")
+        found = self.meant[_key(handle)] = self._group_ids[_key(handle)]
+        return found
 
     async def _groups(self) -> Mapping[str, Sequence[str]]:
         """Members by group id and by handle. One call, because Slack allows some twenty a minute."""
@@ -167,11 +182,14 @@ class SlackDirectory:
             lambda: self._client.usergroups_list(include_users=True), "who is in the user groups"
         )
         by_name: dict[str, Sequence[str]] = {}
+        handles = Counter(_key(str(g["handle"])) for g in found["usergroups"] if not g.get("date_delete"))
+        self._group_ids = {}
         for group in found["usergroups"]:
             if not group.get("date_delete"):
                 users = await self._users_of(group)
                 self._group_ids[str(group["handle"]).lower()] = str(group["id"])
                 by_name |= {str(group["id"]): users, str(group["handle"]).lower(): users}
+        self._shared_handles = frozenset(handle for handle, count in handles.items() if count > 1)
         self._last_groups, self._groups_at = by_name, self._clock()
         return by_name
 
@@ -183,23 +201,27 @@ class SlackDirectory:
         return found
 
     async def _by_name(self, names: Sequence[str]) -> set[str]:
-        missing = {name.removeprefix("@").lower(): name for name in names}
-        found: set[str] = set()
-        if missing:
+        """Ids of people by their usernames, remembered. Bots, other teams' people and two of one name are none."""
+        wanted = {_key(name): name for name in names}
+        found: dict[str, list[str]] = {}
+        if wanted:
             async for person in self._people():
-                shown = {str(person.get("name", "")).lower()}
-                for known in shown & missing.keys():
-                    if not person.get("deleted"):
-                        found.add(str(person["id"]))
-                        self._named[missing.pop(known)] = (str(person["id"]), self._clock())
-        if missing:
-            names = ", ".join(sorted(missing.values()))
-            raise UnknownName(
-                f"Slack knows no user group and no person named {names}, so nothing was done. An admin must correct the"
-                " names in countersign.toml.",
-                names,
-            )
-        return found
+                known = str(person.get("name", "")).lower()
+                if known in wanted and self._may_have_a_name(person):
+                    found.setdefault(known, []).append(str(person["id"]))
+        for key, ids in found.items():
+            if len(ids) > 1:
+                raise _ambiguous(wanted[key], "people")
+        if missing := wanted.keys() - found.keys():
+            raise _unknown(", ".join(sorted(wanted[key] for key in missing)))
+        self.meant |= {key: ids[0] for key, ids in found.items()}
+        return {one for ids in found.values() for one in ids}
+
+    def _may_have_a_name(self, person: Mapping[str, Any]) -> bool:
+        """Of people of this workspace alone: no bots, nobody who left, nobody of another team."""
+        is_ours = not self._home_team or str(person.get("team_id") or self._home_team) == self._home_team
+        others = ("deleted", "is_bot", "is_workflow_bot", "is_stranger")
+        return is_ours and not any(person.get(flag) for flag in others)
 
     async def _people(self) -> AsyncIterator[Mapping[str, Any]]:
         cursor = None
@@ -268,6 +290,38 @@ class SlackDirectory:
         shared = ("is_ext_shared", "is_pending_ext_shared")
         return any(found["channel"].get(name) for name in shared)
 
+    async def open_to_others(self, channel: str) -> str:
+        """`is_ext_shared` or `has_guests` where others than full members of this workspace read it; else empty.
+
+        Who is a guest is remembered for ten minutes. Raises LookupFailed.
+        """
+        if await self.is_shared(channel):
+            return "is_ext_shared"
+        if self._clock() - self._outsiders_at > _OUTSIDERS_FOR_S:
+            self._outsiders, self._outsiders_at = {}, self._clock()
+        members = await self._members_of(channel)
+        await self._learn_outsiders(members - self._outsiders.keys())
+        return "has_guests" if any(self._outsiders[one] for one in members) else ""
+
+    async def _members_of(self, channel: str) -> set[str]:
+        members: set[str] = set()
+        cursor = None
+        while True:
+            call = partial(self._client.conversations_members, channel=channel, limit=_PAGE, cursor=cursor)
+            found = await self._asked(call, "who is in the channel")
+            members |= set(found["members"])
+            cursor = _next(found)
+            if not cursor:
+                return members
+
+    async def _learn_outsiders(self, slack_ids: set[str]) -> None:
+        """Few are asked for one by one, many by the list of everybody."""
+        if len(slack_ids) > _MOST_ASKED_SINGLY:
+            async for person in self._people():
+                self._outsiders[str(person["id"])] = _is_outsider(_actor(person, None), self._home_team)
+        for one in sorted(slack_ids - self._outsiders.keys()):
+            self._outsiders[one] = _is_outsider(await self.actor(one), self._home_team)
+
     async def _asked(
         self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
     ) -> AsyncSlackResponse:
@@ -296,6 +350,45 @@ class SlackDirectory:
                     raise
             left_s -= wait_s
             await self._sleep(wait_s)
+
+
+def _is_outsider(actor: Actor, home_team: str) -> bool:
+    """A guest or somebody of another workspace, who may still sign in; an app is none."""
+    if actor.is_bot or actor.deleted:
+        return False
+    return not is_full_member(actor, home_team)
+
+
+def _key(name: str) -> str:
+    """A handle or username to compare it by."""
+    return name.removeprefix("@").lower()
+
+
+def _unknown(names: str) -> UnknownName:
+    return UnknownName(
+        f"Slack knows no user group and no person named {names}, so nothing was done. An admin must correct the names"
+        " in countersign.toml.",
+        names,
+    )
+
+
+def _ambiguous(name: str, what: str) -> UnknownName:
+    return UnknownName(
+        f"Slack has two {what} named {name}, so nothing was done. Write the id of the one that is meant in"
+        " countersign.toml.",
+        name,
+    )
+
+
+def _gone(name: str, group: str) -> UnknownName:
+    if name == group:
+        return _unknown(name)
+    return UnknownName(
+        f"{name} in countersign.toml was the user group {group} when it was first read, and Slack has that group no"
+        f" longer. Whoever is called {name} now gets nothing by that, so nothing was done. Restore the group in"
+        " Slack, or write an id in countersign.toml.",
+        name,
+    )
 
 
 def _actor(user: Mapping[str, Any], keyed: Callable[[str], str] | None) -> Actor:

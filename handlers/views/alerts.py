@@ -45,7 +45,7 @@ def alert(model: AlertView) -> b.Block:
     head = kind.open_head or _SEVERITY[Severity(model.severity)]
     if over and model.resolved_at != model.raised_at:
         head = kind.over_head
-    blocks = [b.header(f"{head}: {model.title}"), b.section(b.esc(b.cut(model.text, 2500)))]
+    blocks = [b.header(f"{head}: {model.title}"), b.section(b.said_in_lines(b.cut(model.text, 2500)))]
     if model.history is not None:
         blocks += charts.float_chart(model.history)
     called = b.calls(model.mentions)
@@ -115,7 +115,7 @@ def line(view: AlertLineView) -> b.Block:
     """One line of the alert's thread. Its first line works alone on the phones of those whom it calls."""
     called = b.calls(view.mentions)
     who = f"{b.esc(view.actor)}: " if view.actor else ""
-    text = f"{who}{b.esc(view.text)}{' ' + called if called else ''}"
+    text = f"{who}{b.said(view.text)}{' ' + called if called else ''}"
     return b.message(f"{b.money(view.live, draft_only=view.draft_only)} · {text}", [b.section(text)])
 
 
@@ -179,7 +179,9 @@ def open_alerts(view: AlertsView) -> b.Block:
         state = "" if found.state == "raised" else f" · {found.state}"
         severity = _SEVERITY[Severity(found.severity)]
         blocks.append(
-            b.section(f"*{severity}: {b.esc(found.title)}*{state}\n{b.esc(b.cut(found.text, 300))}")
+            b.section(
+                f"*{severity}: {b.said(found.title)}*{state}\n{b.said_in_lines(b.cut(found.text, 300))}"
+            )
         )
         blocks.append(b.context(" · ".join(_facts(found))))
         blocks.append(b.actions(_buttons(found), f"alert:{found.id}"))

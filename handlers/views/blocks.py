@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from bot.domain.sentences import SHOWN_FOR
+
 Block = dict[str, Any]
 Line = tuple[str, str]
 
@@ -41,6 +43,21 @@ _GROUP_ID = re.compile(r"S[A-Z0-9]{3,20}")
 _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,20}")
 _LINK_DOTS = re.compile(r"(?<=[^\W_])\.(?=[^\W\d_]{2,})|(?<=\bwww)\.(?=[^\W\d_])", re.IGNORECASE)
 _WORD_JOINER = "\N{WORD JOINER}"
+# Slack knows no way to write these as themselves, and takes the full-width ones for markup, too. An underscore has no
+# power within a word.
+_WIDE = {"＊": "*", "～": "~", "｀": "`"}
+_LIKE_MARKUP = str.maketrans(
+    {sign: SHOWN_FOR[_WIDE.get(sign, sign)] for sign in ("*", "~", *_WIDE)},
+)
+_LIKE_BACKTICKS = str.maketrans({"`": SHOWN_FOR["`"]})
+_UNDERSCORES = re.compile(r"(?<![^\W_])[_＿]|[_＿](?![^\W_])")
+_OUR_CODE = re.compile(
+    r"(`(?:/(?:card|float|funding|requests|countersign)\b[^`\n]*|countersign [^`\n]+|[a-z]+(?:[._][a-z_]+)+"
+    r"|keys (?:rewrap|verify))`)"
+)
+# `:name:` is an emoji, and `>` at the beginning of a line a quote.
+_EMOJI = re.compile(r"(?<![0-9]):(?=[\w+'-]+:)")
+_QUOTE = re.compile(r"^(?=\s*(?:&gt;|＞))")
 # A cell that is an amount or a count, and what stands for one that is not known.
 _FIGURE = re.compile(r"[−-]?[0-9][0-9,]*(?:\.[0-9]+)?(?: (?:USD|%))?")
 _NO_FIGURE = ("–", "unknown")
@@ -63,11 +80,39 @@ def cut(text: str, most: int) -> str:
 
 
 def esc(text: str) -> str:
-    """Text from outside for use inside mrkdwn: cleaned, escaped, and nothing in it reads as an address.
+    """Text from outside for use inside mrkdwn: in one line, and nothing in it has a power of its own.
 
+    It is cleaned and escaped. Signs of markup become signs that look like them, and addresses, quotes and emoji are
+    broken by a character of no width, so that all of it stays readable; `bot.intents` reads both back as they were.
     A time in UTC becomes one in each reader's own time zone.
     """
-    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _powerless(_in_one_line(text).translate(_LIKE_BACKTICKS))
+
+
+def said(text: str) -> str:
+    """As `esc`, of a sentence of ours with words of others in it: our commands and settings stay `code`."""
+    return _powerless(_code_of_others(_in_one_line(text)))
+
+
+def said_in_lines(text: str) -> str:
+    """As `said`, of a text whose line breaks are ours: words of others in it went through `sentences.quoted`."""
+    return "\n".join(map(_powerless, map(_code_of_others, clean(text).split("\n"))))
+
+
+def _in_one_line(text: str) -> str:
+    return clean(text).replace("\n", " ")
+
+
+def _code_of_others(text: str) -> str:
+    """Without the power of backticks that are not around a command or a setting of ours."""
+    parts = _OUR_CODE.split(text)
+    return "".join(part if n % 2 else part.translate(_LIKE_BACKTICKS) for n, part in enumerate(parts))
+
+
+def _powerless(line: str) -> str:
+    text = _UNDERSCORES.sub(SHOWN_FOR["_"], line.translate(_LIKE_MARKUP))
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _QUOTE.sub(_WORD_JOINER, _EMOJI.sub(f":{_WORD_JOINER}", text))
     text = text.replace("://", f":{_WORD_JOINER}//")
     return _UTC_TIME.sub(_in_readers_zone, _LINK_DOTS.sub(f".{_WORD_JOINER}", text))
 
@@ -140,7 +185,7 @@ def _cut_markup(text: str, most: int) -> str:
 
 
 def header(text: str) -> Block:
-    return {"type": "header", "text": plain(text, HEADER)}
+    return {"type": "header", "text": plain(" ".join(text.split()), HEADER)}
 
 
 def section(text: str, accessory: Block | None = None) -> Block:

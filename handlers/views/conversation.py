@@ -21,7 +21,7 @@ def question(ask: Ask, mark: str, *, notes: Sequence[str] = (), missed: bool = F
     """One thing asked. `typed` says where to type what is not there to press."""
     lead = "I didn't understand this. " if missed else ""
     text = f"{lead}{ask.question}"
-    blocks = [b.section(b.esc(text)), *_notes(notes)]
+    blocks = [b.section(b.said(text)), *_notes(notes)]
     forget = b.button("Never mind", ids.SAY_FORGET, mark)
     if not ask.options:
         blocks += [b.context(typed), b.actions([forget])]
@@ -30,7 +30,7 @@ def question(ask: Ask, mark: str, *, notes: Sequence[str] = (), missed: bool = F
         blocks.append(b.actions([*picks, forget]))
     else:
         blocks += _menu(ask, mark, forget)
-    return b.message(b.esc(text), blocks)
+    return b.message(b.said(text), blocks)
 
 
 def _menu(ask: Ask, mark: str, forget: b.Block) -> list[b.Block]:
@@ -72,7 +72,7 @@ def offers(shown: Sequence[Sequence[b.Block]], verbs: Sequence[str], *, is_own: 
             b.context("Somebody else wrote this message. The request would be yours: check every field.")
         )
     last = b.context("Nothing has been requested yet: check the fields, then submit.")
-    return b.message(b.esc(text), [*blocks, last])
+    return b.message(b.said(text), [*blocks, last])
 
 
 def choice(old: str, new: str, mark: str) -> b.Block:
@@ -82,11 +82,11 @@ def choice(old: str, new: str, mark: str) -> b.Block:
         b.button(f"Continue with {new}", ids.SAY_SWITCH, mark, "primary"),
         b.button(f"Keep {old}", ids.SAY_STAY, mark),
     ]
-    return b.message(b.esc(text), [b.section(b.esc(text)), b.actions(buttons)])
+    return b.message(b.said(text), [b.section(b.said(text)), b.actions(buttons)])
 
 
 def words(text: str) -> b.Block:
-    return b.message(b.esc(text), [b.section(b.esc(text))])
+    return b.message(b.said(text), [b.section(b.said(text))])
 
 
 def pausing(running: Sequence[str], paused: Sequence[str]) -> b.Block:
@@ -97,8 +97,8 @@ def pausing(running: Sequence[str], paused: Sequence[str]) -> b.Block:
         b.button(f"Pause {name}", f"{ids.PAUSE}:{n}", ids.typed(name), "danger")
         for n, name in enumerate(running)
     ]
-    blocks = [b.section(b.esc(f"{text}{already}"))]
-    return b.message(b.esc(f"{text}{already}"), [*blocks, b.actions(buttons)] if buttons else blocks)
+    blocks = [b.section(b.said(f"{text}{already}"))]
+    return b.message(b.said(f"{text}{already}"), [*blocks, b.actions(buttons)] if buttons else blocks)
 
 
 def guarded() -> b.Block:
@@ -106,6 +106,15 @@ def guarded() -> b.Block:
     text = (
         "This message holds what looks like a full card number. I did not read on, keep it or log it. Please delete the"
         " message, and name the card by its last four digits."
+    )
+    return b.message(text, [b.section(text)])
+
+
+def too_many() -> b.Block:
+    """More was said in a minute than is read."""
+    text = (
+        "You sent more than 20 messages within a minute, so I did not read this one. Try again in a minute. Commands,"
+        " forms and buttons work as always."
     )
     return b.message(text, [b.section(text)])
 
@@ -138,4 +147,4 @@ def noted(answer: b.Block, notes: Sequence[str]) -> b.Block:
 
 
 def _notes(notes: Sequence[str]) -> list[b.Block]:
-    return [b.context(b.esc(note)) for note in notes]
+    return [b.context(b.said(note)) for note in notes]

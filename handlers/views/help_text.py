@@ -137,6 +137,6 @@ def examples(uses: Sequence[Use], card: str, may_decide: bool, programs: Sequenc
 
 def not_understood(wrong: str, meant: str, command: str) -> b.Block:
     """Three lines: what is wrong, what was probably meant (`card topup`, or empty), how to get help."""
-    lines = [b.esc(wrong), f"Did you mean `/{b.esc(meant)}`?" if meant else ""]
+    lines = [b.said(wrong), f"Did you mean `/{b.said(meant)}`?" if meant else ""]
     lines.append(f"`/{b.esc(command)} help` shows what you can do.")
-    return b.message(b.esc(wrong), [b.section("\n".join(filter(None, lines)))])
+    return b.message(b.said(wrong), [b.section("\n".join(filter(None, lines)))])

@@ -27,7 +27,7 @@ def home(
 ) -> b.Block:
     """The view for one person. `trouble` says by program why the float could not be read just now."""
     blocks = [b.header("DRAFT ONLY")] if any(state.draft_only for state in found.programs) else []
-    blocks += [b.section(f"*✗ {b.esc(state.paused)}*") for state in found.programs if state.paused]
+    blocks += [b.section(f"*✗ {b.said(state.paused)}*") for state in found.programs if state.paused]
     if found.may_decide:
         blocks += [b.header("Waiting for you")]
         blocks += _rows(found.inbox.waiting, "Nothing waits for you.", "Review", ids.APPROVE)
@@ -94,7 +94,7 @@ def _float(state: ProgramState, trouble: str, *, several: bool) -> list[b.Block]
     blocks = [b.header(f"Float of {state.program}" if several else "Float")]
     money = state.float
     if trouble:
-        blocks.append(b.section(f"*▲ Not read just now.* {b.esc(trouble)}"))
+        blocks.append(b.section(f"*▲ Not read just now.* {b.said(trouble)}"))
     if money is None:
         return [*blocks, b.section("The float was not read yet.")]
     lines = [
@@ -151,4 +151,4 @@ def _fresh(state: ProgramState) -> str:
 
 def closed(sentence: str) -> b.Block:
     """What somebody sees who may not use the app."""
-    return {"type": "home", "blocks": [b.section(f"*✗* {b.esc(sentence)}")]}
+    return {"type": "home", "blocks": [b.section(f"*✗* {b.said(sentence)}")]}

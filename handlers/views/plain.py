@@ -14,7 +14,7 @@ LONGEST = 3_500
 
 def message(view: PlainView) -> b.Block:
     """Text alone: there is nothing in it that Slack could refuse. No blocks, so an edit takes the old ones away."""
-    return {"text": f"{view.text}\n{b.esc(view.note)}", "blocks": []}
+    return {"text": f"{view.text}\n{b.said(view.note)}", "blocks": []}
 
 
 def text_of(drawn: b.Block) -> str:

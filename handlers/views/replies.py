@@ -23,11 +23,11 @@ _NAMES = 10  # in one line
 
 def said(text: str) -> b.Block:
     """One sentence; `text` is plain, from wherever."""
-    return b.message(b.esc(text), [b.section(b.esc(text))])
+    return b.message(b.said(text), [b.section(b.said(text))])
 
 
 def refusal(text: str) -> b.Block:
-    return b.message(f"✗ {b.esc(text)}", [b.section(f"*✗* {b.esc(text)}")])
+    return b.message(f"✗ {b.said(text)}", [b.section(f"*✗* {b.said(text)}")])
 
 
 def age(read_at: datetime | None) -> str:
@@ -111,7 +111,7 @@ def review(cls: type[Operation], command: str) -> b.Block:
     """Answer to a request said in a message: nothing happens before the form is submitted."""
     ask = b.button("Review and submit", ids.OPEN_FORM, ids.typed(command), "primary")
     text = f"{cls.verb}: check the fields, then submit. Nothing has been requested yet."
-    return b.message(b.esc(text), [b.section(b.esc(text)), b.actions([ask])])
+    return b.message(b.said(text), [b.section(b.said(text)), b.actions([ask])])
 
 
 def cancel(found: Request) -> b.Block:
@@ -143,10 +143,10 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
         there = "" if trouble else f" in {where}"
         text = f"*{b.esc(found.id)}* is pending{there}: {b.esc(found.headline)}"
         if paused:
-            text += f"\n{b.esc(urgency.while_paused(found.kind, paused))}"
+            text += f"\n{b.said(urgency.while_paused(found.kind, paused))}"
     if trouble:
         text += (
-            f"\n*It is recorded, and could not be posted in {where} yet.* {b.esc(trouble)} It is posted there as soon"
+            f"\n*It is recorded, and could not be posted in {where} yet.* {b.said(trouble)} It is posted there as soon"
             " as Slack takes it. Approvers see it on their Home tab meanwhile."
         )
     return b.message(text, [b.section(text)])
@@ -182,6 +182,6 @@ def resolved(found: Request) -> str:
     if found.state is State.UNRESOLVED:
         return (
             f"Recorded. {found.id} stays unresolved until a second person records the same. You can correct your"
-            " answer with *Resolve*."
+            " answer with “Resolve”."
         )
     return f"{found.id} has ended: {states.word_of(found)}, confirmed by two people."

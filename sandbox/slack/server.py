@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import random
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -33,7 +35,7 @@ MAX_BODY_BYTES = 80_000_000
 def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random) -> web.Application:
     """The application; its workspace is under `WORKSPACE`, whose `base_url` the caller sets."""
     workspace = Workspace(options, clock, manifest, rng)
-    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_never_cached])
+    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_own_pages_only, _never_cached])
     app[WORKSPACE] = workspace
     app[LIVE] = live = Live(workspace)
     api, control = WebApi(workspace, METHODS), Control(workspace)
@@ -73,6 +75,26 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
 
 async def _page(request: web.Request) -> web.StreamResponse:
     return web.FileResponse(STATIC / "page.html")
+
+
+@web.middleware
+async def _own_pages_only(request: web.Request, handler: Any) -> web.StreamResponse:
+    """Refuse pages of other sites in this machine's browser, and names that somebody made lead here (DNS rebinding):
+    whoever gets in acts as anybody."""
+    origin = request.headers.get("Origin")
+    if not _is_an_address(request.host) or (origin is not None and urlsplit(origin).netloc != request.host):
+        raise web.HTTPForbidden(text="For this stand-in's own page and programs only.")
+    answer: web.StreamResponse = await handler(request)
+    return answer
+
+
+def _is_an_address(host: str) -> bool:
+    """An IP address or localhost, with or without a port: no name that a stranger could own."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 @web.middleware

@@ -20,5 +20,6 @@ __all__ = [
     "programs",
     "rate_minutes",
     "replicas",
+    "roles_on_record",
     "stops",
 ]

@@ -528,6 +528,13 @@ async def limit_uses(
     return found
 
 
+async def count_done_at_once(tx: Tx, kind: str, requester: str) -> int:
+    """How many requests of this kind the requester had done at once, without an approval, in the last 24 hours."""
+    row = t.request.c
+    mine = (row.kind == kind, row.requester == requester, row.break_glass, row.created_at > tx.now - WINDOW)
+    return int((await tx.run(select(func.count()).select_from(t.request).where(*mine))).scalar_one())
+
+
 def _use(
     scope: Scope, limit_usd: Decimal, approved: Sequence[tuple[datetime, Decimal]], approver: str = ""
 ) -> LimitUse:

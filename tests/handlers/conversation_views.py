@@ -42,6 +42,7 @@ MESSAGES: Mapping[str, Callable[[str], View]] = {
     "say-words": conversation.words,
     "say-pausing": lambda text: conversation.pausing((text, text), (text,)),
     "say-guarded": lambda text: conversation.guarded(),
+    "say-too-many": lambda text: conversation.too_many(),
     "say-lost": lambda text: conversation.lost((text, text, text)),
     "say-noted": lambda text: conversation.noted(conversation.words(text), (text, text)),
 }

@@ -50,12 +50,9 @@ async def test_of_an_address_nothing_but_a_keyed_hash_comes_from_slack(driver: S
     assert (await SlackDirectory(driver.client, home_team="T0SANDBOX").actor(BOB)).mailbox == ""
 
 
-async def test_what_is_only_shown_asks_for_everybody_once_in_half_a_minute_and_a_decision_each_time(
-    driver: SlackDriver,
-) -> None:
+async def test_a_username_is_looked_for_once_and_its_id_counts_from_then_on(driver: SlackDriver) -> None:
     """Slack allows few lists of everybody: a message that mentions people by name must not keep a click from them."""
-    now = [1000.0]
-    directory = SlackDirectory(driver.client, home_team="T0SANDBOX", clock=lambda: now[0])
+    directory = SlackDirectory(driver.client, home_team="T0SANDBOX")
 
     def lists() -> int:
         return sum(call["method"] == "users.list" for call in driver.slack.workspace.calls)
@@ -63,13 +60,55 @@ async def test_what_is_only_shown_asks_for_everybody_once_in_half_a_minute_and_a
     before = lists()
     for _ in range(5):
         assert await directory.members_lately(["@alice"]) == {ALICE}
+        assert await directory.members(["@alice"]) == {ALICE}
     assert lists() - before == 1
-    assert await directory.members(["@alice"]) == {ALICE}
-    assert lists() - before == 2
 
-    now[0] += 31
-    assert await directory.members_lately(["@alice"]) == {ALICE}
-    assert lists() - before == 3
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"is_ext_shared": True}, "is_ext_shared"),
+        ({"members": [ALICE, BOB, "U0GUEST"]}, "has_guests"),
+        ({"members": [ALICE, "U0STRANGER"]}, "has_guests"),
+        ({"members": [ALICE, BOB, "U0GONE"]}, ""),
+    ],
+    ids=["shared", "a guest", "a stranger", "one who left"],
+)
+async def test_a_channel_that_others_read_is_known(
+    driver: SlackDriver, change: dict[str, Any], code: str
+) -> None:
+    directory = await SlackDirectory.connect(driver.client)
+    assert await directory.open_to_others(APPROVALS) == ""
+
+    await driver.tell("channels", {"id": APPROVALS, **change})
+
+    assert await directory.open_to_others(APPROVALS) == code
+
+
+async def test_of_a_large_channel_guests_are_found_in_the_list_of_everybody(driver: SlackDriver) -> None:
+    people = [f"U0MORE{n:02}" for n in range(30)]
+    for one in people:
+        await driver.tell("people", {"id": one, "name": one.lower(), "is_restricted": one.endswith("29")})
+    directory = await SlackDirectory.connect(driver.client)
+
+    await driver.tell("channels", {"id": APPROVALS, "members": people[:29]})
+    assert await directory.open_to_others(APPROVALS) == ""
+    await driver.tell("channels", {"id": APPROVALS, "members": people})
+    assert await directory.open_to_others(APPROVALS) == "has_guests"
+
+
+async def test_nothing_is_posted_or_drawn_again_in_a_channel_that_others_read(driver: SlackDriver) -> None:
+    await driver.ask_top_up()
+    shown = len(await driver.messages(BOB, APPROVALS))
+    driver.core.channels.withheld[APPROVALS] = "has_guests"
+
+    await driver.ask_top_up()
+    assert len(await driver.messages(BOB, APPROVALS)) == shown
+
+    driver.core.channels.withheld.clear()
+    await driver.outbox.try_again()
+    await driver.settle()
+    assert len(await driver.messages(BOB, APPROVALS)) > shown
 
 
 async def test_people_are_what_slack_says_now(driver: SlackDriver) -> None:

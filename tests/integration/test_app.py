@@ -224,9 +224,47 @@ async def test_a_group_of_the_policy_that_slack_does_not_have_stops_the_start_wi
         await around.start(config)
 
     said = str(refused.value)
-    assert "Slack has no user group and no person named @no-such-group" in said
+    assert "Slack knows no user group and no person named @no-such-group" in said
     assert "Nothing was started" in said
     assert "Create the group in Slack, or correct countersign.toml" in said
+
+
+async def test_real_money_is_never_approved_in_a_slack_on_this_machine(around: Surroundings) -> None:
+    """Anybody acts as anybody in a stand-in. Nothing is sent to the card provider before that is refused."""
+    live = {
+        "COUNTERSIGN_PARTNER_URL": "https://cards.example.com/api/partner/v1",
+        "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,
+    }
+    with pytest.raises(startup.CannotStart, match="stand-in on this machine"):
+        await around.start(**live)
+
+
+async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_be(
+    around: Surroundings,
+) -> None:
+    around.slack.workspace.store.channels["C0APPROVALS"].members.append("U0GUEST")
+    running = await around.start()
+    try:
+        assert "has_guests" in (await ready(running))["slack"]
+        assert running.core.channels.withheld == {"C0APPROVALS": "has_guests"}
+        async with running.core.store.read() as tx:
+            assert "slack_access" in [alert.kind for alert in await alert_rows.open_ones(tx)]
+    finally:
+        await running.stop()
+
+
+async def test_a_group_that_became_a_persons_name_since_the_last_start_stops_the_start(
+    around: Surroundings,
+) -> None:
+    running = await around.start()
+    await running.stop()
+    store = around.slack.workspace.store
+    group = next(one for one in store.groups.values() if one.handle == "card-approvers")
+    del store.groups[group.id]
+    store.people["U0BOB"].name = "card-approvers"
+
+    with pytest.raises(startup.CannotStart, match="was the user group"):
+        await around.start()
 
 
 @pytest.mark.parametrize("error", ["missing_scope", "invalid_auth", "internal_error", "ratelimited"])

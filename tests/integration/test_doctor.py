@@ -329,7 +329,7 @@ FAULTS = {
         "#card-alerts is archived", "Unarchive it", slack("channels", id="C0ALERTS", archived=True)
     ),
     "a channel shared with another organization": Fault(
-        "#card-alerts is shared with another organization",
+        "Nothing is posted in #card-alerts, as it is shared with another organization",
         "Name a channel of your own in countersign.toml, or allow it with slack.shared_ok",
         slack("channels", id="C0ALERTS", is_ext_shared=True),
     ),
@@ -587,7 +587,7 @@ async def test_a_shared_channel_that_the_file_allows_is_no_fault_and_is_said(pat
     (said,) = [text for text in allowed["to_check"] if "#card-alerts" in text]
     assert "shared with another organization, as slack.shared_ok allows" in said
     (wrong,) = other["wrong"]
-    assert "#card-approvals is shared with another organization" in wrong
+    assert "Nothing is posted in #card-approvals, as it is shared with another organization" in wrong
 
 
 async def test_a_script_reads_the_same_findings_with_their_levels(patient: Patient) -> None:

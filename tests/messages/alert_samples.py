@@ -9,6 +9,7 @@ from typing import Any
 from bot.domain.alerts import AlertKind, Severity, process_alerts
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.freezes import RIGHT
+from bot.domain.sentences import Lines
 from bot.view_models import AlertView
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -61,7 +62,7 @@ _DECLINES: Facts = {
 }
 _LEDGER_ROW = "2026-03-02 08:58:12 UTC · -50.00 USD · card_topup"
 _WAITS = "It waits for Slack: Slack did not answer within 10 seconds."
-_SUPPORT = """The ledger shows the debit and no refund: the money left the float, and the card may not have it.
+_SUPPORT = Lines("""The ledger shows the debit and no refund: the money left the float, and the card may not have it.
 Request R-7K3M: card_topup, MARTA KOWALSKA ••3205
 Amount 50.00 USD
 Program main, key prefix svc_live_3f9a
@@ -70,7 +71,7 @@ Acts on card_1
 Attempt 1 (send) 2026-03-02 08:55:00 UTC: no answer
 Attempt 2 (replay) 2026-03-02 08:55:05 UTC: no answer
 Ledger debit 50.00
-Ledger refund none"""
+Ledger refund none""")
 #: What differs by kind and case.
 FACTS: Mapping[tuple[str, str], Facts] = {
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
@@ -118,9 +119,15 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "changes": "crm is new and gets card.authorized, card.transaction at https://hooks.crm.example/cards."
     },
     ("relay_unreadable", ""): {"events": "evt_41c2, evt_41c3, evt_41c4"},
-    ("message_failed", "no layout"): {"error": "invalid_blocks", "where": "See `/requests show R-7K3M`."},
-    ("message_failed", "not drawn"): {"error": "KeyError", "where": "See `/requests show R-7K3M`."},
-    ("message_failed", "given up"): {"error": "channel_not_found", "where": "See `/requests show R-7K3M`."},
+    ("message_failed", "no layout"): {
+        "error": "invalid_blocks",
+        "where": Lines("See `/requests show R-7K3M`."),
+    },
+    ("message_failed", "not drawn"): {"error": "KeyError", "where": Lines("See `/requests show R-7K3M`.")},
+    ("message_failed", "given up"): {
+        "error": "channel_not_found",
+        "where": Lines("See `/requests show R-7K3M`."),
+    },
     ("messages_wait", ""): {"since": NOW - timedelta(minutes=4), "why": _WAITS},
     ("slack_access", ""): {"faults": "The bot token was revoked."},
     ("paused", ""): {"reason": "The API key may have been stolen."},
@@ -153,7 +160,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("passkey", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
     ("passkey", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
     ("handover", ""): {
-        "note_and_what_is_open": "R-7K3M waits for an approval.\nFunding in review: 800.00 USDC."
+        "note_and_what_is_open": Lines("R-7K3M waits for an approval.\nFunding in review: 800.00 USDC.")
     },
     ("delegation", "began"): {
         "delegation": "Bob Tanaka decides for Carol Reyes until 2026-03-05 09:00 UTC: holiday."
@@ -166,6 +173,17 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "roles": "slack, web, worker",
         "since": NOW - timedelta(seconds=12),
         "clicks": process_alerts.CLICKS_ARE_LOST,
+    },
+    ("people_changed", "approvers"): {
+        "added": "Dave Lindqvist",
+        "removed": "nobody",
+        "now": "Bob Tanaka, Carol Reyes, Dave Lindqvist",
+    },
+    ("people_changed", "admins"): {"added": "nobody", "removed": "Bob Tanaka", "now": "Carol Reyes"},
+    ("policy_changed", ""): {
+        "changes": "people.approvers: was @card-approvers, is @card-approvers, @dave.",
+        "before": "3f1c9a0b77de",
+        "now": "91b2c4d05e6f",
     },
     ("policy", ""): {
         "problems": "Nobody is in people.approvers (@card-approvers). Add people to it in Slack."

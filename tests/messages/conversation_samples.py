@@ -84,6 +84,7 @@ def talks() -> Iterator[Sample]:
     others = [("Purchases of MARTA KOWALSKA ••3205", 0, True)]
     yield "Beside an answer that is only likely", conversation.proposals(others, _MARK, answered=True)
     yield "A card number in a message", conversation.guarded()
+    yield "More than 20 messages in a minute", conversation.too_many()
     yield "“pause everything”", conversation.pausing(("main",), ("other",))
     yield "“pause everything”, and it is paused", conversation.pausing((), ("main",))
     yield "“undo that”, while it waits", replies.cancel(a_top_up())

@@ -139,6 +139,14 @@ async def test_control_is_for_loopback_peers_only(simulator: Running) -> None:
     assert (await for_loopback(inside)(request)).status == 403
 
 
+async def test_a_name_that_somebody_made_lead_here_is_refused(hand: Hand, simulator: Running) -> None:
+    """DNS rebinding: the page and what it calls have one name, and the address is this machine's."""
+    for host in ("evil.example", "evil.example:8401", "127.0.0.1.evil.example"):
+        headers = {"Host": host, "Origin": f"http://{host}"}
+        response = await hand.http.post("float", json={"amount_usd": "1"}, headers=headers)
+        assert response.status_code == 403, host
+
+
 async def test_a_page_of_another_site_cannot_use_the_control_calls(hand: Hand, simulator: Running) -> None:
     for origin, status in (("https://example.com", 403), ("null", 403), (simulator.url, 200)):
         response = await hand.http.post("float", json={"amount_usd": "1"}, headers={"Origin": origin})

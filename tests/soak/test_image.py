@@ -149,7 +149,7 @@ def size(name: str) -> int:
 
 
 def test_there_is_one_base_named_in_full_and_nothing_comes_from_elsewhere() -> None:
-    assert set(bases()) == {"python:3.11-slim"}
+    assert set(bases()) == {"python:3.11.14-slim-bookworm"}
     assert "ARG" not in TEXT
     assert re.findall(r"--from=(\S+)", TEXT) == ["build"]
 

@@ -110,6 +110,19 @@ def test_a_master_key_command_is_run_without_a_shell(tmp_path: Path) -> None:
         read(str(tmp_path / "absent"))
 
 
+def test_a_master_key_command_sees_no_token_and_no_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-secret")
+    monkeypatch.setenv("COUNTERSIGN_PARTNER_KEY", "svc_live_secret")
+    monkeypatch.setenv("KEY_SERVICE", "of its own")
+
+    shown = MasterKeySource("COUNTERSIGN_MASTER_KEY_COMMAND", Secret("env")).read().reveal()
+
+    assert "KEY_SERVICE=of its own" in shown
+    assert "secret" not in shown
+
+
 def test_a_master_key_command_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.config.master_key.COMMAND_TIMEOUT_S", 0.2)
     source = MasterKeySource(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from bot.config import Config, Settings
     from bot.services.core import Directory
     from handlers.slack_api import SlackDirectory
+    from storage.store import Store
 
 _MANIFEST = Path(__file__).parents[1] / "manifest.yml"
 # Slack delivers these events only to an app that has the scope [docs.slack.dev/reference/events].
@@ -132,28 +133,25 @@ async def _channel(name: str, directory: SlackDirectory, *, may_be_shared: bool)
     try:
         channel = await directory.channel(name)
         code = await directory.channel_fault(channel)
-        is_shared = not code and await directory.is_shared(channel)
+        others = "" if code else await directory.open_to_others(channel)
     except LookupFailed as error:
         code = error.code
     if code:
         return wrong("channel", slack_faults.explained(code, name))
-    if is_shared:
-        return _shared(name, is_allowed=may_be_shared)
+    if others:
+        return _shared(name, others, is_allowed=may_be_shared)
     return well("channel", f"Channel {name} is there, and Countersign is in it.")
 
 
-def _shared(name: str, *, is_allowed: bool) -> Finding:
+def _shared(name: str, code: str, *, is_allowed: bool) -> Finding:
+    from bot.domain import slack_faults
+
     if is_allowed:
+        who = "shared with another organization" if code == "is_ext_shared" else "open to guests"
         return to_check(
-            "channel",
-            f"{name} is shared with another organization, as slack.shared_ok allows: its people read what is posted"
-            " there.",
+            "channel", f"{name} is {who}, as slack.shared_ok allows: they read what is posted there."
         )
-    return wrong(
-        "channel",
-        f"{name} is shared with another organization, whose people read what is posted there. Name a channel of your"
-        " own in countersign.toml, or allow it with slack.shared_ok, and restart.",
-    )
+    return wrong("channel", slack_faults.explained(code, name))
 
 
 def _named(config: Config) -> Mapping[str, Sequence[str]]:
@@ -204,6 +202,27 @@ async def _name(name: str, places: Sequence[str], directory: SlackDirectory) -> 
             return wrong("person", f"Slack knows no person with the id {shown}. Correct countersign.toml.")
         return wrong("name", f"{shown}: {slack_faults.explained(error.code)}")
     return well("person", f"{shown} is {actor.name}.")
+
+
+async def names_on_record(settings: Settings, config: Config, store: Store) -> AsyncIterator[Finding]:
+    """Names whose group is gone since they were first resolved: only the database remembers which that was."""
+    from bot import slack_connection
+    from bot.domain.errors import LookupFailed, UnknownName
+    from handlers.slack_api import SlackDirectory
+    from storage.operators import roles_on_record
+
+    async with store.read() as tx:
+        known = await roles_on_record.names(tx)
+    directory = SlackDirectory(slack_connection.client(settings), home_team="")
+    directory.meant |= known
+    for name in _named(config):
+        if name.removeprefix("@").lower() in known:
+            try:
+                await directory.members_lately([name])
+            except UnknownName as error:
+                yield wrong("name", str(error))
+            except LookupFailed:
+                return  # what Slack refuses has its own finding
 
 
 async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from bot.domain.sentences import quoted
+
 
 class Severity(StrEnum):
     """How bad it is, from the least to the worst: the order of the members counts."""
@@ -167,7 +169,7 @@ class AlertKind:
         return "always" if len(self.severities) == 1 else "it is critical"
 
     def says(self, case: str = "", *, severity: Severity | None = None, **facts: object) -> Said:
-        """Its words for this case with the facts filled in.
+        """Its words for this case with the facts filled in, each text in one line unless it is `Lines`.
 
         Raises KeyError for a case or a fact that is missing, ValueError for a severity it never has.
         """
@@ -175,6 +177,7 @@ class AlertKind:
         chosen = wording.severities[0] if severity is None else severity
         if chosen not in wording.severities:
             raise ValueError(f"An alert of the kind {self.name} is never {chosen} in the case {case!r}.")
+        facts = {name: quoted(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
         return Said(self, chosen, wording.title.format(**facts), wording.text.format(**facts))
 
     def ended(self, case: str = "", **facts: object) -> Ended:

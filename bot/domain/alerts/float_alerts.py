@@ -9,6 +9,7 @@ from decimal import Decimal
 from bot.domain.alerts.alert_kind import AlertKind, Ending, Remedy, Said, Severity, Wording, one, over
 from bot.domain.alerts.alert_rules import FloatAlert
 from bot.domain.money import format_usd
+from bot.domain.sentences import Lines
 
 FLOAT_LOW = AlertKind(
     name="float_low",
@@ -162,7 +163,7 @@ def returned(program: str, rows: Sequence[str], amount_usd: Decimal, *, request:
 
 def _shown(rows: Sequence[str]) -> str:
     more = [f"and {len(rows) - _ROWS_SHOWN} more"] if len(rows) > _ROWS_SHOWN else []
-    return "\n".join([*rows[:_ROWS_SHOWN], *more])
+    return Lines("\n".join([*rows[:_ROWS_SHOWN], *more]))
 
 
 def float_low(

@@ -107,6 +107,45 @@ DELEGATION = AlertKind(
     },
 )
 
+_EDITED_IN_SLACK = (
+    "Slack says so: somebody edited the group there. If nobody of you did, type `/countersign pause`, and put the group"
+    " right in Slack."
+)
+
+PEOPLE_CHANGED = AlertKind(
+    name="people_changed",
+    raised_when="the approvers or the admins whom Slack names are others than before",
+    found_by="upkeep",
+    ends="reported once",
+    wordings={
+        "approvers": Wording(
+            (Severity.WARNING,),
+            "Who may approve has changed",
+            "Added: {added}. Removed: {removed}.\nApprovers now: {now}.\n" + _EDITED_IN_SLACK,
+        ),
+        "admins": Wording(
+            (Severity.WARNING,),
+            "Who the admins are has changed",
+            "Added: {added}. Removed: {removed}.\nAdmins now: {now}.\n" + _EDITED_IN_SLACK,
+        ),
+    },
+    is_mutable=False,
+)
+
+POLICY_CHANGED = AlertKind(
+    name="policy_changed",
+    raised_when="Countersign starts with another countersign.toml than before",
+    found_by="start",
+    ends="reported once",
+    wordings=one(
+        Severity.WARNING,
+        "The policy has changed",
+        "{changes}\ncountersign.toml has the fingerprint {now} now, and had {before} before. If nobody of you"
+        " changed it, type `/countersign pause`.",
+    ),
+    is_mutable=False,
+)
+
 POLICY = AlertKind(
     name="policy",
     raised_when="the policy cannot be met by the people it names",

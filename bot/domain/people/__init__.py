@@ -12,6 +12,8 @@ from bot.domain.people.policy import (
     Limits,
     Policy,
     approved_while_paused,
+    changes,
+    described,
     never_met,
 )
 
@@ -27,6 +29,8 @@ __all__ = [
     "Policy",
     "Standing",
     "approved_while_paused",
+    "changes",
+    "described",
     "draft_only",
     "is_full_member",
     "joined",

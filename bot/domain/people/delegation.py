@@ -40,12 +40,14 @@ class Standing:
     """Who may approve now, by Slack id.
 
     `stands_for`: those who may only by delegation, each with the approvers in whose place they are. `persons`: the
-    accounts that belong to one person with others, each with the one that stands for that person.
+    accounts that belong to one person with others, each with the one that stands for that person. `waiting`: those
+    whom the policy names, and who are approvers for too short a time to count.
     """
 
     approvers: frozenset[str]
     stands_for: Mapping[str, frozenset[str]] = field(default_factory=dict)
     persons: Mapping[str, str] = field(default_factory=dict)
+    waiting: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, approvers: frozenset[str], delegated: Iterable[tuple[str, str]]) -> Standing:
@@ -58,6 +60,11 @@ class Standing:
             if away in approvers and delegate not in approvers:
                 stands_for[delegate] = stands_for.get(delegate, frozenset()) | {away}
         return cls(approvers | stands_for.keys(), stands_for)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The approvers whom the policy names, those who do not count yet among them."""
+        return (self.approvers - self.stands_for.keys()) | self.waiting
 
     def with_persons(self, groups: Iterable[Collection[str]]) -> Standing:
         """The same, where the accounts of each of these groups belong to one person."""

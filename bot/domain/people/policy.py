@@ -15,6 +15,7 @@ from enum import StrEnum
 from bot.domain.people.delegation import Delegation
 from bot.domain.people.one_person import joined
 from bot.domain.sentences import with_stop
+from bot.domain.time import in_words
 
 # From the deciding approval to the first byte sent. Long enough for a restart, short enough that
 # nobody is surprised by a payment approved before lunch.
@@ -51,12 +52,28 @@ class KindPolicy:
     expires: timedelta = timedelta(hours=8)
     tiers: tuple[Tier, ...] = ()
     now: bool = True  # of a kind that can run at once, such as a freeze: may the requester have it so?
+    now_per_person: int = 10  # so many of them by one person in 24 hours; the next one waits for an approval
     call: Call = Call.GROUP
     passkey: bool = False  # is an approval given with a passkey?
 
     def approvals_needed(self, exposure_usd: Decimal) -> int:
         """The highest number asked by any tier that `exposure_usd` is above."""
         return max([self.approvals, *(t.approvals for t in self.tiers if exposure_usd > t.above_usd)])
+
+    def described(self) -> dict[str, str]:
+        """Setting -> its value in words."""
+        tiers = (
+            f"{tier.approvals} above {tier.above_usd} USD{', with a passkey' if tier.passkey else ''}"
+            for tier in self.tiers
+        )
+        return {
+            "approvals": str(self.approvals),
+            "expires": in_words(self.expires),
+            "tiers": ", ".join(tiers) or "none",
+            "now": "yes" if self.now else "no",
+            "now_per_person": str(self.now_per_person),
+            "passkey": "yes" if self.passkey else "no",
+        }
 
     def needs_passkey(self, exposure_usd: Decimal) -> bool:
         """Whether each approval is given with a passkey: always, or by any tier that `exposure_usd` is above."""
@@ -91,6 +108,7 @@ class People:
     approvers: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
     same_person: tuple[tuple[str, ...], ...] = ()  # accounts of one person, for each person who has several
+    settle: timedelta = timedelta(0)  # a new approver counts only after this time
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +129,38 @@ class Policy:
     def uses_passkeys(self) -> bool:
         """Whether any kind asks for a passkey, at any amount."""
         return any(one.passkey_above_usd is not None for one in (self.default, *self.kinds.values()))
+
+
+def described(policy: Policy) -> dict[str, str]:
+    """Setting -> its value in words, for everything that says who decides what: to see what has changed."""
+    people, limits = policy.people, policy.limits
+    found = {
+        "people.requesters": ", ".join(people.requesters) or "every full member",
+        "people.approvers": ", ".join(people.approvers),
+        "people.admins": ", ".join(people.admins) or "the approvers",
+        "people.same_person": "; ".join(" = ".join(accounts) for accounts in people.same_person) or "none",
+        "people.settle": in_words(people.settle),
+        "people.delegations": "; ".join(
+            f"{d.away} to {d.delegate}, {d.since:%Y-%m-%d} to {d.until:%Y-%m-%d}" for d in policy.delegations
+        )
+        or "none",
+    }
+    for name in ("per_requester_usd", "per_pair_usd", "total_usd"):
+        most = getattr(limits, name)
+        found[f"limits.{name}"] = "no limit" if most is None else f"{most} USD"
+    for kind, rule in (("default", policy.default), *sorted(policy.kinds.items())):
+        found |= {f"policy.{kind}.{name}": words for name, words in rule.described().items()}
+    return found
+
+
+def changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """A sentence for each setting that is not as it was, in the order of `now`."""
+    names = [*now, *(name for name in before if name not in now)]
+    return [
+        f"{name}: was {before.get(name, 'not set')}, is {now.get(name, 'not set')}."
+        for name in names
+        if before.get(name) != now.get(name)
+    ]
 
 
 def never_met(

@@ -62,6 +62,7 @@ class Reason(StrEnum):
     OWN_OTHER_ACCOUNT = "own_other_account"  # the requester, with another account
     OF_ONES_DELEGATE = "of_ones_delegate"  # the requester and this person count as one
     NOT_AN_APPROVER = "not_an_approver"
+    NOT_SETTLED = "not_settled"  # an approver for too short a time
     ALREADY_DECIDED = "already_decided"
     DECIDED_FROM_OTHER_ACCOUNT = "decided_from_other_account"
     DECIDED_BY_DELEGATE = "decided_by_delegate"  # somebody who counts as one with this person approved
@@ -97,7 +98,7 @@ def why_not_second(
     if actor == asked_by:
         return Reason.OWN_REQUEST
     if actor not in (standing.approvers if allowed is None else allowed):
-        return Reason.NOT_AN_APPROVER
+        return Reason.NOT_SETTLED if actor in standing.waiting else Reason.NOT_AN_APPROVER
     if standing.is_same_person(actor, asked_by):
         return Reason.OWN_OTHER_ACCOUNT
     if standing.are_one(actor, asked_by):

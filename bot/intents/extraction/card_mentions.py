@@ -17,8 +17,8 @@ from bot.intents.extraction.entity import Entity
 NEAR: Final = 80
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
-    r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]*"
-    r"|\b(?:ending|ends)\s+(?:in\s+|with\s+)?[#*•…x]*|[#*•…]+|(?<!\w)x{2,}|\.{3,})?"
+    r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]{0,20}"
+    r"|\b(?:ending|ends)\s+(?:in\s+|with\s+)?[#*•…x]{0,20}|[#*•…]{1,20}|(?<!\w)x{2,20}|\.{3,20})?"
 )
 _TAIL: Final = r"(?P<tail>(?:'s)?(?:\s+cards?\b(?!\s+number))?)"
 _FOUR: Final = re.compile(
@@ -153,11 +153,18 @@ def _name_at(
     if traits is None or (sure and "plain" in traits) or (sure and "weak" in traits):
         return None, used
     tail = _NAME_TAIL.match(text[end:])
-    lead = _LEADING_CARD.search(text[:start])
-    span = (lead.start() if lead else start, end + (tail.end() if tail else 0))
+    lead = _before(_LEADING_CARD, text, start)
+    span = (start if lead is None else lead, end + (tail.end() if tail else 0))
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _before(pattern: re.Pattern[str], text: str, end: int) -> int | None:
+    """Where a match begins that ends there: looked for in the words just before alone, as long texts hold many names."""
+    near = max(0, end - NEAR)
+    found = pattern.search(text[near:end])
+    return None if found is None else near + found.start()
 
 
 def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
@@ -170,15 +177,15 @@ def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Ent
     if not known or ((fold(written) in ORDINARY or fold(word[0]) in ORDINARY) and not possessed):
         return None
     tail = _NAME_TAIL.match(text[word.end() :])
-    lead = _LEADING_CARD.search(text[: word.start()])
-    start = lead.start() if lead else word.start()
+    lead = _before(_LEADING_CARD, text, word.start())
+    start = word.start() if lead is None else lead
     end = word.end() + (tail.end() if tail else 0)
     return Entity("card", start, end, tuple(known), written, traits=frozenset({"name"}))
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
     """How far this stretch is a name: None = it is not."""
-    before, after, word = text[:start], text[end:], text[start:end]
+    before, after, word = text[max(0, start - NEAR) : start], text[end : end + NEAR], text[start:end]
     if full:
         return frozenset({"name"})
     if fold(word) not in ORDINARY:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 MOST_CHARS: Final = 2000
@@ -20,6 +21,8 @@ _PLAIN: Final = str.maketrans(
         **dict.fromkeys("“”„‟«»″", '"'),
         **dict.fromkeys("\u00a0\u202f\u2009\u2007\u2002\u2003\u3000\t", " "),
         **dict.fromkeys("‐‑", "-"),
+        # What our own messages show in their place, as Slack takes these for markup: a name that is copied from one.
+        **dict(zip("∗∼▁‵", "*~_'", strict=True)),  # `bot.domain.sentences.SHOWN_FOR`
     }
 )
 _HIDDEN: Final = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
@@ -44,6 +47,8 @@ _BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
 _EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
 _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
+_LEAST_DIGITS, _MOST_DIGITS = 13, 19  # of a card number
+_MANY_BLANKS: Final = re.compile(r"\n{3,}")
 _GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
@@ -63,7 +68,7 @@ def clean(raw: str, our_id: str = "") -> Clean:
     if len(raw) > MOST_CHARS:
         return Clean("", (f"That is longer than {MOST_CHARS:,} characters.",), too_long=True)
     doubts: list[str] = []
-    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    text = _MANY_BLANKS.sub("\n\n", raw.replace("\r\n", "\n").replace("\r", "\n"))
     text = _CODE.sub(_code, text)
     text = unicodedata.normalize("NFC", text).translate(_PLAIN)
     text = _without_hidden(text, doubts)
@@ -155,15 +160,20 @@ def _guard(text: str) -> tuple[str, bool]:
 
 
 def _holds_card_number(groups: list[str]) -> bool:
-    for first in range(len(groups)):
-        number = ""
-        for group in groups[first:]:
-            number += group
-            if 13 <= len(number) <= 19 and _passes_luhn(number):
+    """Whether 13 to 19 digits, of groups that follow each other, add up as those of a card do (Luhn)."""
+    digits = [int(digit) for group in groups for digit in group]
+    # Sums of the digits up to each place, with every other digit doubled: from the second on, and from the first on.
+    sums = [[0], [0]]
+    for place, digit in enumerate(digits):
+        doubled = sum(divmod(digit * 2, 10))
+        sums[place % 2].append(sums[place % 2][-1] + digit)
+        sums[1 - place % 2].append(sums[1 - place % 2][-1] + doubled)
+    ends = list(accumulate(map(len, groups), initial=0))
+    for first, start in enumerate(ends):
+        for end in ends[first + 1 :]:
+            if end - start > _MOST_DIGITS:
+                break
+            by = sums[(end - 1) % 2]
+            if end - start >= _LEAST_DIGITS and (by[end] - by[start]) % 10 == 0:
                 return True
     return False
-
-
-def _passes_luhn(number: str) -> bool:
-    digits = [int(c) for c in reversed(number)]
-    return sum(d if i % 2 == 0 else sum(divmod(d * 2, 10)) for i, d in enumerate(digits)) % 10 == 0

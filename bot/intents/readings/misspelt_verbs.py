@@ -37,14 +37,14 @@ def read_misspelt_verb(bare: str, clause: Clause, context: Context) -> Reading |
         near = _near(word, _ACTION_WORDS)
         if near and context.found.inside(clause.text, "card") and not clause.negated:
             return _offer(bare.replace(word, near, 1), clause, context)
-    for word in words:
+    for word in words if len(words) <= 5 else ():
         near = _near(word, _READ_WORDS)
         intent = near and lookup_intent_of(
             bare.replace(word, near, 1),
             card_here=bool(context.found.inside(clause.text, "card")),
             card_known=False,
         )
-        if intent and len(words) <= 5:
+        if intent:
             return _guess(intent, clause, context)
     return None
 

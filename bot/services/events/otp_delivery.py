@@ -66,7 +66,8 @@ async def on_challenge(tx: Tx, core: Core, event: ThreeDsChallenge, program: str
 async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
     data = event.data
     entry = await cards.get(tx, data.card_id) if data.card_id else None
-    good_until = event.created_at + GOOD_FOR
+    # A date at the end of time is nobody's, and adding to it would be an error.
+    good_until = min(event.created_at, tx.now + GOOD_FOR) + GOOD_FOR
     amount = "A purchase" if data.amount_usd is None else f"A purchase of {format_usd(data.amount_usd)}"
     return _Challenge(
         event_id=event.id,

@@ -9,13 +9,14 @@ from datetime import timedelta
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError, Stale, UnknownName
 from bot.domain.requests import Event, Request, State
+from bot.domain.sentences import Lines
 from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
 from bot.partner.errors import PartnerError
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Core
 from bot.services.execution import effect_writer, evidence
-from bot.services.operators import delegations
+from bot.services.operators import delegations, people_watch
 from bot.services.requests import resolved_as
 from storage.events import relay, webhook_secrets
 from storage.requests import attempts, drafts, requests
@@ -156,11 +157,22 @@ async def policy_problems(core: Core) -> list[str]:
     """
     try:
         problems = [*await people.policy_problems(core), *await delegations.problems(core)]
+        if core.leads():
+            await _note_roles(core)
     except UnknownName as error:
         problems = [str(error)]
     if core.leads():
         await _alert_of_policy(core, problems)
     return problems
+
+
+async def _note_roles(core: Core) -> None:
+    """Who may approve and who are admins, on record where it has changed."""
+    names = core.policy.people
+    approvers, admins = await core.directory.each([names.approvers, names.admins])
+    await people_watch.note(core, "approvers", approvers)
+    if names.admins:
+        await people_watch.note(core, "admins", admins)
 
 
 async def _alert_of_policy(core: Core, problems: Sequence[str]) -> None:
@@ -169,5 +181,5 @@ async def _alert_of_policy(core: Core, problems: Sequence[str]) -> None:
         if not problems:
             await alerts.resolve(tx, core, condition)
             return
-        said = people_alerts.POLICY.says(problems="\n".join(problems))
+        said = people_alerts.POLICY.says(problems=Lines("\n".join(problems)))
         await alerts.keep(tx, core, said, condition=condition, subject="policy", program="")

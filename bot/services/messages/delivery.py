@@ -252,6 +252,8 @@ class Outbox:
         self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
     ) -> Posted:
         view = await self._linked(view)
+        if fault := self._core.channels.withheld.get(place.channel if place else row.channel):
+            raise SlackTrouble(fault)
         if place is not None and row.kind in EDITED_IN_PLACE:
             self._lanes.edits.made()
             return await self._publisher.update(view, channel=place.channel, ts=place.ts)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.domain.alerts import delivery_alerts
+from bot.domain.sentences import Lines
 from bot.services import alerts
 from bot.services.core import Core
 from bot.services.message_kinds import About, Subject
@@ -55,8 +56,10 @@ def _where(row: OutboxRow) -> str:
     if subject is None:
         return "An alert has been raised."
     if subject.about in (About.REQUEST, About.NOTICE, About.DETAILS_LINK):
-        return f"Use `/requests show {subject.id}` or the Home tab."
-    return "Use `/countersign alerts`." if subject.about is About.ALERT else "An alert has been raised."
+        return Lines(f"Use `/requests show {subject.id}` or the Home tab.")
+    return (
+        Lines("Use `/countersign alerts`.") if subject.about is About.ALERT else "An alert has been raised."
+    )
 
 
 def named(row: OutboxRow) -> str:

@@ -24,6 +24,7 @@ __all__ = [
     "key_change",
     "otp_recipients",
     "pausing",
+    "people_watch",
     "programs",
     "replicas",
 ]

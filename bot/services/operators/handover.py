@@ -8,6 +8,7 @@ from datetime import datetime
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.requests import State
+from bot.domain.sentences import Lines, quoted
 from bot.operations import read_reason
 from bot.services import alerts, audit, people
 from bot.services.alerts import funding_rules
@@ -49,7 +50,7 @@ async def give(core: Core, slack_id: str, note: str) -> Alert:
 async def _text(tx: Tx, core: Core, note: str) -> str:
     """The note, and what is open."""
     note = _words(note) if note.strip() else ""
-    return "\n".join([*([note, ""] if note else []), *await _open(tx, core)])
+    return Lines("\n".join([*([quoted(note), ""] if note else []), *await _open(tx, core)]))
 
 
 def _words(note: str) -> str:

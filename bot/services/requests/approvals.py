@@ -37,7 +37,7 @@ from bot.domain.requests import (
     decide,
     two_agree,
 )
-from bot.domain.sentences import with_stop
+from bot.domain.sentences import quoted, with_stop
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
 from bot.partner.secret import Secret
@@ -45,6 +45,7 @@ from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
+from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing
@@ -65,6 +66,7 @@ async def approve(
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
+        await people_watch.note(core, "approvers", standing.named)
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
         judge = partial(_approve, core, request_id, actor, shown_digest, proof)
@@ -227,7 +229,7 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
             require_rejectable(request, actor.id)
             people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
-            text = f"The reason given: {with_stop(reason)} Nothing was sent."
+            text = f"The reason given: {with_stop(quoted(reason))} Nothing was sent."
             return await close(tx, core, request, Event.REJECT, actor.id, text)
 
 
@@ -417,7 +419,7 @@ async def _propose(
     )
     await outbox_messages.card(tx, core, request)
     line = "resolution_corrected" if is_correction else "resolution"
-    text = f"{decision.verdict}: {decision.reason}"
+    text = f"{decision.verdict}: {quoted(decision.reason)}"
     await outbox_messages.line(tx, core, request, line, actor=decision.actor, tag=decision.id, text=text)
     return request
 
@@ -429,7 +431,7 @@ async def _resolve_as_agreed(
     event = Event.SUCCEED if decision.verdict == "succeeded" else Event.FAIL
     happened = "it happened" if event is Event.SUCCEED else urgency.failed_how(request.kind)
     names = " and ".join(d.actor_name for d in agreeing)
-    evidence = " ".join(f"Evidence of {d.actor_name}: {with_stop(d.reason)}" for d in agreeing)
+    evidence = " ".join(f"Evidence of {d.actor_name}: {with_stop(quoted(d.reason))}" for d in agreeing)
     moved = await requests.move(
         tx,
         request,

@@ -211,6 +211,10 @@ async def _preview(core: Core, draft: Draft) -> Preview:
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await recorded_lines(tx, core, operation, facts, draft.owner)]
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
+        if draft.run_now and not await may_run_now(tx, core, draft):
+            draft = replace(draft, run_now=False)
+            await drafts.put(tx, draft)
+            over = [_too_often(core, operation), *over]
         paused = await programs.why_paused(tx, draft.program)
     return Preview(
         draft=draft,
@@ -226,6 +230,20 @@ async def _preview(core: Core, draft: Draft) -> Preview:
         approvers=who_may_be_second(draft.owner, standing),
         live=core.is_live(draft.program),
         paused=paused,
+    )
+
+
+async def may_run_now(tx: Tx, core: Core, draft: Draft) -> bool:
+    """Whether this person may have one more of this kind done at once."""
+    done = await requests.count_done_at_once(tx, draft.kind, draft.owner)
+    return done < core.policy.of(draft.kind).now_per_person
+
+
+def _too_often(core: Core, operation: Operation) -> Concern:
+    most = core.policy.of(operation.kind).now_per_person
+    return Concern(
+        f"You used {operation.handling.run_now} {most} times in the last 24 hours, which is the most for one person."
+        " So this is requested like any other: somebody else has to approve it before it is done."
     )
 
 

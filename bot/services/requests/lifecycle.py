@@ -17,7 +17,7 @@ from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
-from bot.services.requests.drafts import operation_of
+from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of
 from bot.services.requests.signed_decisions import signed
 from storage.operators import pauses, stops
@@ -45,7 +45,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
                 "This was submitted already, or the draft is gone. Look at /requests before asking again."
             )
         request = await record(tx, core, draft, operation_of(core, draft), actor)
-        if draft.run_now:
+        if draft.run_now and await may_run_now(tx, core, draft):
             request = await _break_glass(tx, core, request, actor)
             await core.carry_out(tx, request)
         await outbox_messages.card(tx, core, request)

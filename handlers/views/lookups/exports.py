@@ -40,5 +40,5 @@ def stopped(kind: str, files: int, sentence: str) -> b.Block:
         if files
         else "Nothing was sent."
     )
-    text = f"✗ The export of {b.esc(kind)} stopped. {sent} {b.esc(sentence)} Request it again."
+    text = f"✗ The export of {b.esc(kind)} stopped. {sent} {b.said(sentence)} Request it again."
     return b.message(text, [b.section(text)])

@@ -53,7 +53,7 @@ def _row(found: FundingView) -> tuple[str, ...]:
 
 def _stuck(found: FundingView) -> str:
     if found.status == "review":
-        return f"in review. {b.esc(found.words)}"
+        return f"in review. {b.said(found.words)}"
     usual = f", usually at most {in_hours(found.usual)}" if found.usual else ""
     return f"{b.esc(found.overdue)} on its way{usual}"
 
@@ -79,7 +79,7 @@ def funding_answer(found: FundingView, link: str = "") -> b.Block:
         *b.pairs(lines),
     ]
     if found.words:
-        blocks.append(b.section(b.esc(found.words)))
+        blocks.append(b.section(b.said(found.words)))
     if found.overdue:
         blocks.append(
             b.section(

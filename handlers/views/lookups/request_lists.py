@@ -95,7 +95,7 @@ def verification(found: Verification) -> b.Block:
     blocks = [b.header(f"{one.id}: {verdict}"), b.plain_section(one.summary)]
     for check in found.checks:
         mark = "✓" if check.holds else "✗"
-        blocks.append(b.section(f"{mark} *{b.esc(check.what)}:* {b.esc(b.cut(check.found, 1200))}."))
+        blocks.append(b.section(f"{mark} *{b.said(check.what)}:* {b.said(b.cut(check.found, 1200))}."))
     if not found.holds:
         blocks.append(
             b.section(

@@ -27,7 +27,7 @@ def status(found: StatusView, *, may_pause: bool) -> b.Block:
         blocks += _program(state, found.trouble.get(state.program, ""))
     blocks.append(b.section(f"*Open requests* {_requests(found)}"))
     approvals = found.approvals.text or "nothing was requested"
-    blocks.append(b.section(f"*Approvals in the last 30 days* {b.esc(approvals)}"))
+    blocks.append(b.section(f"*Approvals in the last 30 days* {b.said(approvals)}"))
     blocks += alerts_in_brief(found.alerts, _ALERTS)
     blocks.append(b.context(f"as of {b.when(found.at, '{date_short_pretty} {time_secs}')}"))
     blocks += pause_buttons(found.programs) if may_pause else []
@@ -48,14 +48,14 @@ def _program(state: ProgramState, trouble: str) -> list[b.Block]:
     ]
     blocks += b.pairs(lines)
     if trouble:
-        blocks.append(b.section(f"*▲ The float could not be read just now:* {b.esc(trouble)}"))
+        blocks.append(b.section(f"*▲ The float could not be read just now:* {b.said(trouble)}"))
     blocks.append(b.context(webhook(state)))
     blocks.append(b.context(freshness(state.fresh)))
     return blocks
 
 
 def sending(state: ProgramState) -> str:
-    return f"*✗ {b.esc(state.paused)}*" if state.paused else "✓ requests are sent"
+    return f"*✗ {b.said(state.paused)}*" if state.paused else "✓ requests are sent"
 
 
 def float_in_brief(state: ProgramState) -> str:
@@ -142,7 +142,7 @@ def paused(programs: list[str], already: list[str]) -> b.Block:
     if already:
         said.append(f"{', '.join(already)} was already paused.")
     text = " ".join(said)
-    return b.message(b.esc(text), [b.section(b.esc(text))])
+    return b.message(b.said(text), [b.section(b.said(text))])
 
 
 def pause_form(program: str) -> b.Block:
@@ -162,7 +162,7 @@ def handover_preview(text: str, post: str) -> b.Block:
     """What a hand-over would say, for who gives it alone, and the button that posts it by the command `post`."""
     blocks = [
         b.header("⇄ Hand-over: preview"),
-        b.section(b.esc(text)),
+        b.section(b.said_in_lines(text)),
         b.context("Nothing is posted yet. The next person presses *Accept* on it in the alerts channel."),
         b.actions([b.button("Post", f"{ids.TURN_PAGE}:post", ids.typed(post), "primary")]),
     ]
@@ -173,7 +173,7 @@ def what_if(found: WhatIfView) -> b.Block:
     """The verdict, the figures behind it, and what would have to change."""
     head = f"{'✓' if found.fits else '✗'} {found.verdict}"
     blocks = [b.header(found.asked), b.section(b.esc(head)), b.table(("What", "How much"), found.lines)]
-    blocks += [b.section(f"*▲* {b.esc(text)}") for text in found.obstacles[:5]]
+    blocks += [b.section(f"*▲* {b.said(text)}") for text in found.obstacles[:5]]
     money = f"{'LIVE' if found.live else 'SANDBOX'} ({b.esc(found.program)})"
     read = (
         f"float read from your card provider {b.when(found.float_read_at, '{date_short_pretty} {time_secs}')}"

@@ -32,16 +32,16 @@ def confirmation(
     if asked.needs_whole_summary:
         blocks.append(b.plain_section(asked.summary))
     if found.view.paused:
-        blocks.append(b.section(f"*▲* {b.esc(urgency.while_paused(asked.kind, found.view.paused))}"))
+        blocks.append(b.section(f"*▲* {b.said(urgency.while_paused(asked.kind, found.view.paused))}"))
     if not found.facts_read:
         read = (
             f"What is shown was read when it was requested ({found.last_read})."
             if found.last_read
             else "Nothing was read earlier either."
         )
-        blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.esc(read)}"))
+        blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.said(read)}"))
     if found.changed:
-        changed = "\n".join(f"• {b.esc(text)}" for text in found.changed)
+        changed = "\n".join(f"• {b.said(text)}" for text in found.changed)
         blocks.append(b.section(f"*▲ Changed since it was requested*\n{changed}"))
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])

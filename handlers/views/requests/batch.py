@@ -26,17 +26,17 @@ def understood(cls: type[Operation], summaries: Sequence[str], draft_id: str) ->
     """The answer to an uploaded list: what it was read as. Nothing is asked for before it is submitted."""
     head = f"I read {b.counted(len(summaries), 'row')} for “{cls.title}”. Nothing has been requested yet."
     rows = [f"{number}. {summary}" for number, summary in enumerate(summaries[:ON_CARD], 1)]
-    blocks = [b.section(b.esc(head)), *texts_of(rows)]
+    blocks = [b.section(b.said(head)), *texts_of(rows)]
     if len(summaries) > ON_CARD:
         blocks.append(b.context(f"and {len(summaries) - ON_CARD} more"))
     blocks.append(b.actions([b.button("Review and submit", ids.BULK_REVIEW, draft_id, "primary")]))
-    return b.message(b.esc(head), blocks)
+    return b.message(b.said(head), blocks)
 
 
 def faults(problems: Sequence[Problem]) -> b.Block:
     """The answer to a list with faults: all of them, and that nothing of it was kept."""
     text = "This list has errors, so none of it was taken. Fix them and send it again."
-    blocks = [b.section(f"*✗* {b.esc(text)}"), *texts_of(_faults(problems))]
+    blocks = [b.section(f"*✗* {b.said(text)}"), *texts_of(_faults(problems))]
     return b.message(text, blocks)
 
 
@@ -123,7 +123,7 @@ def leave_out_form(view: RequestView) -> b.Block:
         "placeholder": b.plain("Choose rows", b.PLACEHOLDER),
     }
     explained = "This changes the request, so approvals already given no longer count. Rows you leave out are not sent."
-    blocks = [b.section(b.esc(explained)), b.field(ROWS, "Rows to leave out", element)]
+    blocks = [b.section(b.said(explained)), b.field(ROWS, "Rows to leave out", element)]
     meta = ids.pack(request=request.id)
     return b.modal(ids.BULK_LEFT_OUT, "Leave rows out", blocks, submit="Leave out", close="Back", meta=meta)
 

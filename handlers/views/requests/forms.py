@@ -67,7 +67,7 @@ def form(
     """The fields of a kind. `programs` to choose from, `run_now` = offer the checkbox, `channel` = where asked."""
     notes = [*([note] if note else []), *_misfits(cls, filled)]
     blocks = [b.context(b.esc(cls.help[:1].upper() + cls.help[1:]) + ".")]
-    blocks += [b.context(b.esc(text)) for text in notes]
+    blocks += [b.context(b.said(text)) for text in notes]
     if len(programs) > 1 and not any(f.card for f in cls.fields):
         choices = tuple((name, name) for name in programs)
         blocks.append(b.field(PROGRAM, "Program", _select(choices, filled.program or programs[0])))
@@ -206,7 +206,7 @@ def errors_of(cls: type[Operation], errors: Mapping[str, str]) -> dict[str, str]
 
 def loading(title: str, sentence: str, callback_id: str = ids.NOTICE, meta: str = "") -> b.Block:
     """A view that says what it is waiting for."""
-    return b.modal(callback_id, title, [b.section(b.esc(sentence))], meta=meta)
+    return b.modal(callback_id, title, [b.section(b.said(sentence))], meta=meta)
 
 
 def preview(shown: Shown, *, channel: str = "") -> b.Block:
@@ -228,7 +228,9 @@ def concerns(found: Sequence[Concern]) -> list[b.Block]:
     """What speaks against it, the worst first."""
     ordered = sorted(found, key=lambda c: not c.stops)
     return [
-        b.section(f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.esc(c.text)}")
+        b.section(
+            f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.said(c.text)}"
+        )
         for c in ordered
     ]
 
@@ -262,7 +264,7 @@ def which_money(program: str, *, live: bool) -> str:
 
 def trouble(title: str, sentence: str, *, draft_id: str = "", channel: str = "", kind: str = "") -> b.Block:
     """What went wrong, with the way back to the fields where there is one."""
-    blocks = [b.section(f"*✗* {b.esc(sentence)}")]
+    blocks = [b.section(f"*✗* {b.said(sentence)}")]
     if draft_id:
         blocks.append(b.actions([b.button("Edit", ids.EDIT, draft_id)]))
     meta = ids.pack(**{k: v for k, v in (("draft", draft_id), ("kind", kind), ("channel", channel)) if v})

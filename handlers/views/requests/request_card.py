@@ -51,7 +51,7 @@ def card(view: RequestView) -> b.Block:
     if view.paused and not view.waiting:
         blocks.append(b.section(waits(view)))
     elif view.waits_for:
-        blocks.append(b.section(_waits_until(request, f"*▲ {b.esc(goes_first(view.waits_for))}*")))
+        blocks.append(b.section(_waits_until(request, f"*▲ {b.said(goes_first(view.waits_for))}*")))
     if asked := _asked_of(view):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(view))))
@@ -86,7 +86,7 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     words = urgency.urgency_of(first.kind)
     advice = words.advice if words else ""
     next_step = (
-        b.esc(urgency.while_stopped(paused))
+        b.said(urgency.while_stopped(paused))
         if paused
         else urgency.next_try(first, lambda at: b.when(at, "{time_secs}"))
     )
@@ -95,8 +95,8 @@ def not_yet(waiting: Sequence[Request], paused: str = "") -> list[b.Block]:
     blocks = (
         [b.section(f"*{_not_yet_word(waiting)}:* {b.esc(b.cut(', '.join(names), 1000))}")] if names else []
     )
-    blocks.append(b.section(b.esc(b.cut(first.outcome_text or (words.perhaps if words else ""), 1500))))
-    return [*blocks, b.section(f"{next_step}{try_now} {b.esc(advice)}")]
+    blocks.append(b.section(b.said(b.cut(first.outcome_text or (words.perhaps if words else ""), 1500))))
+    return [*blocks, b.section(f"{next_step}{try_now} {b.said(advice)}")]
 
 
 def is_held_back(request: Request) -> bool:
@@ -108,12 +108,12 @@ def held_back(request: Request) -> str:
     """That it is not sent yet, why, and for how long it is tried."""
     until = request.valid_until
     end = f" It is tried until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
-    return f"*▲ It is not sent yet.* {b.esc(b.cut(request.outcome_text, 2000))}{end}"
+    return f"*▲ It is not sent yet.* {b.said(b.cut(request.outcome_text, 2000))}{end}"
 
 
 def waits(view: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
-    return _waits_until(view.request, f"*▲ {b.esc(view.paused)}* Decisions continue.")
+    return _waits_until(view.request, f"*▲ {b.said(view.paused)}* Decisions continue.")
 
 
 def goes_first(ids_of_others: Sequence[str]) -> str:
@@ -269,7 +269,7 @@ def outcome(request: Request) -> str:
 
 
 def _outcome(head: str, text: str) -> str:
-    return f"*{head}.* {b.esc(b.cut(text, 2000))}"
+    return f"*{head}.* {b.said(b.cut(text, 2000))}"
 
 
 # Who did what no person did.
@@ -332,10 +332,10 @@ def _line_text(view: LineView) -> str:
     if view.line == "not_yet":
         return _not_yet_line(view)
     if view.line == "for_now":
-        return f"*{states.NOT_YET_ICON}* {b.esc(b.cut(view.text, 2000))}"
+        return f"*{states.NOT_YET_ICON}* {b.said(b.cut(view.text, 2000))}"
     urgent = urgency.urgency_of(request.kind)
     if view.line == "reminder_unresolved" and urgent:
-        text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.esc(urgent.perhaps)} {b.esc(urgent.advice)}"
+        text = f"{states.NOT_YET_ICON} *{urgent.not_yet}.* {b.said(urgent.perhaps)} {b.said(urgent.advice)}"
         return f"{_called(view)}{text}"
     known = _LINES.get(view.line)
     if known:
@@ -346,7 +346,7 @@ def _line_text(view: LineView) -> str:
 def _not_yet_line(view: LineView) -> str:
     """As things were at the first failed try."""
     words = urgency.urgency_of(view.request.kind)
-    return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.esc(b.cut(view.text, 2000))}"
+    return f"*{states.NOT_YET_ICON} {words.not_yet if words else ''}.* {b.said(b.cut(view.text, 2000))}"
 
 
 def _called(view: LineView) -> str:
@@ -393,7 +393,7 @@ def _said(view: LineView) -> str:
 
 def results(view: ResultsView) -> b.Block:
     """The words beside a batch's file of results."""
-    text = f"{b.money(view.live, draft_only=view.draft_only)} · {b.esc(view.text)}"
+    text = f"{b.money(view.live, draft_only=view.draft_only)} · {b.said(view.text)}"
     return b.message(text, [b.plain_section(view.text)])
 
 
@@ -407,12 +407,12 @@ def direct(view: DirectView) -> b.Block:
     elif is_held_back(request) and not view.paused:
         blocks.append(b.section(held_back(request)))
     elif request.outcome_text and request.state is not State.APPROVED:
-        blocks.append(b.section(b.esc(b.cut(request.outcome_text, 2000))))
+        blocks.append(b.section(b.said(b.cut(request.outcome_text, 2000))))
     elif request.state is State.APPROVED:
         if view.paused:
-            then = f"It waits: {b.esc(view.paused)}"
+            then = f"It waits: {b.said(view.paused)}"
         elif view.waits_for:
-            then = b.esc(goes_first(view.waits_for))
+            then = b.said(goes_first(view.waits_for))
         else:
             then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(view.actor)} gave the last approval. {then}"))
@@ -432,7 +432,7 @@ def _posting(view: DirectView) -> str:
     if not view.unposted:
         return f"It is in {where} now and can be approved there."
     return (
-        f"*It could not be posted in {where} yet.* {b.esc(view.unposted)} Countersign keeps trying and says here"
+        f"*It could not be posted in {where} yet.* {b.said(view.unposted)} Countersign keeps trying and says here"
         " when it is posted. Approvers see it on their Home tab meanwhile."
     )
 

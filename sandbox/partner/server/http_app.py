@@ -136,8 +136,20 @@ def own_pages_only(handler: Serve) -> Serve:
 
 
 def _is_of_another_site(request: web.Request) -> bool:
+    """A page of another site, or one whose name somebody made lead here (DNS rebinding)."""
     origin = request.headers.get("Origin")
-    return origin is not None and urlsplit(origin).netloc != request.host
+    return not _is_an_address(request.host) or (
+        origin is not None and urlsplit(origin).netloc != request.host
+    )
+
+
+def _is_an_address(host: str) -> bool:
+    """An IP address or localhost, with or without a port: no name that a stranger could own."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        return name == "localhost" or bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
 
 
 async def _request_of(request: web.Request) -> Request:

@@ -120,12 +120,12 @@ def seed_groups() -> list[Group]:
 
 
 def seed_channels(created_at: int, everybody: list[Person]) -> list[Channel]:
-    """The working channels, and `general`, where the app is not; guests sit in two of them."""
+    """The working channels, and `general`, where the app is not; guests sit in one of them."""
     full = [one.id for one in everybody if one.is_full_member]
     guests = [one.id for one in everybody if one.is_restricted or one.is_ultra_restricted]
     return [
         Channel("C0OPS", "card-ops", [*full, *guests, BOT_USER], created_at=created_at),
-        Channel("C0APPROVALS", "card-approvals", [*full, *guests, BOT_USER], created_at=created_at),
+        Channel("C0APPROVALS", "card-approvals", [*full, BOT_USER], created_at=created_at),
         Channel("C0ALERTS", "card-alerts", [*full, BOT_USER], created_at=created_at),
         Channel("C0GENERAL", "general", full, created_at=created_at),
     ]

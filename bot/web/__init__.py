@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aiohttp import web
+from aiohttp import web, web_response
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
+from bot.web.connections import Door, Limits, Site
 
 #: None when all is well, else a sentence saying what is not.
 Check = Callable[[], Awaitable[str | None]]
@@ -30,7 +32,13 @@ CHECK_TIMEOUT_S = 2.0
 LARGEST_BODY_BYTES = 1024 * 1024
 # What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
 READ_TIMEOUT_S = 5.0
+# How long a connection may stand idle between two requests: proxies keep theirs for about a minute.
+IDLE_S = 75.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
+
+_DOOR = web.AppKey("door", Door)
+# What aiohttp says of itself in each answer, those included that no application sees.
+vars(web_response)["SERVER_SOFTWARE"] = "countersign"
 
 log = logging.getLogger("countersign.web")
 
@@ -60,21 +68,27 @@ def build(
     slack_events: SlackEvents | None = None,
     receive: Receive | None = None,
     more: Sequence[AddTo] = (),
+    limits: Limits | None = None,
+    now_s: Callable[[], float] = time.monotonic,
 ) -> web.Application:
     """The application: GET /healthz and /readyz, POST /webhooks/{program}, POST /slack/events when Slack
-    posts to us, and what each of `more` adds."""
+    posts to us, and what each of `more` adds. What `/readyz` found is for this machine alone."""
+    door = Door(limits or Limits(), now_s)
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
-    async def readyz(_request: web.Request) -> web.Response:
+    async def readyz(request: web.Request) -> web.Response:
         names = list(checks)
         answers = await asyncio.gather(*(_ask(checks[name]) for name in names))
         wrong = {name: answer for name, answer in zip(names, answers, strict=True) if answer}
-        body = {"ready": not wrong, "checks": {name: wrong.get(name, "ok") for name in names}}
+        body: dict[str, object] = {"ready": not wrong}
+        if door.is_local(request):
+            body["checks"] = {name: wrong.get(name, "ok") for name in names}
         return web.json_response(body, status=503 if wrong else 200)
 
-    app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers])
+    app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers, _at_the_door])
+    app[_DOOR] = door
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
     if receive is not None:
@@ -136,14 +150,38 @@ async def serve(app: web.Application, *, host: str, port: int) -> Server:
         shutdown_timeout=3.0,
         auto_decompress=False,
         lingering_time=2.0,
+        keepalive_timeout=IDLE_S,
     )
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await Site(runner, host, port, app[_DOOR]).start()
     except OSError:
         await runner.cleanup()
         raise
     return Server(host, runner.addresses[0][1], runner)
+
+
+@web.middleware
+async def _at_the_door(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """429 for an address that was refused too often, before its request costs anything; else its refusals count."""
+    door = request.app[_DOOR]
+    client = door.client_of(request)
+    if door.is_barred(client):
+        return _refused(429, "too many refused requests from this address; try again in a minute")
+    if not door.begin(request, client):
+        return _refused(429, "too many requests of this address at once")
+    try:
+        response = await handler(request)
+    except web.HTTPClientError:
+        door.refused(client)
+        raise
+    finally:
+        door.end(request, client)
+    if 400 <= response.status < 500:
+        door.refused(client)
+    return response
 
 
 async def _ask(check: Check) -> str | None:

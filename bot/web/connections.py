@@ -1,0 +1,234 @@
+"""How much one stranger may hold of the web server: connections, unfinished requests, and refusals.
+
+A connection whose request is not whole within ten seconds is closed. An address that was refused often lately is
+answered 429 before anything is computed for it. What is accepted is never counted, so genuine
+deliveries are not limited.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aiohttp import web
+
+from bot.partner.loopback import is_loopback
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_FORWARDED: Final = "X-Forwarded-For"
+_TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+# Addresses whose refusals are remembered: a flood from many must not fill the memory.
+_MOST_ADDRESSES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`proxies`: of them the client's address is believed, and their connections are not counted by address."""
+
+    connections: int = 200
+    of_one_address: int = 20
+    whole_within_s: float = 10.0
+    refusals: int = 100
+    in_the_last_s: float = 60.0
+    proxies: Sequence[Network] = ()
+
+
+class Door:
+    """Counts connections and refusals. `now_s`: a monotonic clock."""
+
+    def __init__(self, limits: Limits, now_s: Callable[[], float]) -> None:
+        self.limits = limits
+        self._now_s = now_s
+        self._open: dict[_Connection, str] = {}
+        self._of_address: Counter[str] = Counter()
+        self._requests: Counter[str] = Counter()
+        self._refused: dict[str, deque[float]] = {}
+
+    def enter(self, connection: _Connection, address: str) -> bool:
+        """Whether there is room for one more of this address."""
+        is_counted = bool(address) and not is_loopback(address) and not self._is_proxy(address)
+        if len(self._open) >= self.limits.connections:
+            return False
+        if is_counted and self._of_address[address] >= self.limits.of_one_address:
+            return False
+        self._open[connection] = address if is_counted else ""
+        self._of_address[self._open[connection]] += 1
+        return True
+
+    def leave(self, connection: _Connection) -> None:
+        """The connection is over; nothing where it was not let in."""
+        address = self._open.pop(connection, None)
+        if address is not None:
+            self._less(self._of_address, address)
+
+    def client_of(self, request: web.BaseRequest) -> str:
+        """The address that asks: behind a proxy of ours the last one that the proxy itself has seen."""
+        address = request.remote or ""
+        for hop in reversed([part.strip() for part in request.headers.get(_FORWARDED, "").split(",")]):
+            if not self._is_proxy(address) or not _is_address(hop):
+                break
+            address = hop
+        return address
+
+    def is_local(self, request: web.BaseRequest) -> bool:
+        """Whether a program on this machine asks, and not a proxy here for somebody else."""
+        return is_loopback(request.remote or "") and _FORWARDED not in request.headers
+
+    def is_barred(self, address: str) -> bool:
+        """Whether this address was refused too often lately."""
+        times = self._refused.get(address)
+        if times is None or len(times) < self.limits.refusals:
+            return False
+        return times[0] > self._now_s() - self.limits.in_the_last_s
+
+    def refused(self, address: str) -> None:
+        """Count one refusal."""
+        if address not in self._refused and len(self._refused) >= _MOST_ADDRESSES:
+            self._forget()
+        times = self._refused.setdefault(address, deque(maxlen=self.limits.refusals))
+        times.append(self._now_s())
+
+    def begin(self, request: web.BaseRequest, client: str) -> bool:
+        """A request is whole but for its body. False where this client has too many under way, behind a proxy."""
+        connection = _connection_of(request)
+        if connection is not None:
+            connection.has_head()
+        if client == request.remote:
+            return True
+        if self._requests[client] >= self.limits.of_one_address:
+            return False
+        self._requests[client] += 1
+        return True
+
+    def end(self, request: web.BaseRequest, client: str) -> None:
+        """A request that was begun is answered."""
+        connection = _connection_of(request)
+        if connection is not None:
+            connection.is_answered()
+        if client != request.remote:
+            self._less(self._requests, client)
+
+    def _forget(self) -> None:
+        since = self._now_s() - self.limits.in_the_last_s
+        self._refused = {one: times for one, times in self._refused.items() if times[-1] > since}
+        while len(self._refused) >= _MOST_ADDRESSES:
+            del self._refused[next(iter(self._refused))]
+
+    def _is_proxy(self, address: str) -> bool:
+        if not _is_address(address):
+            return False
+        found = ipaddress.ip_address(address)
+        return any(found in network for network in self.limits.proxies)
+
+    @staticmethod
+    def _less(counter: Counter[str], name: str) -> None:
+        counter[name] -= 1
+        if counter[name] <= 0:
+            del counter[name]
+
+
+class Site(web.TCPSite):
+    """As aiohttp's, with each connection let in by the door."""
+
+    __slots__ = ("_door",)
+
+    def __init__(self, runner: web.AppRunner, host: str, port: int, door: Door) -> None:
+        super().__init__(runner, host, port)
+        self._door = door
+
+    async def start(self) -> None:
+        await web.BaseSite.start(self)
+        make = self._runner.server
+        assert make is not None, "the runner was set up"  # noqa: S101 - what its own class says
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: _Connection(make(), self._door), self._host, self._port, backlog=self._backlog
+        )
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: aiohttp's protocol, closed where its request's head does not come in time."""
+
+    def __init__(self, inner: Any, door: Door) -> None:
+        self._inner = inner
+        self._door = door
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_in = False
+        self._is_in_request = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for the type
+        peer = transport.get_extra_info("peername")
+        if not self._door.enter(self, str(peer[0]) if isinstance(peer, tuple) else ""):
+            transport.write(_TOO_MANY)
+            transport.close()
+            return
+        self._is_in, self._transport = True, transport
+        _CONNECTIONS[transport] = self
+        self._inner.connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_in:
+            if not self._is_in_request and self._timer is None:
+                self._wait()
+            self._inner.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return bool(self._inner.eof_received()) if self._is_in else None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        self._door.leave(self)
+        if self._is_in and self._transport is not None:
+            _CONNECTIONS.pop(self._transport, None)
+            self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+    def has_head(self) -> None:
+        """The head of a request is whole: its body has a time of its own."""
+        self._is_in_request = True
+        self._stop_waiting()
+
+    def is_answered(self) -> None:
+        """The next request may come."""
+        self._is_in_request = False
+
+    def _wait(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(self._door.limits.whole_within_s, self._let_go)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _let_go(self) -> None:
+        self._timer = None
+        if self._transport is not None:
+            self._transport.abort()
+
+
+_CONNECTIONS: Final[dict[asyncio.BaseTransport, _Connection]] = {}
+
+
+def _connection_of(request: web.BaseRequest) -> _Connection | None:
+    return None if request.transport is None else _CONNECTIONS.get(request.transport)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

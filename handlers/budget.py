@@ -1,0 +1,72 @@
+"""How much plain English one person may send: reading it costs the bot more than a command, and everybody shares it.
+
+Commands, forms and buttons are not counted. What one person sends is read one after the other, so that whoever sends
+many at once waits behind themselves alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from bot.domain.time import Clock
+
+MOST = 20
+WITHIN_S = 60.0
+
+
+@dataclass(slots=True)
+class _Person:
+    """When their last messages were read, by the monotonic clock, and whether they know that it is too many."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    read_at: deque[float] = field(default_factory=lambda: deque(maxlen=MOST))
+    waiting: int = 0
+    knows: bool = False
+
+
+class Budget:
+    """`MOST` messages of one person in any `WITHIN_S` seconds."""
+
+    def __init__(self) -> None:
+        self._people: dict[str, _Person] = {}
+
+    def take(self, person: str, now_s: float) -> bool:
+        """Whether this person's message is read. Counted where it is. `now_s`: by the monotonic clock."""
+        known = self._people.setdefault(person, _Person())
+        if len(known.read_at) == MOST and known.read_at[0] > now_s - WITHIN_S:
+            return False
+        known.read_at.append(now_s)
+        known.knows = False
+        return True
+
+    def say_so(self, person: str) -> bool:
+        """Whether to say that it was too many: once, and again after a message was read."""
+        known = self._people.setdefault(person, _Person())
+        said, known.knows = known.knows, True
+        return not said
+
+    @asynccontextmanager
+    async def turn_of(self, person: str, clock: Clock) -> AsyncIterator[None]:
+        """One message of a person at a time."""
+        known = self._people.setdefault(person, _Person())
+        known.waiting += 1
+        try:
+            async with known.turn:
+                yield
+        finally:
+            known.waiting -= 1
+            self._forget(clock.monotonic() - WITHIN_S)
+
+    def _forget(self, since_s: float) -> None:
+        """Who has sent nothing since then."""
+        idle = [
+            one
+            for one, known in self._people.items()
+            if not known.waiting and (not known.read_at or known.read_at[-1] < since_s)
+        ]
+        for one in idle:
+            del self._people[one]

@@ -42,11 +42,11 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, draft_only
+from bot.services.operators import Leader, StorageWatch, draft_only
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
-from handlers.slack_api import SlackDirectory, SlackPublisher
+from handlers.slack_api import SlackDirectory, SlackPublisher, announce
 from storage.events import Ingest
 from storage.store import Store
 
@@ -142,6 +142,7 @@ async def _build(begun: Start) -> Parts:
         destinations=begun.config.destinations,
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
+        measures=begun.measures,
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
@@ -175,6 +176,8 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     deliver = partial(parts.leader.while_leading, outbox.run) if parts.leader else outbox.run
     _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
     _keep_running(begun.stack, "outbox", deliver)
+    say = partial(announce, parts.slack, parts.core.channels)
+    _keep_running(begun.stack, "storage", StorageWatch(parts.core, say).run)
     _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
 
 

@@ -18,6 +18,7 @@ from bot.services.messages import audit_anchors, digest, reminders, waiting
 from bot.services.operators import confirmations, delegations, programs
 
 Run = Callable[[], Awaitable[None]]
+ANSWERS_EVERY_S = 10.0
 # One that may be done twice, and one that writes down what this process alone has seen.
 _EVERYWHERE = frozenset({"expire", "deliveries"})
 
@@ -67,6 +68,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
+        Job("answers", ANSWERS_EVERY_S, poller.answers, calls=1),
         Job("watch", 30, poller.watch),
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),

@@ -32,6 +32,7 @@ from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
+from bot.services.measures import Measures
 from bot.services.messages import audit_anchors
 from bot.services.operators import programs as program_pauses
 from storage import audit
@@ -100,6 +101,7 @@ class Start:
     config: Config
     overrides: Overrides
     stack: AsyncExitStack
+    measures: Measures = field(default_factory=Measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,12 @@ async def programs(start: Start, store: Store) -> Programs:
             key = await known_programs.key(tx, program.name)
         try:
             client = PartnerClient(
-                program.base_url, key, http=start.overrides.http, limiter=RateLimiter(clock), clock=clock
+                program.base_url,
+                key,
+                http=start.overrides.http,
+                limiter=RateLimiter(clock),
+                clock=clock,
+                observe=start.measures.called,
             )
         except AccessRefused as refusal:
             raise CannotStart(f"Program {program.name}: {refusal}") from None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from bot.partner.loopback import is_loopback
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
 
 #: None when all is well, else a sentence saying what is not.
@@ -31,6 +32,9 @@ LARGEST_BODY_BYTES = 1024 * 1024
 # What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
 READ_TIMEOUT_S = 5.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
+
+# What a proxy adds for whom it asks.
+_FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-real-ip", "via"})
 
 log = logging.getLogger("countersign.web")
 
@@ -67,11 +71,16 @@ def build(
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
-    async def readyz(_request: web.Request) -> web.Response:
-        names = list(checks)
+    async def readyz(request: web.Request) -> web.Response:
+        only = [name for name in request.query.get("only", "").split(",") if name]
+        if unknown := [name for name in only if name not in checks]:
+            return web.json_response({"error": f"Unknown checks: {', '.join(unknown)}"}, status=400)
+        names = only or list(checks)
         answers = await asyncio.gather(*(_ask(checks[name]) for name in names))
         wrong = {name: answer for name, answer in zip(names, answers, strict=True) if answer}
-        body = {"ready": not wrong, "checks": {name: wrong.get(name, "ok") for name in names}}
+        body: dict[str, object] = {"ready": not wrong}
+        if _is_from_here(request):
+            body["checks"] = {name: wrong.get(name, "ok") for name in names}
         return web.json_response(body, status=503 if wrong else 200)
 
     app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers])
@@ -144,6 +153,11 @@ async def serve(app: web.Application, *, host: str, port: int) -> Server:
         await runner.cleanup()
         raise
     return Server(host, runner.addresses[0][1], runner)
+
+
+def _is_from_here(request: web.Request) -> bool:
+    """Somebody on this machine asks, and not for somebody else: the reasons name hosts, paths and people."""
+    return is_loopback(request.remote or "") and not _FORWARDED & {name.lower() for name in request.headers}
 
 
 async def _ask(check: Check) -> str | None:

@@ -217,7 +217,7 @@ class Settings(BaseSettings):
     metrics_bind: Annotated[Bind, _read(_bind(_METRICS))] = Field(
         _METRICS,
         alias="COUNTERSIGN_METRICS_BIND",
-        description="The address of the metrics server, which does not exist yet: the value is only checked",
+        description="Metrics for Prometheus, at `/metrics`. A second process on a machine needs an address of its own",
     )
     public_url: Annotated[str, _read(_address(), _without_slash)] | None = Field(
         None,
@@ -264,6 +264,10 @@ class Settings(BaseSettings):
         if found is None or problems:
             raise SettingsError(problems)
         return found
+
+    def is_set(self, name: str) -> bool:
+        """Does the environment say it, or is it the default?"""
+        return name in self.model_fields_set
 
     @property
     def socket_mode(self) -> bool:

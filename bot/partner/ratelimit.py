@@ -86,6 +86,11 @@ class RollingBudget:
         """Seconds until this lane's block is over, 0 where it is not blocked."""
         return max(0.0, self._blocked_until[lane] - at)
 
+    def left(self, at: float) -> int:
+        """How many requests the minute before this moment leaves room for."""
+        self._forget(at)
+        return max(0, self._per_minute - len(self._sent))
+
     def take(self, at: float) -> None:
         """A request goes out now."""
         self._sent.append(at)
@@ -157,6 +162,11 @@ class RateLimiter:
     def per_minute(self) -> int:
         """The limit in force, requests per rolling minute."""
         return self._budget.per_minute
+
+    @property
+    def left(self) -> int:
+        """How many requests the minute still has room for, those kept for emergencies included."""
+        return self._budget.left(self._clock.monotonic())
 
     @property
     def waiting(self) -> int:

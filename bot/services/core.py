@@ -18,6 +18,7 @@ from bot.domain.people import Actor, Policy
 from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
+from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
 from storage.store import Store
@@ -93,6 +94,7 @@ class Core:
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
+    measures: Measures = field(default_factory=Measures)  # counted since the start
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay

@@ -15,6 +15,7 @@ __all__ = [
     "SlackTrouble",
     "audit_anchors",
     "digest",
+    "mentions",
     "reminders",
     "request_links",
     "view_model_loader",

@@ -5,9 +5,11 @@ their keys, delegations, and which process leads are here too.
 """
 
 from bot.services.operators.leadership import Leader
+from bot.services.operators.storage_watch import StorageWatch
 
 __all__ = [
     "Leader",
+    "StorageWatch",
     "confirmation_answers",
     "confirmations",
     "delegations",

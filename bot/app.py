@@ -118,12 +118,13 @@ async def _build(begun: Start) -> Parts:
     clock = begun.overrides.clock
     store = await startup.open_store(begun)
     await startup.check_audit(store)
-    programs = await startup.programs(begun, store)
-    slack = begun.overrides.slack or slack_connection.client(begun.settings)
-    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic)
-    names = SlackNames(store, directory, begun.config)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
+    programs = await startup.programs(begun, store, owner)
+    slack = begun.overrides.slack or slack_connection.client(begun.settings)
+    keyed = partial(startup.mailbox_key, store.vault)
+    directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
+    names = SlackNames(store, directory, begun.config)
     leader = await _leader(begun, store, owner)
     carrier = Embedded()
     core = Core(

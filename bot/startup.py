@@ -28,12 +28,13 @@ from bot.partner.client import PartnerClient, Transport
 from bot.partner.errors import PartnerError
 from bot.partner.key_guard import AccessRefused, check_access
 from bot.partner.loopback import is_loopback
-from bot.partner.ratelimit import RateLimiter
+from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.messages import audit_anchors
+from bot.services.operators import StoredMinute
 from bot.services.operators import programs as program_pauses
 from storage import audit
 from storage.operators import programs as known_programs
@@ -126,6 +127,11 @@ async def open_store(start: Start) -> Store:
     return store
 
 
+def mailbox_key(vault: Vault, mailbox: str) -> str:
+    """The keyed hash by which two mailboxes are compared: nobody without the master key can make one of an address."""
+    return vault.mac("mailbox", mailbox.encode())
+
+
 async def _optimize(store: Store) -> None:
     """What it cannot do now, as another process is at it, comes with the daily job: it works without."""
     try:
@@ -170,8 +176,11 @@ async def check_audit(store: Store) -> None:
         )
 
 
-async def programs(start: Start, store: Store) -> Programs:
-    """A client for each program; the key of the environment is sealed into the database first."""
+async def programs(start: Start, store: Store, owner: str) -> Programs:
+    """A client for each program; the key of the environment is sealed into the database first.
+
+    `owner`: this process, as others know it who use the same keys.
+    """
     settings, clock = start.settings, start.overrides.clock
     async with store.begin() as tx:
         if settings.partner_url and settings.partner_key:
@@ -187,11 +196,12 @@ async def programs(start: Start, store: Store) -> Programs:
         async with store.read() as tx:
             key = await known_programs.key(tx, program.name)
         try:
+            limiter = _limiter(start, store, program.key_prefix, owner)
             client = PartnerClient(
                 program.base_url,
                 key,
                 http=start.overrides.http,
-                limiter=RateLimiter(clock),
+                limiter=limiter,
                 clock=clock,
                 observe=start.measures.called,
             )
@@ -202,6 +212,20 @@ async def programs(start: Start, store: Store) -> Programs:
         live[program.name] = not is_loopback(check_access(program.base_url, key).host)
         await _same_partner(store, program.name, client)
     return Programs(clients, live)
+
+
+def _limiter(start: Start, store: Store, key_prefix: str, owner: str) -> RateLimiter:
+    """One minute for all processes that use the key.
+
+    An SQLite file has one process, whose memory knows all that was sent: there each call would wait for the disk to
+    learn nothing. Commands beside it (`backfill`, `doctor`) are seen in the answers' headers.
+    """
+    clock = start.overrides.clock
+    if store.database.path is not None:
+        return RateLimiter(clock)
+    limiter = SharedRateLimiter(clock, StoredMinute(store, key_prefix), owner=owner)
+    start.stack.push_async_callback(limiter.aclose)
+    return limiter
 
 
 async def _keep_key(tx: Tx, url: str, key: Secret) -> None:

@@ -403,6 +403,25 @@ class LeaseRow(SQLModel, table=True):
     until: datetime = _when()
 
 
+class RateMinuteRow(SQLModel, table=True):
+    """What was sent with a key of the API in the last minute, by all processes that use it."""
+
+    __tablename__ = "rate_minute"
+    key_prefix: str = _key()
+    minute: Any = _json()
+
+
+class ReplicaRow(SQLModel, table=True):
+    """A process that runs on this database: what it does, and when it last said that it does."""
+
+    __tablename__ = "replica"
+    owner: str = _key()
+    host: str = _text()
+    roles: str = _text()
+    started_at: datetime = _when()
+    beat_at: datetime = _when()
+
+
 class CursorRow(SQLModel, table=True):
     """How far something that is read in pieces has been read."""
 
@@ -757,6 +776,8 @@ purchase_event = _table(PurchaseEventRow)
 relay_delivery = _table(RelayDeliveryRow)
 reading_history = _table(ReadingHistoryRow)
 lease = _table(LeaseRow)
+rate_minute = _table(RateMinuteRow)
+replica = _table(ReplicaRow)
 cursor = _table(CursorRow)
 alert_thread_line = _table(AlertThreadLineRow)
 mute = _table(MuteRow)

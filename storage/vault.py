@@ -36,6 +36,7 @@ PURPOSES = frozenset(
         "audit_mac",
         "token_hash",
         "keycheck",
+        "mailbox",
     }
 )
 _KEY_BYTES = 32

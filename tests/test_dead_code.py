@@ -13,6 +13,7 @@ import pytest
 
 from bot import operations
 from bot.config import Settings, sections
+from tests.support.source_trees import tree_of, walk
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "handlers", "storage", "sandbox")
@@ -43,7 +44,7 @@ Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 def trees() -> Iterator[ast.Module]:
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
-            yield ast.parse(path.read_text(encoding="utf-8"), str(path))
+            yield tree_of(path)
 
 
 def definitions(body: list[ast.stmt]) -> Iterator[Defined]:
@@ -84,7 +85,7 @@ def unmentioned(parsed: list[ast.Module]) -> set[str]:
     used: set[str] = set()
     for tree in parsed:
         listed = _listed_by_a_door(tree)
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if id(node) in listed:
                 continue
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -103,7 +104,7 @@ def _listed_by_a_door(tree: ast.Module) -> set[int]:
         for node in tree.body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
     ]
-    return {id(node) for listed in lists for node in ast.walk(listed)}
+    return {id(node) for listed in lists for node in walk(listed)}
 
 
 def _type_in_quotes(text: str) -> set[str]:
@@ -153,7 +154,7 @@ def ignored(parsed: list[ast.Module]) -> set[str]:
 
     A method may have its parameters from the class above, a function in a table from its neighbours there.
     """
-    nodes = [node for tree in parsed for node in ast.walk(tree)]
+    nodes = [node for tree in parsed for node in walk(tree)]
     called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
     handed_on = {
         node.id if isinstance(node, ast.Name) else node.attr
@@ -178,7 +179,7 @@ def _parameters(function: Function) -> list[str]:
 
 
 def _looks_at(function: Function, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
+    return any(isinstance(node, ast.Name) and node.id == name for node in walk(function))
 
 
 def test_no_function_takes_what_it_does_not_look_at() -> None:
@@ -202,7 +203,7 @@ def unread(fields: set[str], parsed: list[ast.Module]) -> set[str]:
     return fields - {
         node.attr
         for tree in parsed
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
     }
 

@@ -154,7 +154,7 @@ def test_the_scopes_are_those_of_what_is_called_and_no_others(manifest: dict[str
     called = set(methods_called())
     assert called <= METHOD_SCOPES.keys(), "a method without an entry in the table"
     # files:read is for downloads, see handlers/slack_api/files.py. users:read.email has no method of its own: with it,
-    # users.info and users.list tell the address. It is given now for a later version, as docs/install.md says.
+    # users.info tells the address.
     needed = {"commands", "files:read", "users:read.email"}
     for scopes in [METHOD_SCOPES[name] for name in called] + list(EVENT_SCOPES.values()):
         needed |= scopes

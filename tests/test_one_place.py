@@ -26,6 +26,7 @@ import handlers
 import storage
 import storage.columns
 from bot.intents.extraction import amounts, entity_extraction, number_words
+from tests.support.source_trees import tree_of, walk
 
 SERVICES = Path(bot.services.__file__).parent
 EXECUTION = SERVICES / "execution"
@@ -59,12 +60,12 @@ def calls_of_the_chain(tree: ast.AST) -> Iterator[ast.AST]:
     """`append` of `storage.audit`, by whatever name it was imported."""
     names = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "storage"
         for alias in node.names
         if alias.name == "audit"
     }
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "storage.audit":
             yield from (node for alias in node.names if alias.name == "append")
         if isinstance(node, ast.Attribute) and node.attr == "append" and ast.unparse(node.value) in names:
@@ -73,7 +74,7 @@ def calls_of_the_chain(tree: ast.AST) -> Iterator[ast.AST]:
 
 def refusals_on_record(tree: ast.AST) -> Iterator[ast.AST]:
     """An audit entry with the outcome `refused`, and helpers of that name."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Constant) and node.value == "refused":
             yield node
         if isinstance(node, ast.Attribute) and node.attr == "refused":
@@ -82,71 +83,69 @@ def refusals_on_record(tree: ast.AST) -> Iterator[ast.AST]:
 
 def refusals_for_a_role(tree: ast.AST) -> Iterator[ast.AST]:
     """`if …` about who has a role, with a `raise` under it."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.If) or not any(isinstance(n, ast.Raise) for n in ast.walk(node)):
+    for node in walk(tree):
+        if not isinstance(node, ast.If) or not any(isinstance(n, ast.Raise) for n in walk(node)):
             continue
-        names = {n.attr for n in ast.walk(node.test) if isinstance(n, ast.Attribute)}
-        if names & _ROLES and any(isinstance(n, ast.In | ast.NotIn) for n in ast.walk(node.test)):
+        names = {n.attr for n in walk(node.test) if isinstance(n, ast.Attribute)}
+        if names & _ROLES and any(isinstance(n, ast.In | ast.NotIn) for n in walk(node.test)):
             yield node
 
 
 def seats_compared(tree: ast.AST) -> Iterator[ast.AST]:
     """`Standing.are_one`, which only the rule of the second person asks."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Attribute) and node.attr == "are_one":
             yield node
 
 
 def approvals_counted(tree: ast.AST) -> Iterator[ast.AST]:
     """People without the requester: those who count are named by `second_people`."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-            yield from (
-                n for n in ast.walk(node.right) if isinstance(n, ast.Attribute) and n.attr == "requester"
-            )
+            yield from (n for n in walk(node.right) if isinstance(n, ast.Attribute) and n.attr == "requester")
 
 
 def alerts_raised(tree: ast.AST) -> Iterator[ast.AST]:
     """`alerts.raise_`: an execution says which alert by an effect, and the writer of effects raises it."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "alerts.raise_":
             yield node
 
 
 def texts_made_amounts(tree: ast.AST) -> Iterator[ast.AST]:
     """`Decimal(x)` of what is not written there: typed values stay typed from where they are read to storage."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "Decimal":
-            parts = [part for argument in node.args for part in ast.walk(argument)]
+            parts = [part for argument in node.args for part in walk(argument)]
             if any(isinstance(part, ast.Name | ast.Attribute | ast.Subscript | ast.Call) for part in parts):
                 yield node
 
 
 def codes_event_named(tree: ast.AST) -> Iterator[ast.AST]:
     """The event that holds a one-time code, written out."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Constant) and node.value == "card.3ds_challenge":
             yield node
 
 
 def fifteen_minutes_said(tree: ast.AST) -> Iterator[ast.AST]:
     """How long an approval holds, or how lately a delivery was verified, as words that the figure does not change."""
-    explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    explained = {id(node.value) for node in walk(tree) if isinstance(node, ast.Expr)}
+    for node in walk(tree):
         if isinstance(node, ast.Constant) and "15 minutes" in str(node.value) and id(node) not in explained:
             yield node
 
 
 def live_programs_read(tree: ast.AST) -> Iterator[ast.AST]:
     """`core.live`: which word a message says, LIVE or SANDBOX, is asked of `Core.is_live`."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Attribute) and ast.unparse(node).endswith("core.live"):
             yield node
 
 
 def full_stops_added(tree: ast.AST) -> Iterator[ast.AST]:
     """The endings of a sentence listed, to see whether a text lacks its full stop; or that taken off and put back."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Tuple) and {".", "!", "?"} <= {getattr(e, "value", None) for e in node.elts}:
             yield node
         if isinstance(node, ast.FormattedValue) and ast.unparse(node.value).endswith(".rstrip('.')"):
@@ -184,7 +183,7 @@ def test_what_is_done_in_one_place_is_done_nowhere_else(
         for folder in where
         for path in folder.rglob("*.py")
         if path not in allowed
-        for node in find(ast.parse(path.read_text()))
+        for node in find(tree_of(path))
     }
 
     assert not found
@@ -195,18 +194,18 @@ def filters_after_a_bounded_search(tree: ast.AST) -> Iterator[ast.AST]:
 
     The search ends at a limit, so requests of another program would hide those of this one.
     """
-    for function in ast.walk(tree):
+    for function in walk(tree):
         if not isinstance(function, ast.AsyncFunctionDef):
             continue
         found = [
             call
-            for call in ast.walk(function)
+            for call in walk(function)
             if isinstance(call, ast.Call)
             and ast.unparse(call.func) == "requests.find"
             and not any(keyword.arg == "program" for keyword in call.keywords)
         ]
         if found and any(
-            isinstance(node, ast.Compare) and ".program" in ast.unparse(node) for node in ast.walk(function)
+            isinstance(node, ast.Compare) and ".program" in ast.unparse(node) for node in walk(function)
         ):
             yield from found
 
@@ -215,7 +214,7 @@ def test_a_search_for_one_program_names_it_in_the_search() -> None:
     assert {
         str(path.relative_to(SERVICES))
         for path in SERVICES.rglob("*.py")
-        if any(filters_after_a_bounded_search(ast.parse(path.read_text())))
+        if any(filters_after_a_bounded_search(tree_of(path)))
     } == set()
 
 
@@ -225,7 +224,7 @@ def test_only_storage_says_whether_a_lease_lasts_as_it_runs_on_the_clock_of_the_
         for package in EVERYWHERE
         if package != Path(storage.__file__ or "").parent
         for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in walk(tree_of(path))
         if isinstance(node, ast.Compare)
         and any(
             isinstance(part, ast.Attribute) and part.attr == "lease_until"

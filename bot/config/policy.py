@@ -94,6 +94,11 @@ class People(Table):
     admins: Names[forms.PersonOrGroup] = Field(
         (), description="Who may do what admins do; empty = the approvers"
     )
+    same_person: Rows[Names[forms.Person]] = Field(
+        (),
+        description='Accounts that belong to one person, such as `[["@bob", "@bob-admin"]]`: together they count as one'
+        " approver. Accounts with one mailbox are found without this",
+    )
     delegations: Rows[Delegation] = Field(
         (),
         description="Who decides for somebody who is away. See [Approvals](approvals.md#deciding-in-somebodys-place)",
@@ -105,6 +110,16 @@ class People(Table):
         if not approvers:
             raise ValueError("names nobody, so no request could ever be approved.")
         return approvers
+
+    @field_validator("same_person")
+    @classmethod
+    def _check_several(cls, rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+        refuse(
+            ((n,), "names fewer than two accounts of that person.")
+            for n, accounts in enumerate(rows)
+            if len(accounts) < 2
+        )
+        return rows
 
     @field_validator("delegations")
     @classmethod
@@ -119,7 +134,7 @@ class People(Table):
 
     def value(self) -> domain.People:
         """The same for the domain, without the delegations."""
-        return domain.People(self.requesters, self.approvers, self.admins)
+        return domain.People(self.requesters, self.approvers, self.admins, self.same_person)
 
 
 class Tier(ValueTable):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from functools import partial
+from typing import TypeVar
 
 from bot import operations
 from bot.domain.errors import (
@@ -25,6 +27,8 @@ from bot.services import shared_look
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage.operators import people
+
+T = TypeVar("T")
 
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
@@ -209,19 +213,62 @@ async def _roles(
 ) -> Roles:
     names = core.policy.people
     # With no admins named, approvers do what admins do. Delegation is of approving alone.
-    lists: list[Sequence[str]] = [names.approvers, names.admins or names.approvers]
+    lists: list[Sequence[str]] = [names.approvers, names.admins or names.approvers, *names.same_person]
     now = core.clock.now()
     in_force = [([d.away], [d.delegate]) for d in core.policy.delegations if d.in_force(now)]
     try:
         # All of it from one reading: Slack allows few.
-        approvers, admins, *others = await each([*lists, *(name for pair in in_force for name in pair)])
+        found = await each([*lists, *(name for pair in in_force for name in pair)])
+        others = found[len(lists) :]
         pairs = list(zip(others[::2], others[1::2], strict=True))
     except UnknownName:
-        approvers, admins = await each(lists)
+        found = await each(lists)
         pairs = [pair for names in in_force if (pair := await _known(each, names)) is not None]
     # A name that has become a group's stands for nobody: a delegation is from one person to one person.
     seats = [(min(away), min(delegate)) for away, delegate in pairs if len(away) == len(delegate) == 1]
-    return Roles(Standing.of(approvers, seats), admins)
+    approvers, admins, *same = found[: len(lists)]
+    return Roles(Standing.of(approvers, seats).with_persons(same), admins)
+
+
+def as_persons(standing: Standing, accounts: Iterable[Actor]) -> Standing:
+    """The same, where those of these accounts that have one mailbox belong to one person."""
+    by_mailbox: dict[str, set[str]] = defaultdict(set)
+    for account in accounts:
+        if account.mailbox:
+            by_mailbox[account.mailbox].add(account.id)
+    return standing.with_persons(by_mailbox.values())
+
+
+class NotLookedAt(Exception):
+    """Somebody's word counts with others whose account was not looked at."""
+
+    def __init__(self, slack_ids: Collection[str]) -> None:
+        super().__init__()
+        self.slack_ids = slack_ids
+
+
+async def judged(
+    core: Core,
+    standing: Standing,
+    accounts: Iterable[Actor],
+    judge: Callable[[Standing, Collection[str]], Awaitable[T]],
+) -> T:
+    """What `judge` answers, who is given who belongs together and whose accounts that was read from.
+
+    Where it raises `NotLookedAt`, these accounts are looked up, too, and it is asked again.
+    """
+    seen = {account.id: account for account in accounts}
+    while True:
+        try:
+            return await judge(as_persons(standing, seen.values()), seen)
+        except NotLookedAt as missing:
+            seen |= {one: await core.directory.actor(one) for one in missing.slack_ids}
+
+
+def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:
+    """Raise `NotLookedAt` unless each of these accounts was looked up for this decision."""
+    if missing := set(slack_ids).difference(seen):
+        raise NotLookedAt(missing)
 
 
 async def _known(
@@ -276,6 +323,16 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
                 " Nothing has changed.",
                 "of_ones_delegate",
             )
+        case Reason.OWN_OTHER_ACCOUNT:
+            return NotAllowed(
+                "You requested this with another account of yours, so you cannot decide on it. Somebody else has to."
+                " Nothing has changed.",
+                "own_other_account",
+            )
+        case Reason.DECIDED_FROM_OTHER_ACCOUNT:
+            return AlreadyDecided(
+                "You approved this with another account of yours; somebody else has to give the next approval."
+            )
         case Reason.ALREADY_DECIDED:
             return AlreadyDecided("Your approval is in already; somebody else has to give the next one.")
         case Reason.DECIDED_BY_DELEGATE:
@@ -294,9 +351,8 @@ async def policy_problems(core: Core) -> list[str]:
     Raises UnknownName for a name that Slack does not know, that of an admin included.
     """
     named = core.policy.people
-    approvers, requesters, _admins = await core.directory.each(
-        [named.approvers, named.requesters, named.admins]
+    approvers, requesters, _admins, *same = await core.directory.each(
+        [named.approvers, named.requesters, named.admins, *named.same_person]
     )
-    return never_met(
-        core.policy, operations.listed(core.kinds), requesters if named.requesters else None, approvers
-    )
+    asking = requesters if named.requesters else None
+    return never_met(core.policy, operations.listed(core.kinds), asking, approvers, same)

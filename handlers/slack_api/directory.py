@@ -18,7 +18,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
-from bot.domain.people import Actor
+from bot.domain.people import Actor, mailbox_of
 from handlers.slack_api.errors import code_of, is_away, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -37,7 +37,11 @@ _SLACKBOT = "USLACKBOT"
 
 
 class SlackDirectory:
-    """A `bot.services.core.Directory` over the Web API. Make one with `connect`."""
+    """A `bot.services.core.Directory` over the Web API. Make one with `connect`.
+
+    `keyed` makes the hash by which two mailboxes are compared; without it, and without the scope `users:read.email`,
+    no account has one.
+    """
 
     def __init__(
         self,
@@ -46,12 +50,14 @@ class SlackDirectory:
         home_team: str,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
+        keyed: Callable[[str], str] | None = None,
     ) -> None:
         self._home_team = home_team
         self.workspace_url = ""
         self._client = client
         self._sleep = sleep
         self._clock = clock
+        self._keyed = keyed
         self._last_groups: Mapping[str, Sequence[str]] = {}
         self._groups_at = float("-inf")
         self._group_ids: dict[str, str] = {}
@@ -88,7 +94,7 @@ class SlackDirectory:
         if not slack_id:
             raise LookupFailed("Slack did not say who this is, so nothing was done.")
         found = await self._asked(lambda: self._client.users_info(user=slack_id), "who this is")
-        return _actor(found["user"])
+        return _actor(found["user"], self._keyed)
 
     async def members(self, names: Sequence[str]) -> frozenset[str]:
         """Ids behind ids, `@group` handles and `@user` names; raises LookupFailed for a name nobody has."""
@@ -290,8 +296,9 @@ class SlackDirectory:
             return await call()
 
 
-def _actor(user: Mapping[str, Any]) -> Actor:
+def _actor(user: Mapping[str, Any], keyed: Callable[[str], str] | None) -> Actor:
     profile = user.get("profile") or {}
+    mailbox = mailbox_of(str(profile.get("email") or ""))
     shown = (
         profile.get("display_name") or user.get("real_name") or profile.get("real_name") or user.get("name")
     )
@@ -305,6 +312,7 @@ def _actor(user: Mapping[str, Any]) -> Actor:
         is_bot=bool(user.get("is_bot") or user.get("is_workflow_bot") or user["id"] == _SLACKBOT),
         deleted=bool(user.get("deleted")),
         tz=str(user.get("tz") or "UTC"),
+        mailbox=keyed(mailbox) if keyed and mailbox else "",
     )
 
 

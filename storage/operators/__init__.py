@@ -1,4 +1,4 @@
-"""People, programs with their sealed keys, pauses, and which process leads."""
+"""People, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
 
 from storage.operators.pauses import Pause
 from storage.operators.stops import Stopped
@@ -11,5 +11,6 @@ __all__ = [
     "pauses",
     "people",
     "programs",
+    "rate_minutes",
     "stops",
 ]

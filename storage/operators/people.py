@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 
 from sqlalchemy import select
@@ -11,6 +11,9 @@ from bot.domain.people import Actor
 from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
+
+# A mailbox is compared while a decision is made, and never stored.
+_KEPT = tuple(field.name for field in fields(Actor) if field.name not in ("id", "mailbox"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +27,8 @@ class Seen:
 
 async def put(tx: Tx, actor: Actor, *, real_name: str = "") -> None:
     """Remember an account as Slack described it now."""
-    seen = asdict(actor)
-    row = {**seen, "slack_id": seen.pop("id"), "real_name": real_name, "checked_at": tx.now}
-    del row["id"]
+    row = {name: getattr(actor, name) for name in _KEPT}
+    row |= {"slack_id": actor.id, "real_name": real_name, "checked_at": tx.now}
     await upsert(tx, t.person, [row], key=("slack_id",))
 
 
@@ -34,7 +36,7 @@ async def get(tx: Tx, slack_id: str) -> Seen | None:
     row = (await tx.run(select(t.person).where(t.person.c.slack_id == slack_id))).one_or_none()
     if row is None:
         return None
-    actor = Actor(id=slack_id, **{name: getattr(row, name) for name in Actor.__slots__ if name != "id"})
+    actor = Actor(id=slack_id, **{name: getattr(row, name) for name in _KEPT})
     return Seen(actor, row.real_name, row.checked_at)
 
 

@@ -33,6 +33,23 @@ async def test_names_are_groups_people_and_ids_read_live(driver: SlackDriver) ->
             await directory.members([unknown])
 
 
+async def test_of_an_address_nothing_but_a_keyed_hash_comes_from_slack(driver: SlackDriver) -> None:
+    asked: list[str] = []
+
+    def keyed(mailbox: str) -> str:
+        asked.append(mailbox)
+        return f"keyed {len(mailbox)}"
+
+    directory = SlackDirectory(driver.client, home_team="T0SANDBOX", keyed=keyed)
+    bob = await directory.actor(BOB)
+
+    (mailbox,) = asked
+    assert mailbox.startswith("bob@")
+    assert bob.mailbox == f"keyed {len(mailbox)}"
+    assert "@" not in repr(bob)
+    assert (await SlackDirectory(driver.client, home_team="T0SANDBOX").actor(BOB)).mailbox == ""
+
+
 async def test_what_is_only_shown_asks_for_everybody_once_in_half_a_minute_and_a_decision_each_time(
     driver: SlackDriver,
 ) -> None:

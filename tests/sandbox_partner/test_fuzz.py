@@ -49,7 +49,7 @@ def bodies(operation: Operation) -> st.SearchStrategy[bytes]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_request_gets_an_answer_that_is_not_described(
     world: tuple[World, str], operation: Operation, data: st.DataObject
@@ -75,7 +75,7 @@ def test_no_request_gets_an_answer_that_is_not_described(
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(body=st.binary(max_size=20) | VALUES.map(codec.encode), data=st.data())
 def test_no_control_call_fails_on_its_body(
     world: tuple[World, str], call: Any, body: bytes, data: st.DataObject

@@ -111,7 +111,7 @@ async def test_two_approvals_that_became_one_persons_are_not_enough_to_send(away
     done = await execute(away, approved)
 
     assert done.state is State.CANCELLED
-    assert "linked by a delegation" in done.outcome_text
+    assert "count as one person" in done.outcome_text
     assert keys_sent(away) == []
 
 

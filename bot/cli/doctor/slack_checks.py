@@ -163,6 +163,7 @@ def _named(config: Config) -> Mapping[str, Sequence[str]]:
         "people.requesters": people.requesters,
         "people.approvers": people.approvers,
         "people.admins": people.admins,
+        "people.same_person": [name for accounts in people.same_person for name in accounts],
         "people.delegations": [n for one in config.policy.delegations for n in (one.away, one.delegate)],
         "alerts.call": config.alerting.call,
     }
@@ -214,9 +215,10 @@ async def _policy(config: Config, directory: Directory) -> AsyncIterator[Finding
     try:
         requesters = await directory.members_lately(people.requesters) if people.requesters else None
         approvers = await directory.members_lately(people.approvers)
+        same = [await directory.members_lately(accounts) for accounts in people.same_person]
     except LookupFailed:
         return  # the name that is not there has its own finding
-    problems = never_met(config.policy, operations.listed(operations.kinds()), requesters, approvers)
+    problems = never_met(config.policy, operations.listed(operations.kinds()), requesters, approvers, same)
     for problem in problems:
         yield wrong("policy", problem)
     if not problems:

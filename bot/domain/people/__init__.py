@@ -3,6 +3,7 @@
 from bot.domain.people import draft_only
 from bot.domain.people.actors import Actor, is_full_member, require_full_member
 from bot.domain.people.delegation import LONGEST, Delegation, Standing
+from bot.domain.people.one_person import joined, mailbox_of
 from bot.domain.people.policy import (
     APPROVAL_VALID_FOR,
     APPROVAL_VALID_IN_WORDS,
@@ -28,6 +29,8 @@ __all__ = [
     "approved_while_paused",
     "draft_only",
     "is_full_member",
+    "joined",
+    "mailbox_of",
     "never_met",
     "policy",
     "require_full_member",

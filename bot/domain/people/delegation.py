@@ -7,9 +7,11 @@ and their words on one request are one word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+
+from bot.domain.people.one_person import joined
 
 LONGEST = timedelta(days=92)
 """Whoever stands in for longer belongs into the approvers."""
@@ -37,11 +39,13 @@ class Delegation:
 class Standing:
     """Who may approve now, by Slack id.
 
-    `stands_for`: those who may only by delegation, each with the approvers in whose place they are.
+    `stands_for`: those who may only by delegation, each with the approvers in whose place they are. `persons`: the
+    accounts that belong to one person with others, each with the one that stands for that person.
     """
 
     approvers: frozenset[str]
     stands_for: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    persons: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, approvers: frozenset[str], delegated: Iterable[tuple[str, str]]) -> Standing:
@@ -55,10 +59,22 @@ class Standing:
                 stands_for[delegate] = stands_for.get(delegate, frozenset()) | {away}
         return cls(approvers | stands_for.keys(), stands_for)
 
+    def with_persons(self, groups: Iterable[Collection[str]]) -> Standing:
+        """The same, where the accounts of each of these groups belong to one person."""
+        return replace(self, persons=joined(self.persons, groups))
+
+    def is_same_person(self, one: str, other: str) -> bool:
+        """Two accounts of one person, or one account."""
+        return self._person(one) == self._person(other)
+
     def are_one(self, one: str, other: str) -> bool:
         """The same person, a delegate and the one in whose place they decide, or two delegates of one."""
         return not self._seats(one).isdisjoint(self._seats(other))
 
-    def _seats(self, person: str) -> frozenset[str]:
-        """The approvers of the policy whose word this person's would be; anybody else's is their own."""
-        return self.stands_for.get(person, frozenset()) | {person}
+    def _seats(self, account: str) -> frozenset[str]:
+        """The persons whose word this account's would be; of no approver's delegate, their own."""
+        accounts = self.stands_for.get(account, frozenset()) | {account}
+        return frozenset(self._person(one) for one in accounts)
+
+    def _person(self, account: str) -> str:
+        return self.persons.get(account, account)

@@ -6,13 +6,14 @@ the database changes them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from bot.domain.people.delegation import Delegation
+from bot.domain.people.one_person import joined
 from bot.domain.sentences import with_stop
 
 # From the deciding approval to the first byte sent. Long enough for a restart, short enough that
@@ -76,6 +77,7 @@ class People:
     requesters: tuple[str, ...] = ()  # empty = every full member
     approvers: tuple[str, ...] = ()
     admins: tuple[str, ...] = ()
+    same_person: tuple[tuple[str, ...], ...] = ()  # accounts of one person, for each person who has several
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +96,17 @@ class Policy:
 
 
 def never_met(
-    policy: Policy, kinds: Collection[str], requesters: frozenset[str] | None, approvers: frozenset[str]
+    policy: Policy,
+    kinds: Collection[str],
+    requesters: frozenset[str] | None,
+    approvers: frozenset[str],
+    same_person: Iterable[Collection[str]] = (),
 ) -> list[str]:
     """Why this policy could never be met by these people; empty when it can.
 
     `kinds` are all there are, in the order in which they are listed. `requesters` is None when every full
-    member may ask. `approvers` are those the policy names: a delegate adds nobody, as the two count as one. Each
-    sentence names the kind and the fix.
+    member may ask. Accounts of each group of `same_person` count once. `approvers` are those the policy names: a
+    delegate adds nobody, as the two count as one. Each sentence names the kind and the fix.
     """
     problems = []
     if not approvers:
@@ -108,13 +114,16 @@ def never_met(
             f"Nobody is in people.approvers ({', '.join(policy.people.approvers)}), so no request can be approved. Add"
             " people to the group in Slack, or name others in countersign.toml."
         ]
+    persons = joined({}, same_person)
+    able_people = {persons.get(one, one) for one in approvers}
+    asking = None if requesters is None else {persons.get(one, one) for one in requesters}
     for kind in dict.fromkeys((*kinds, *policy.kinds)):
         needed = policy.of(kind).most_approvals
-        if requesters is not None and len(requesters) == 1:
-            able = len(approvers - requesters)
+        if asking is not None and len(asking) == 1:
+            able = len(able_people - asking)
             who = "other than the only requester"
         else:
-            able = len(approvers)
+            able = len(able_people)
             who = "in all"
         if able < needed:
             problems.append(

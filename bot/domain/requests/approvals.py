@@ -57,9 +57,11 @@ class Reason(StrEnum):
     COUNTS = "counts"  # recorded, more approvals needed
     SETTLES = "settles"  # recorded, and the quorum is met
     OWN_REQUEST = "own_request"
+    OWN_OTHER_ACCOUNT = "own_other_account"  # the requester, with another account
     OF_ONES_DELEGATE = "of_ones_delegate"  # the requester and this person count as one
     NOT_AN_APPROVER = "not_an_approver"
     ALREADY_DECIDED = "already_decided"
+    DECIDED_FROM_OTHER_ACCOUNT = "decided_from_other_account"
     DECIDED_BY_DELEGATE = "decided_by_delegate"  # somebody who counts as one with this person approved
     NOT_PENDING = "not_pending"
     EXPIRED = "expired"
@@ -94,10 +96,14 @@ def why_not_second(
         return Reason.OWN_REQUEST
     if actor not in (standing.approvers if allowed is None else allowed):
         return Reason.NOT_AN_APPROVER
+    if standing.is_same_person(actor, asked_by):
+        return Reason.OWN_OTHER_ACCOUNT
     if standing.are_one(actor, asked_by):
         return Reason.OF_ONES_DELEGATE
     if actor in earlier:
         return Reason.ALREADY_DECIDED
+    if any(standing.is_same_person(actor, other) for other in earlier):
+        return Reason.DECIDED_FROM_OTHER_ACCOUNT
     if any(standing.are_one(actor, other) for other in earlier):
         return Reason.DECIDED_BY_DELEGATE
     return None
@@ -130,8 +136,8 @@ def needs_confirmation(request: Request, decisions: Sequence[Decision]) -> bool:
 def second_people(given: Iterable[str], *, asked_by: str, standing: Standing | None = None) -> list[str]:
     """Those who gave their word whose words count as different people's, none of them the asker's; in order.
 
-    With `standing`, two who are one person by delegation now count once. Without it, it is as it was when they
-    gave it. Whether each may still give it is asked apart.
+    With `standing`, two who are one person now, by delegation or as two accounts, count once. Without it, it is as it
+    was when they gave it. Whether each may still give it is asked apart.
     """
     given = list(given)
     standing = standing or Standing(frozenset(given))

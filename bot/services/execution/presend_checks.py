@@ -140,7 +140,7 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
             return Later(str(error))
         if stop is not None:
             return stop
-        since_s = people.seen_to_send_since(core, _people_of(look.approved))
+        since_s = people.seen_to_send_since(core, _accounts_of(request, look.approved))
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
         if now_s > look.began_s + FACTS_GOOD_FOR_S:
@@ -267,6 +267,11 @@ def _people_of(found: Approved) -> set[str]:
     return {decision.actor for decision in found.words}
 
 
+def _accounts_of(request: Request, found: Approved) -> set[str]:
+    """Whose accounts are looked at before it is sent."""
+    return {request.requester, *_people_of(found)}
+
+
 async def _approvers_stand(core: Core, request: Request, found: Approved, within_s: float) -> Stop | None:
     """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
 
@@ -274,8 +279,11 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
     """
     if request.break_glass:
         return None
-    seen = await people.seen_to_send(core, _people_of(found), within_s=within_s)
-    roles, standing = seen.roles, seen.roles.standing
+    seen = await people.seen_to_send(core, _accounts_of(request, found), within_s=within_s)
+    roles, standing = seen.roles, people.as_persons(seen.roles.standing, seen.actors.values())
+    if not is_full_member(seen.actors[request.requester], core.directory.home_team):
+        text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
     if core.kinds[request.kind].handling.asked_by_admins and request.requester not in roles.admins:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
@@ -289,9 +297,7 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
     if len(counted) < max(found.whole.approvals_needed, found.needed):
-        text = (
-            "Some of those who decided on this are linked by a delegation now, so they count as one person."
-        )
+        text = "Some of those who decided on this count as one person, by a delegation or as accounts of one person."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return None
 

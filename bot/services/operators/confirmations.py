@@ -89,7 +89,7 @@ async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
             core,
             actor,
             asked_by=found.asked_by,
-            standing=roles.standing,
+            standing=people.as_persons(roles.standing, (actor, asker)),
             allowed=roles.of(act.may_confirm),
             not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
         )

@@ -6,7 +6,8 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
@@ -20,7 +21,7 @@ from bot.domain.errors import (
     Stale,
 )
 from bot.domain.limits import never_approvable, require_room
-from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing
+from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
 from bot.domain.requests import (
     TERMINAL,
     Decision,
@@ -58,29 +59,38 @@ async def approve(
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
-        requester = await core.directory.actor(await _requester_of(core, request_id))
-        if requester.deleted:
-            raise NotAllowed(
-                "The person who asked is deactivated; reject this request.", "requester_deactivated"
-            )
-        request, verdict = await _approve(core, request_id, actor, standing, shown_digest)
+        requester = await _requester_of(core, request_id)
+        _require_active(core, requester)
+        judge = partial(_approve, core, request_id, actor, shown_digest)
+        request, verdict = await people.judged(core, standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
 
 
-async def _requester_of(core: Core, request_id: str) -> str:
+async def _requester_of(core: Core, request_id: str) -> Actor:
     async with core.store.read() as tx:
-        return (await existing(tx, request_id)).requester
+        requester = (await existing(tx, request_id)).requester
+    return await core.directory.actor(requester)
+
+
+def _require_active(core: Core, requester: Actor) -> None:
+    """Raise NotAllowed where who asked may not ask any more."""
+    if requester.deleted:
+        raise NotAllowed("The person who asked is deactivated; reject this request.", "requester_deactivated")
+    if not is_full_member(requester, core.directory.home_team):
+        text = "The person who asked is no longer a full member of this workspace; reject this request."
+        raise NotAllowed(text, "requester_no_member")
 
 
 async def _approve(
-    core: Core, request_id: str, actor: Actor, standing: Standing, shown_digest: str
+    core: Core, request_id: str, actor: Actor, shown_digest: str, standing: Standing, seen: Collection[str]
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
         request = await existing(tx, request_id)
         batch_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)
+        people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
         verdict = decide(
             request, earlier, actor=actor.id, standing=standing, shown_digest=shown_digest, now=tx.now
         )
@@ -195,6 +205,7 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
     async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
+        standing = people.as_persons(standing, (actor, await _requester_of(core, request_id)))
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
             if not request.break_glass:
@@ -245,27 +256,43 @@ async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, e
     async with audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
-        async with core.store.begin() as tx:
-            request = await existing(tx, request_id)
-            if request.state is not State.UNRESOLVED:
-                raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
-            if request.is_batch:
-                raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
-            if actor.id != request.requester:
-                people.require_approver(core, actor, standing)
-            before = newest_words(tx.vault, request, await decisions.of(tx, request.id)).get(actor.id)
-            decision = signed(
-                tx,
-                core,
-                request,
-                DecisionKind.RESOLVE,
-                actor,
-                reason=evidence,
-                verdict=verdict,
-                after=before.decided_at if before else None,
-            )
-            await decisions.insert(tx, decision)
-            return await _settle_by_hand(tx, core, request, decision, before, standing)
+        requester = await _requester_of(core, request_id)
+        judge = partial(_resolve, core, request_id, actor, verdict, evidence)
+        return await people.judged(core, standing, (actor, requester), judge)
+
+
+async def _resolve(
+    core: Core,
+    request_id: str,
+    actor: Actor,
+    verdict: str,
+    evidence: str,
+    standing: Standing,
+    seen: Collection[str],
+) -> Request:
+    async with core.store.begin() as tx:
+        request = await existing(tx, request_id)
+        if request.state is not State.UNRESOLVED:
+            raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
+        if request.is_batch:
+            raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
+        if actor.id != request.requester:
+            people.require_approver(core, actor, standing)
+        words = newest_words(tx.vault, request, await decisions.of(tx, request.id))
+        people.require_looked_at(words, seen)
+        before = words.get(actor.id)
+        decision = signed(
+            tx,
+            core,
+            request,
+            DecisionKind.RESOLVE,
+            actor,
+            reason=evidence,
+            verdict=verdict,
+            after=before.decided_at if before else None,
+        )
+        await decisions.insert(tx, decision)
+        return await _settle_by_hand(tx, core, request, decision, before, standing)
 
 
 async def _settle_by_hand(

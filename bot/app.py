@@ -41,8 +41,8 @@ from bot.services.events import (
     note_destinations,
     otp_delivery,
 )
-from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, StorageWatch, draft_only
+from bot.services.messages import Outbox, audit_anchors, request_links, storage_watch
+from bot.services.operators import Leader, draft_only, safe_mode
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -117,7 +117,8 @@ async def _build(begun: Start) -> Parts:
     """Everything that must be right, checked in the order in which one needs another."""
     clock = begun.overrides.clock
     store = await startup.open_store(begun)
-    await startup.check_audit(store)
+    anchors = startup.anchor_places(begun, store)
+    older_copy = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
     programs = await startup.programs(begun, store, owner)
@@ -144,12 +145,16 @@ async def _build(begun: Start) -> Parts:
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
         measures=begun.measures,
+        anchors=anchors,
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
     )
     startup.check_names(await names.unknown(core))
+    if older_copy is not None:
+        await safe_mode.enter(core, older_copy.head, older_copy.anchor)
     await startup.note_start(core)
+    await safe_mode.at_start(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)
@@ -178,7 +183,7 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
     _keep_running(begun.stack, "outbox", deliver)
     say = partial(announce, parts.slack, parts.core.channels)
-    _keep_running(begun.stack, "storage", StorageWatch(parts.core, say).run)
+    _keep_running(begun.stack, "storage", storage_watch.StorageWatch(parts.core, say).run)
     _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
 
 

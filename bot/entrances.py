@@ -88,6 +88,7 @@ def _checks(
     return {
         "database": partial(health.database_is_written, core),
         "key": partial(health.keys_work, core),
+        "safe_mode": partial(health.sends, core),
         "poller": partial(health.poller_runs, core, start.config.poll.account),
         "slack": slack_fault,
         "policy": names.policy_fault,

@@ -15,7 +15,7 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import confirmations, delegations, programs
+from bot.services.operators import confirmations, delegations, programs, safe_mode
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
@@ -80,6 +80,9 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
         Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
+        Job("anchor-due", 10, lambda: audit_anchors.drop_if_due(core)),
+        Job("verify-audit", 600, lambda: audit_anchors.verify_chain(core)),
+        Job("safe-mode", 10, lambda: safe_mode.review(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("optimize", 86_400, core.store.optimize),

@@ -162,6 +162,13 @@ async def head(tx: Tx) -> Head:
     return Head(row.seq, row.hash)
 
 
+async def made_at(tx: Tx, seq: int) -> datetime | None:
+    """When this entry was made; None where it is not there."""
+    asked = select(t.audit.c.at).where(t.audit.c.seq == seq)
+    found: datetime | None = (await tx.run(asked)).scalar_one_or_none()
+    return found
+
+
 async def anchor(tx: Tx) -> Anchor | None:
     """A signed statement of the chain's end as it is now; None while the chain is empty."""
     end = await head(tx)
@@ -229,7 +236,7 @@ async def verify(
     beyond = sorted(a.seq for a in anchors if a.seq > end.seq)
     if beyond:
         return Report(False, count, last, end.seq + 1, "anchor")
-    forged = [a.seq for a in anchors if not _is_ours(tx, a)]
+    forged = [a.seq for a in anchors if not is_ours(tx, a)]
     if forged:
         return Report(False, count, last, min(forged), "anchor")
     return Report(True, count, last)
@@ -317,7 +324,8 @@ async def _before(tx: Tx, from_seq: int) -> str | None:
     return (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == from_seq - 1))).scalar_one_or_none()
 
 
-def _is_ours(tx: Tx, anchored: Anchor) -> bool:
+def is_ours(tx: Tx, anchored: Anchor) -> bool:
+    """Was it signed with one of our keys?"""
     return tx.vault.check_mac(
         "audit_mac", _anchor_bytes(anchored.seq, anchored.hash, anchored.at), anchored.mac
     )

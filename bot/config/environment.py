@@ -219,6 +219,18 @@ class Settings(BaseSettings):
         alias="COUNTERSIGN_METRICS_BIND",
         description="Metrics for Prometheus, at `/metrics`. A second process on a machine needs an address of its own",
     )
+    anchors_file: Path | None = Field(
+        None,
+        alias="COUNTERSIGN_ANCHORS_FILE",
+        description="A file on another disk to which the end of the audit chain is written. Each start reads it, and so"
+        " notices an older copy of the database",
+    )
+    anchors_command: str | None = Field(
+        None,
+        alias="COUNTERSIGN_ANCHORS_COMMAND",
+        description="The same by a command of yours: run with `write` it takes a line on standard input, with `read` it"
+        " prints every line that it took",
+    )
     public_url: Annotated[str, _read(_address(), _without_slash)] | None = Field(
         None,
         alias="COUNTERSIGN_PUBLIC_URL",

@@ -176,6 +176,9 @@ def _of_database(sources: Sources, found: Figures | None, floats: Mapping[str, D
         _between_s(found.read_at, since) if since else 0.0,
     )
     ages = {(job,): _between_s(found.read_at, found.done_at.get(job, sources.began_at)) for job in JOBS}
+    yield _single(
+        "safe_mode", "1 while nothing is sent, as the database is an older copy", int(found.is_safe_mode)
+    )
     yield _gauge(
         "poll_age_seconds",
         "Since the API was last read, by job, of the program longest ago; before the first time since the start",

@@ -18,6 +18,7 @@ from bot.domain.people import Actor, Policy
 from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
+from bot.services.anchor_places import AnchorPlaces
 from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
@@ -95,6 +96,7 @@ class Core:
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     measures: Measures = field(default_factory=Measures)  # counted since the start
+    anchors: AnchorPlaces = field(default_factory=AnchorPlaces)  # of the audit chain, outside the database
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay

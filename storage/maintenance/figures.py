@@ -13,6 +13,7 @@ from storage import audit
 from storage import tables as t
 from storage.cards import api_snapshots
 from storage.events import cursors
+from storage.operators import safe_mode
 from storage.transaction import Tx
 
 
@@ -35,6 +36,7 @@ class Figures:
     inbox_oldest_at: datetime | None
     alerts: Mapping[str, int]  # open ones, by severity
     audit_entries: int
+    is_safe_mode: bool
     done_at: Mapping[str, datetime]  # by job: the oldest of its programs' last times
 
 
@@ -62,6 +64,7 @@ async def figures(tx: Tx, *, programs: Collection[str], job_prefix: str, events:
         inbox.oldest,
         {row.severity: row.n for row in alerts},
         (await audit.head(tx)).seq,
+        await safe_mode.current(tx) is not None,
         await _done_at(tx, programs, job_prefix, events),
     )
 

@@ -20,6 +20,7 @@ from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import serve as serve_slack
 from storage import audit
 from storage.messages import alerts as alert_rows
+from storage.operators import pauses
 from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
 from tests.support.waiting import eventually
 
@@ -222,16 +223,32 @@ async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) ->
         await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
 
 
-async def test_a_restored_backup_is_refused_by_the_anchor_beside_it(around: Surroundings) -> None:
+async def test_an_older_copy_is_noticed_by_the_anchor_beside_it_and_starts_in_safe_mode(
+    around: Surroundings,
+) -> None:
     await (await around.start()).stop()
     backup = around.database.read_bytes()
     await (await around.start()).stop()
+    newer = around.database.read_bytes()
     for file in around.database.parent.glob("bot.db-*"):
         file.unlink()
     around.database.write_bytes(backup)
 
-    with pytest.raises(startup.CannotStart, match="older than it was"):
-        await around.start()
+    running = await around.start()
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["system:restore"]
+            (alert,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "older_copy"]
+        assert "Countersign receives events and reads the card provider, but sends nothing" in alert.text
+        assert (await ready(running))["safe_mode"].startswith("Safe mode")
+    finally:
+        await running.stop()
+
+    # Nothing that it did keeps the newer database from being put back.
+    for file in around.database.parent.glob("bot.db-*"):
+        file.unlink()
+    around.database.write_bytes(newer)
+    assert (await ready_once_started(around))["safe_mode"] == "ok"
 
 
 async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroundings) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from bot import app, jobs
 from bot.services.events import polling
-from bot.services.operators import storage_watch
+from bot.services.messages import storage_watch
 from storage import store
 from tests.integration.surroundings import Surroundings, ready
 from tests.support.disks import fill

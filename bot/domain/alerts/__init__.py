@@ -43,4 +43,5 @@ __all__ = [
     "otp_alerts",
     "people_alerts",
     "request_alerts",
+    "running_alerts",
 ]

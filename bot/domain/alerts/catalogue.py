@@ -15,6 +15,7 @@ from bot.domain.alerts import (
     otp_alerts,
     people_alerts,
     request_alerts,
+    running_alerts,
 )
 from bot.domain.alerts.alert_kind import AlertKind
 
@@ -28,6 +29,7 @@ _SUBJECTS = (
     delivery_alerts,
     people_alerts,
     request_alerts,
+    running_alerts,
 )
 
 

@@ -15,9 +15,9 @@ __all__ = [
     "SlackTrouble",
     "audit_anchors",
     "digest",
-    "mentions",
     "reminders",
     "request_links",
+    "storage_watch",
     "view_model_loader",
     "waiting",
 ]

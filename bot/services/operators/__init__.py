@@ -6,11 +6,9 @@ their keys, delegations, which process leads, and the minute of a key that they 
 
 from bot.services.operators.leadership import Leader
 from bot.services.operators.rate_minute import StoredMinute
-from bot.services.operators.storage_watch import StorageWatch
 
 __all__ = [
     "Leader",
-    "StorageWatch",
     "StoredMinute",
     "confirmation_answers",
     "confirmations",
@@ -21,4 +19,5 @@ __all__ = [
     "otp_recipients",
     "pausing",
     "programs",
+    "safe_mode",
 ]

@@ -12,7 +12,7 @@ from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
 from storage.maintenance import why_not_written
 from storage.messages import Waiting, outbox
-from storage.operators import programs
+from storage.operators import programs, safe_mode
 
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
@@ -56,6 +56,17 @@ def messages_wait(waiting: Waiting) -> str:
 async def database_is_written(core: Core) -> str | None:
     """A row can be stored now."""
     return await why_not_written(core.store) or None
+
+
+async def sends(core: Core) -> str | None:
+    """The database is no older copy of itself."""
+    async with core.store.read() as tx:
+        mode = await safe_mode.current(tx)
+    return (
+        "Safe mode: the database is an older copy, so nothing is sent. Two people leave it with /countersign resume."
+        if mode
+        else None
+    )
 
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:

@@ -17,10 +17,11 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Protocol
 
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -28,9 +29,10 @@ from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
 from bot.domain.ids import Ids
 from bot.domain.time import SystemClock
+from bot.engine.carried import Due, Execute
 from bot.engine.embedded import Embedded
 from bot.services import execution
-from bot.services.core import Core, alone
+from bot.services.core import Carrier, Core, alone
 from bot.services.events import (
     Backfill,
     Intake,
@@ -42,7 +44,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links, storage_watch
-from bot.services.operators import Leader, draft_only, safe_mode
+from bot.services.operators import Leader, changed_rows, draft_only, safe_mode
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -58,12 +60,22 @@ DRAIN_S = 7.0
 RESTART_PAUSE_S = 1.0
 
 
+class Carries(Carrier, Protocol):
+    """A carrier as it is started and ended: `Embedded` or `Distributed`."""
+
+    async def run(self, due: Due, execute: Execute) -> None: ...
+
+    def close(self) -> None: ...
+
+    async def drain(self, timeout_s: float) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What was built and checked, and does nothing yet. `leader` is None where one process has the database."""
 
     core: Core
-    carrier: Embedded
+    carrier: Carries
     slack: AsyncWebClient
     names: SlackNames
     leader: Leader | None
@@ -127,7 +139,7 @@ async def _build(begun: Start) -> Parts:
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)
     leader = await _leader(begun, store, owner)
-    carrier = Embedded()
+    carrier = _carrier(store, programs.clients)
     core = Core(
         store=store,
         partners=programs.clients,
@@ -146,6 +158,7 @@ async def _build(begun: Start) -> Parts:
         reveals=await startup.reveals(begun, store),
         measures=begun.measures,
         anchors=anchors,
+        passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone,
@@ -155,11 +168,23 @@ async def _build(begun: Start) -> Parts:
         await safe_mode.enter(core, older_copy.head, older_copy.anchor)
     await startup.note_start(core)
     await safe_mode.at_start(core)
+    await changed_rows.note_signed(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)
     _keep_running(begun.stack, "slack names", partial(names.watch, core))
     return Parts(core, carrier, slack, names, leader)
+
+
+def _carrier(store: Store, programs: Collection[str]) -> Carries:
+    """In memory for the one process of an SQLite file; in the database for any number on PostgreSQL."""
+    address = store.database.libpq
+    if not address:
+        return Embedded()
+    # Only now: what has one process does without procrastinate.
+    from bot.engine.distributed import Distributed
+
+    return Distributed(address, execution.every_queue(programs))
 
 
 async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:

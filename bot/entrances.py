@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, metrics, slack_connection, web
+from bot import details, metrics, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.language_model import LanguageModel, connected
 from bot.partner.secret import Secret
@@ -17,9 +19,11 @@ from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.services.execution import card_details_access
 from bot.services.operators import health
+from bot.services.passkeys import page
 from bot.slack_names import SlackNames
 from bot.startup import CannotStart, Start
 from handlers.background_tasks import AfterAck
+from handlers.buttons import passkey_links
 
 log = logging.getLogger("countersign.app")
 
@@ -45,7 +49,7 @@ async def open_all(
             _checks(start, core, slack, names, socket),
             slack_events=slack_connection.http_events(start.settings, app),
             receive=webhooks.receive,
-            more=[_details(core)],
+            more=[_details(core), _passkeys(core, slack)],
         ),
         host=start.settings.http_bind.host,
         port=start.settings.http_bind.port,
@@ -108,6 +112,23 @@ def _details(core: Core) -> web.AddTo:
         origins=core.reveals.origins,
         nonce=core.ids.token,
         https=core.reveals.base_url.startswith("https:"),
+    )
+
+
+def _passkeys(core: Core, slack: AsyncWebClient) -> web.AddTo:
+    """The page for passkeys, for the web server; the window in Slack that waits for it follows."""
+
+    async def finish(token: Secret, answer: Mapping[str, Any]) -> page.Done:
+        done = await page.finish(core, token, answer)
+        await passkey_links.follow(slack, done)
+        return done
+
+    return partial(
+        passkey_page.add_to,
+        open_link=partial(page.open_link, core),
+        finish=finish,
+        nonce=core.ids.token,
+        https=core.passkeys.base_url.startswith("https:"),
     )
 
 

@@ -15,7 +15,7 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import confirmations, delegations, programs, safe_mode
+from bot.services.operators import changed_rows, confirmations, delegations, programs, safe_mode
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
@@ -73,6 +73,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
+        Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
         Job("declines", 30, lambda: decline_rules.settle(core)),

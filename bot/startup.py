@@ -23,6 +23,7 @@ from bot.config import Config, Settings
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
+from bot.domain.passkeys import Site
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -150,6 +151,26 @@ async def reveals(start: Start, store: Store) -> Reveals:
         apis = [program.base_url for program in await known_programs.all(tx)]
     base_url = start.overrides.details_at or start.settings.public_url or ""
     return Reveals(base_url, origins(apis, start.config.detail_hosts, is_loopback))
+
+
+def passkey_site(start: Start) -> Site:
+    """Where the page for passkeys is. Raises `CannotStart` where the policy asks for passkeys and there is no page."""
+    address = start.overrides.details_at or start.settings.public_url or ""
+    needed = start.config.policy.uses_passkeys
+    if needed and not address:
+        raise CannotStart(
+            "countersign.toml asks for passkeys (passkey = true), and browsers cannot reach Countersign: set"
+            " COUNTERSIGN_PUBLIC_URL to the https address of its web server. Nothing was started."
+        )
+    try:
+        return Site.at(address)
+    except ValueError as wrong:
+        if needed:
+            raise CannotStart(
+                f"countersign.toml asks for passkeys (passkey = true), but COUNTERSIGN_PUBLIC_URL does not allow them:"
+                f" {wrong}. Nothing was started."
+            ) from None
+        return Site()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,17 @@ from bot.domain.requests import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import COMMON, NO_ANSWER, Answer, Finding, Key, Pair
 from bot.partner.client import ENDPOINTS
+from storage.protection import column_protection
+from storage.tables import metadata
 
 ROOT = Path(__file__).parents[1]
 TARGET = Path(__file__).with_name("cli.md")
 PAGES = tuple(
     Path(__file__).with_name(name)
-    for name in ("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "settings.md")
+    for name in (
+        *("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "security.md"),
+        "settings.md",
+    )
 )
 SCHEMA = Path(__file__).with_name("countersign.schema.json")
 
@@ -93,6 +98,18 @@ def operations_table() -> str:
         shown = ", ".join(filter(None, [*fields, "Reason", kind.handling.run_now]))
         command = " ".join(kind.command)
         lines.append(f"| `{name}` | `/{command}` | {kind.help} | {shown} |")
+    return "\n".join(lines)
+
+
+def columns_table() -> str:
+    """Each table with its columns by class, and in words why whoever changes them gains nothing."""
+    lines = ["| table | columns | class | what stops who changes them |", "|---|---|---|---|"]
+    for table in sorted(metadata.tables):
+        alike: dict[column_protection.Protection, list[str]] = defaultdict(list)
+        for column, protection in column_protection.of_table(table).items():
+            alike[protection].append(f"`{column}`")
+        for protection, columns in alike.items():
+            lines.append(f"| `{table}` | {', '.join(columns)} | {protection.by} | {protection.why} |")
     return "\n".join(lines)
 
 
@@ -202,6 +219,7 @@ def alerts_table() -> str:
 
 MADE = {
     "alerts": alerts_table,
+    "columns": columns_table,
     "answers": answers_tables,
     "rooms": rooms_table,
     "states": states_diagram,

@@ -63,6 +63,7 @@ def sections() -> Mapping[str, Iterable[tuple[str, Json]]]:
         "An answer for the channel": operator_samples.shared(),
         "Help and policy": operator_samples.helps(),
         "For those who run it": operator_samples.looks(),
+        "Passkeys": operator_samples.passkey_views(),
         "After a click or a command": operator_samples.clicks(),
         "Refusals": [*lookup_samples.refusals(), *operator_samples.slack_refusals()],
     }

@@ -11,7 +11,7 @@ import re
 from slack_bolt.app.async_app import AsyncApp
 
 from handlers import buttons, commands, home, modals
-from handlers.buttons import alerts, card_details, paging, pause
+from handlers.buttons import alerts, card_details, paging, passkey_links, pause
 from handlers.conversation import dialog, messages
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
@@ -32,6 +32,7 @@ def register(app: AsyncApp, deps: Deps) -> None:
 
     app.action(re.compile("^request:"))(guard(buttons.request))
     app.action(ids.NEW_LINK)(guard(card_details.new_link))
+    app.action(ids.PASSKEY_PAGE)(guard(passkey_links.pressed))
     app.action(re.compile("^alert:"))(guard(alerts.pressed))
     app.action(re.compile("^say:"))(guard(dialog.button))
     app.action(re.compile("^sending:"))(guard(pause.pressed))

@@ -21,14 +21,16 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook import WebhookResponse
 
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, PasskeyNeeded
+from bot.domain.passkeys import Purpose
 from bot.domain.time import Clock
 from bot.partner.errors import PartnerError
 from bot.services.core import Core
 from bot.services.messages import request_links
+from bot.services.passkeys import links
 from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
-from handlers.views import Block, charts, replies
+from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
 
 log = logging.getLogger("countersign.handlers")
@@ -148,6 +150,10 @@ class Turn:
         try:
             try:
                 await work
+            except PasskeyNeeded as needed:
+                await self.client.views_update(
+                    view_id=view_id, view=await self._passkey_window(title, needed, view_id)
+                )
             except Exception as error:
                 if _is_closed_view(error):
                     raise
@@ -158,6 +164,14 @@ class Turn:
                 raise
             # They closed the window: what was recorded stands, and the request's card shows it.
             log.info("handlers.window_closed", extra={"view": view_id})
+
+    async def _passkey_window(self, title: str, needed: PasskeyNeeded, view_id: str) -> Block:
+        """What the open window shows where a click isn't enough."""
+        try:
+            url = await links.for_needed(self.core, needed, self.user, view_id=view_id)
+        except CountersignError as error:
+            return trouble(title, self.sentence(error))
+        return passkeys.window(title, Purpose(needed.purpose), url)
 
     async def close_when_done(self, title: str, doing: str, work: Coroutine[Any, Any, Block]) -> None:
         """Do `work` and close the modal. Slack closes one only in the ack, which cannot wait long: where the work takes
@@ -261,6 +275,9 @@ class Turn:
         return await with_links(answer, partial(request_links.of, self.core))
 
     async def _tell_trouble(self, error: Exception) -> None:
+        if isinstance(error, PasskeyNeeded):
+            await self._offer_page(error)
+            return
         sentence = self.sentence(error)
         if not self.user:
             return
@@ -268,6 +285,14 @@ class Turn:
             await self.tell(replies.refusal(sentence))
         except Exception:
             log.warning("handlers.not_told", exc_info=True)
+
+    async def _offer_page(self, needed: PasskeyNeeded) -> None:
+        """Where a click isn't enough: the link to the page, for this person alone."""
+        try:
+            url = await links.for_needed(self.core, needed, self.user)
+            await self.tell(passkeys.message(Purpose(needed.purpose), url))
+        except Exception as error:  # noqa: BLE001  as in `_watched`
+            await self._tell_trouble(error)
 
     def sentence(self, error: BaseException) -> str:
         """What the person reads; what is ours to fix is logged under the reference in it."""

@@ -59,6 +59,12 @@ class Database:
         return cls(url, Path(url.database))
 
     @property
+    def libpq(self) -> str:
+        """The address as PostgreSQL's own library reads it, password and all; empty on SQLite."""
+        plain = self.url.set(drivername="postgresql")
+        return "" if self.path else plain.render_as_string(hide_password=False)
+
+    @property
     def shown(self) -> str:
         """The address as it was written, without its password."""
         as_written = self.url.set(drivername=self.url.get_backend_name())

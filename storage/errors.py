@@ -10,6 +10,7 @@ StorageError
 ├── BadKeyring         the master keys given are not usable
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
+├── ChangedOutside     a signed row is not as we left it
 └── Purged             a sealed value was dropped on purpose
 """
 
@@ -61,6 +62,10 @@ class WrongMasterKey(StorageError):
 
 class CannotOpen(StorageError):
     reason = "cannot_open"
+
+
+class ChangedOutside(StorageError):
+    reason = "changed_by_others"
 
 
 class Purged(StorageError):

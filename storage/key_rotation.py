@@ -57,10 +57,11 @@ async def _rewrap_batch(tx: Tx, column: SealedColumn) -> int:
     key = column.table.c[column.key]
     version: ColumnElement[int] = column.table.c[column.version] if column.version else literal(1)
     old = column.cell.is_not(None) & column.cell.cast(Text).not_like(f"{current}%")
-    asked = select(key, column.cell, version).where(old).limit(_BATCH)
+    bound_to = [column.table.c[name] for name in column.bound]
+    asked = select(key, column.cell, version, *bound_to).where(old).limit(_BATCH)
     rows: Sequence[Any] = (await tx.run(asked)).all()
-    for row_id, sealed, version_now in rows:
-        ref = column.ref(row_id, version_now)
+    for row_id, sealed, version_now, *bound in rows:
+        ref = column.ref(row_id, version_now, *bound)
         fresh = tx.vault.seal(tx.vault.open(sealed, ref), ref)
         unchanged = (key == row_id, column.cell == sealed)
         await tx.run(update(column.table).where(*unchanged).values({column.column: fresh}))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from storage import tables as t
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.transaction import Tx
 from storage.vault import Ref
 
-_CONSTANT = b"countersign keycheck"
+_CONSTANT = b"countersign keycheck, rows signed"
+# Of a database whose rows have not been signed yet: see `storage.upgrades`.
+_UNSIGNED = b"countersign keycheck"
 
 
 def _canary(kid: str) -> Ref:
@@ -22,7 +24,7 @@ async def check_canary(tx: Tx) -> None:
     wrong = []
     for row in rows:
         try:
-            fits = tx.vault.open(row.sealed, _canary(row.kid)) == _CONSTANT
+            fits = tx.vault.open(row.sealed, _canary(row.kid)) in (_CONSTANT, _UNSIGNED)
         except CannotOpen:
             fits = False
         if not fits:
@@ -33,6 +35,20 @@ async def check_canary(tx: Tx) -> None:
             f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(tx.vault.kids)}."
             " Give the keyring that was used before."
         )
+
+
+async def is_unsigned(tx: Tx) -> bool:
+    """Is this database from before its rows were signed?"""
+    rows = (await tx.run(select(t.keycheck))).all()
+    return any(tx.vault.open(row.sealed, _canary(row.kid)) == _UNSIGNED for row in rows)
+
+
+async def mark_signed(tx: Tx) -> None:
+    """Its rows are signed from now on."""
+    k = t.keycheck.c
+    for kid in list((await tx.run(select(k.kid))).scalars()):
+        sealed = tx.vault.seal_under(kid, _CONSTANT, _canary(kid))
+        await tx.run(update(t.keycheck).where(k.kid == kid).values(sealed=sealed))
 
 
 async def plant_canaries(tx: Tx) -> None:

@@ -22,6 +22,7 @@ from storage import instance, master_keys
 from storage.database import Database, FileLock
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
+from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
 from storage.transaction import Tx
 from storage.vault import Vault
@@ -57,12 +58,15 @@ class Store:
         self.database = database
         self.vault = vault
         self.instance = ""
+        # How many rows were signed when it was opened, as it is from before there were signatures; None = it is not.
+        self.signed_now: int | None = None
         self._writer = writer
         self._reader = reader
         self._prober = prober
         self._clock = clock
         self._stored_at = float("-inf")
         self._lock = lock
+        self._versions: dict[tuple[str, str], int] = {}
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (
@@ -113,6 +117,10 @@ class Store:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
             await master_keys.check_canary(tx)
+            is_unsigned = await master_keys.is_unsigned(tx)
+        if is_unsigned:
+            async with self.begin() as tx:
+                self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
@@ -121,7 +129,9 @@ class Store:
     async def begin(self) -> AsyncIterator[Tx]:
         try:
             async with self.write_turn, self._writer.begin() as connection:
-                tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
+                tx = Tx(
+                    connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions
+                )
                 yield tx
         except SQLAlchemyError:
             self._stored_at = float("-inf")
@@ -137,7 +147,9 @@ class Store:
     async def read(self) -> AsyncIterator[Tx]:
         """A snapshot for reading only: a write in it is refused by the database."""
         async with self._reader.begin() as connection:
-            yield Tx(connection, vault=self.vault, now=self._clock.now(), writes=False)
+            yield Tx(
+                connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions
+            )
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
@@ -172,7 +184,7 @@ class Store:
     async def probe(self) -> None:
         """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way."""
         async with self._prober.begin() as connection:
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True)
+            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
             if tx.is_postgres:
                 await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
             await instance.note_probe(tx)

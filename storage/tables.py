@@ -251,6 +251,7 @@ class DecisionRow(SQLModel, table=True):
     policy_version: str = _text()
     mac: str = _text()
     decided_at: datetime = _when()
+    assertion: dict[str, Any] | None = Field(sa_type=cast(Any, Json), nullable=True)
 
 
 class AttemptRow(SQLModel, table=True):
@@ -545,6 +546,52 @@ class ConsentRow(SQLModel, table=True):
     answered_at: datetime | None = _maybe_when()
 
 
+class PasskeyRow(SQLModel, table=True):
+    """A passkey of a person: the public half, sealed with whose it is, so that nobody can put another in its place.
+
+    `version` counts its changes, the uses of it among them.
+    """
+
+    __tablename__ = "passkey"
+    __table_args__ = (
+        UniqueConstraint("credential_id", name="uq_passkey_credential_id"),
+        CheckConstraint(_words("state", "waiting", "active", "ended"), name="ck_passkey_state"),
+        Index("ix_passkey_slack_id", "slack_id", "state"),
+    )
+    id: str = _key()
+    slack_id: str = _text()
+    credential_id: str = _text()
+    name: str = _text()
+    state: str = _text()
+    version: int
+    sealed_key: str = Field(sa_type=cast(Any, SealedText))
+    created_at: datetime = _when()
+    added_at: datetime | None = _maybe_when()
+    used_at: datetime | None = _maybe_when()
+    ended_at: datetime | None = _maybe_when()
+    ended_why: str = _text()
+
+
+class PasskeyLinkRow(SQLModel, table=True):
+    """A one-time link to the page for passkeys. Of its token, and of the page's own, only the digest is kept."""
+
+    __tablename__ = "passkey_link"
+    __table_args__ = (Index("ix_passkey_link_expires_at", "expires_at"),)
+    token_digest: str = _key()
+    slack_id: str = _text()
+    purpose: str = _text()
+    subject: str = _text()
+    version: int
+    digest: str = _text()
+    nonce: str = _text()
+    terms: dict[str, Any] = _json()
+    view_id: str = _text()
+    made_at: datetime = _when()
+    expires_at: datetime = _when()
+    page_digest: str | None = _maybe_text()
+    spent_at: datetime | None = _maybe_when()
+
+
 class HomeViewRow(SQLModel, table=True):
     """Who opened the Home tab when, and what was shown there last: its fingerprint, not its content."""
 
@@ -708,6 +755,7 @@ class CardRow(SQLModel, table=True):
     balance_at: datetime | None = _maybe_when()
     seen_at: datetime = _when()
     gone_at: datetime | None = _maybe_when()
+    mac: str | None = _maybe_text()  # of who the card is: None = written before labels were signed
 
 
 class CardWordRow(SQLModel, table=True):
@@ -787,6 +835,16 @@ class AuditHeadRow(SQLModel, table=True):
     hash: str = _text()
 
 
+class RowSignatureRow(SQLModel, table=True):
+    """What a row of a signed table is to be, or that there is to be none: see `storage.signed_rows`."""
+
+    __tablename__ = "row_signature"
+    table_name: str = _key()
+    row_key: str = _key()
+    version: int
+    mac: str = _text()
+
+
 def _table(model: type[SQLModel]) -> Table:
     return SQLModel.metadata.tables[str(model.__tablename__)]
 
@@ -820,6 +878,8 @@ safe_mode = _table(SafeModeRow)
 orphan_debit = _table(OrphanDebitRow)
 held_endpoint = _table(HeldEndpointRow)
 consent = _table(ConsentRow)
+passkey = _table(PasskeyRow)
+passkey_link = _table(PasskeyLinkRow)
 home_view = _table(HomeViewRow)
 card_reveal = _table(CardRevealRow)
 outbox = _table(OutboxRow)
@@ -832,4 +892,5 @@ card_sync = _table(CardSyncRow)
 reading = _table(ReadingRow)
 audit = _table(AuditRow)
 audit_head = _table(AuditHeadRow)
+row_signature = _table(RowSignatureRow)
 metadata = SQLModel.metadata

@@ -36,13 +36,25 @@ Connected = AsyncConnection | SqliteConnection
 
 
 class Tx:
-    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock)."""
+    """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
-    def __init__(self, connection: Connected, *, vault: Vault, now: datetime, writes: bool) -> None:
+    `versions`: the numbers of signed rows that this process has seen committed, by table and key.
+    """
+
+    def __init__(
+        self,
+        connection: Connected,
+        *,
+        vault: Vault,
+        now: datetime,
+        writes: bool,
+        versions: dict[tuple[str, str], int],
+    ) -> None:
         self.connection = connection
         self.vault = vault
         self.now = now
         self.writes = writes
+        self.versions = versions
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -31,11 +31,13 @@ PURPOSES = frozenset(
         "wh_secret",
         "relay_secret",
         "pii",
+        "passkey",
         "approval_mac",
         "request_digest",
         "audit_mac",
         "token_hash",
         "keycheck",
+        "row_mac",
         "mailbox",
     }
 )
@@ -66,13 +68,17 @@ class Sealed(str):
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The cell a value is sealed for. `version` moves on when the cell's content is replaced."""
+    """The cell a value is sealed for. `version` moves on when the cell's content is replaced.
+
+    `bound`: values of other columns of the row without which the sealed one is not to be used.
+    """
 
     purpose: str
     table: str
     column: str
     row_id: str
     version: int = 1
+    bound: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -144,7 +150,7 @@ class Vault:
 
     def __init__(self, keyring: Keyring, *, instance: str = "", random: RandomBytes = os.urandom) -> None:
         self._keyring = keyring
-        self._instance = instance
+        self.instance = instance
         self._random = random
         # Worked out once: each is an HMAC, and a MAC is checked for every link of the audit chain.
         self.kids = keyring.kids
@@ -158,7 +164,10 @@ class Vault:
         return Vault(self._keyring, instance=instance, random=self._random)
 
     def seal(self, value: bytes, ref: Ref) -> Sealed:
-        kid = self.primary_kid
+        return self.seal_under(self.primary_kid, value, ref)
+
+    def seal_under(self, kid: str, value: bytes, ref: Ref) -> Sealed:
+        """As `seal`, under another key of the keyring than the primary: for what tells whether that key fits."""
         nonce = self._random(_NONCE_BYTES)
         box = nonce + AESGCM(self._subkey(kid, ref.purpose)).encrypt(nonce, value, self._context(kid, ref))
         return Sealed(f"{_FORMAT}.{kid}.{_encoded(box)}")
@@ -201,7 +210,7 @@ class Vault:
         Never stored. It goes with the master key it comes from, so while two are in the keyring there are
         two, and whoever verifies may know either.
         """
-        data = length_prefixed(self._instance.encode(), name.encode())
+        data = length_prefixed(self.instance.encode(), name.encode())
         return tuple(hmac.digest(self._subkey(kid, purpose), data, "sha256") for kid in self.kids)
 
     def _mac(self, kid: str, purpose: str, data: bytes) -> str:
@@ -227,8 +236,8 @@ class Vault:
         return subkey
 
     def _context(self, kid: str, ref: Ref) -> bytes:
-        cell = (ref.purpose, ref.table, ref.column, ref.row_id, str(ref.version))
-        parts = ("countersign", _FORMAT, kid, self._instance, *cell)
+        cell = (ref.purpose, ref.table, ref.column, ref.row_id, str(ref.version), *ref.bound)
+        parts = ("countersign", _FORMAT, kid, self.instance, *cell)
         return length_prefixed(*(part.encode() for part in parts))
 
 

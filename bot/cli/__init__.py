@@ -65,6 +65,9 @@ def demo(
         int, typer.Option(min=1024, max=65532, help="Slack page; the next two ports are used too.")
     ] = 8400,
     host: Annotated[str, typer.Option(help=_HOST_HELP)] = "127.0.0.1",
+    passkeys: Annotated[
+        bool, typer.Option("--passkeys", help="Every approval is given with a passkey.")
+    ] = False,
 ) -> None:
     """Run the whole product on this machine: sandbox and bot, with no account anywhere.
 
@@ -73,7 +76,7 @@ def demo(
     from bot.cli.demo import run_demo
     from bot.cli.serving import run
 
-    run(run_demo(port, host=host, fresh=fresh))
+    run(run_demo(port, host=host, fresh=fresh, passkeys=passkeys))
 
 
 @app.command()

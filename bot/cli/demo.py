@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 FOLDER = Path("var/demo")
 CONFIG = Path(__file__).with_name("demo.toml")
 _TEAM_ZONE = 'timezone = "UTC"'
+# What `--passkeys` changes in the policy. Two others confirm a passkey after a loss, so there are three approvers.
+_PASSKEYS = (
+    ("[policy.default]\n", "[policy.default]\npasskey = true\n"),
+    (
+        'approvers = ["@card-approvers"]     # Bob and Carol',
+        'approvers = ["@card-approvers", "@alice"]     # Bob, Carol and Alice',
+    ),
+)
+LOCAL_NAMES = ("127.0.0.1", "localhost")
 # Where the card provider would find the bot; a name that leads nowhere else.
 PUBLIC_HOST = "countersign.example.com"
 
@@ -39,6 +48,7 @@ class Places:
     """The files of one demo."""
 
     folder: Path
+    passkeys: bool = False
 
     @property
     def database(self) -> Path:
@@ -58,18 +68,24 @@ class Places:
 
     @property
     def config(self) -> Path:
-        return self.folder / "countersign.toml"
+        """The policy; with passkeys another one, so that either can be changed and kept."""
+        return self.folder / ("countersign-passkeys.toml" if self.passkeys else "countersign.toml")
 
     @property
     def log(self) -> Path:
         return self.folder / "countersign.log"
 
 
-async def run_demo(port: int, *, host: str, fresh: bool) -> None:
-    """Prepare the state, start everything, print the one address to open, run until a signal."""
+async def run_demo(port: int, *, host: str, fresh: bool, passkeys: bool = False) -> None:
+    """Prepare the state, start everything, print the one address to open, run until a signal.
+
+    `passkeys`: every approval is given with one.
+    """
     open_to = opened_to(host)
     shown = shown_host(open_to)
-    places = Places(FOLDER.absolute())  # noqa: ASYNC240 - asks for the working directory, once
+    places = Places(FOLDER.absolute(), passkeys)  # noqa: ASYNC240 - asks for the working directory, once
+    if passkeys and host not in LOCAL_NAMES:
+        raise Mistake("Passkeys need this machine's own name: start with --passkeys and without --host.")
 
     async def start(stack: AsyncExitStack) -> None:
         _lock(stack, places, f"http://{shown}:{port}")
@@ -89,12 +105,14 @@ async def run_demo(port: int, *, host: str, fresh: bool) -> None:
         )
         # For deliveries, and for browsers: the page of card details.
         own = f"http://{shown}:{port + 2}"
+        # Browsers know passkeys by name, not by IP address.
+        page = f"http://localhost:{port + 2}" if passkeys else own
         _lead_deliveries(partner, own)
         settings = _settings(places, slack, partner, Bind(open_to or HOST, port + 2))
-        running = await _start_bot(stack, settings, places, own)
+        running = await _start_bot(stack, settings, places, page)
         with _held_back(partner):
             await _register_webhook(running.core)
-        _greet(shown, port, partner)
+        _greet(shown, port, partner, passkeys=passkeys)
 
     await until_signalled(start)
 
@@ -150,8 +168,11 @@ def _prepare(places: Places, *, fresh: bool) -> None:
         with os.fdopen(os.open(places.master_key, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
             file.write(new_master() + "\n")
     if not places.config.exists():
-        text = CONFIG.read_text(encoding="utf-8")
-        places.config.write_text(text.replace(_TEAM_ZONE, f'timezone = "{_zone_here()}"'), encoding="utf-8")
+        text = CONFIG.read_text(encoding="utf-8").replace(_TEAM_ZONE, f'timezone = "{_zone_here()}"')
+        if places.passkeys:
+            for without, with_them in _PASSKEYS:
+                text = text.replace(without, with_them)
+        places.config.write_text(text, encoding="utf-8")
 
 
 def _forget(folder: Path) -> None:
@@ -232,17 +253,22 @@ async def _register_webhook(core: Core) -> None:
         await audit.record(tx, core, "system:demo", "webhook.secret", f"program:{program}", body)
 
 
-def _greet(host: str, port: int, partner: Partner) -> None:
+def _greet(host: str, port: int, partner: Partner, *, passkeys: bool) -> None:
     from bot.partner.key_guard import key_prefix
     from bot.partner.secret import Secret
 
+    first = (
+        "As Bob, type /countersign passkey add, press Add passkey, and confirm it as Carol. Then approve with it."
+        if passkeys
+        else "As Alice, type /card topup and send the form. Switch to Bob and press Approve."
+    )
     typer.echo(
         f"""
   Countersign is running. Open
 
       http://{host}:{port}
 
-  As Alice, type /card topup and send the form. Switch to Bob and press Approve.
+  {first}
 
   Partner simulator  http://{host}:{port + 1}  (key {key_prefix(Secret(partner.key))}…)
   State and log in {FOLDER}; --fresh starts again from nothing. Ctrl-C ends it.

@@ -144,6 +144,9 @@ class Tier(ValueTable):
 
     above_usd: forms.UsdOrZero = Field(description="The tier counts above this amount")
     approvals: forms.Count = Field(description="This many people must approve: more than below that amount")
+    passkey: bool = Field(
+        False, description="Whether each of them approves with a passkey. See [Passkeys](passkeys.md)"
+    )
 
 
 class Rule(Table):
@@ -157,6 +160,11 @@ class Rule(Table):
         (),
         description='More approvals above an amount, such as `{ above_usd = "500", approvals = 2 }`;'
         " each tier needs a higher amount and more approvals than the one before",
+    )
+    passkey: bool = Field(
+        _USUAL.passkey,
+        description="Whether an approval is given with a passkey; it needs `COUNTERSIGN_PUBLIC_URL`. See"
+        " [Passkeys](passkeys.md)",
     )
     call: forms.Call = Field(
         _USUAL.call,
@@ -192,9 +200,10 @@ class Policies(Table):
     @field_validator("*")
     @classmethod
     def _check_tiers(cls, rule: Rule, info: ValidationInfo) -> Rule:
-        inherits = "approvals" not in rule.model_fields_set
-        usual = info.data.get("default", rule) if inherits else rule
-        refuse(_idle_tiers(rule.tiers, usual.approvals))
+        usual = info.data.get("default", rule)
+        approvals = rule.approvals if "approvals" in rule.model_fields_set else usual.approvals
+        passkey = rule.passkey if "passkey" in rule.model_fields_set else usual.passkey
+        refuse(_idle_tiers(rule.tiers, approvals, passkey=passkey))
         return rule
 
     def value(
@@ -207,11 +216,15 @@ class Policies(Table):
         return default, kinds
 
 
-def _idle_tiers(tiers: tuple[Tier, ...], approvals: int) -> Iterator[tuple[Where, str]]:
-    """What is wrong with tiers that would never matter, as they do not go up in amount and in approvals."""
+def _idle_tiers(tiers: tuple[Tier, ...], approvals: int, *, passkey: bool) -> Iterator[tuple[Where, str]]:
+    """What is wrong with tiers that would never matter, as they do not go up in amount and in approvals.
+
+    A tier that is the first to ask for a passkey matters with as many approvals as below it.
+    """
     most, above_usd = approvals, None
     for n, tier in enumerate(tiers):
-        if tier.approvals <= most:
+        adds_passkey, passkey = tier.passkey and not passkey, passkey or tier.passkey
+        if tier.approvals < most or (tier.approvals == most and not adds_passkey):
             phrase = f"is {tier.approvals}, no more than below that amount: the tier would do nothing."
             yield ("tiers", n, "approvals"), phrase
         if above_usd is not None and tier.above_usd <= above_usd:

@@ -10,6 +10,7 @@ CountersignError
 ├── InvalidInput        a field's value is wrong; carries the field
 ├── OverLimit           a rolling limit would be passed
 ├── Paused              sending to the API is paused
+├── PasskeyNeeded       it is decided on the page for passkeys, which no click replaces
 ├── LookupFailed        Slack could not say who somebody is; nothing is decided
 │   └── UnknownName     Slack knows nobody of this name
 └── IllegalTransition   a move the state table does not have (ours to fix)
@@ -81,6 +82,21 @@ class OverLimit(CountersignError):
 
 class Paused(CountersignError):
     reason = "paused"
+
+
+class PasskeyNeeded(CountersignError):
+    """The policy asks for a passkey. `purpose`, `subject` and `terms` are what the page would be opened for."""
+
+    reason = "passkey_needed"
+
+    def __init__(self, purpose: str, subject: str, terms: dict[str, str] | None = None) -> None:
+        super().__init__(
+            "This needs your passkey, and a click isn't enough. Nothing was recorded. Open it again in Slack and press"
+            " the button with the passkey."
+        )
+        self.purpose = purpose
+        self.subject = subject
+        self.terms = terms or {}
 
 
 class LookupFailed(CountersignError):

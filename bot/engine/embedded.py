@@ -10,32 +10,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Protocol
 
-
-class Queue(Protocol):
-    """Ids that are due, the longest due first, of which `at_once` may be worked on together; None = all of them."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def ids(self) -> Sequence[str]: ...
-    @property
-    def at_once(self) -> int | None: ...
-
-
-#: Names what is due, without these ids, in queues that do not wait for one another.
-Due = Callable[[Collection[str]], Awaitable[Sequence[Queue]]]
-#: Does the work of one id.
-Execute = Callable[[str], Awaitable[None]]
+from bot.engine.carried import Due, Execute, Queue, Transaction
+from bot.engine.rests import Rests
 
 log = logging.getLogger("countersign.engine")
 
 SWEEP_EVERY_S = 2.0
-_FIRST_REST_S = 1.0
-_LONGEST_REST_S = 60.0
 
 
 class Embedded:
@@ -51,13 +34,15 @@ class Embedded:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._busy: Counter[str] = Counter()  # slots in use, by queue
         self._full: set[str] = set()  # queues with more than fits in their slots
-        self._tried: Counter[str] = Counter()  # how often each was tried, and was still due
-        self._rests_until: dict[str, float] = {}
+        self._rests = Rests()
 
-    def wake(self, request_id: str) -> None:
+    async def enqueue(self, tx: Transaction, request_id: str, _queue: str) -> None:
+        """Carry it out once this transaction is durable. Its queue is found by the sweep."""
+        tx.after_commit(lambda: self.wake(request_id))
+
+    def wake(self, request_id: str = "") -> None:
         """Something became due; called after its commit. Which one, the database tells; "" where it is many."""
-        for rested in [request_id] if request_id else list(self._rests_until):
-            self._forget(rested)
+        self._rests.end(request_id)
         self._woken.set()
 
     async def run(self, due: Due, execute: Execute) -> None:
@@ -75,12 +60,10 @@ class Embedded:
 
     async def _sweep(self, due: Due, execute: Execute) -> None:
         """Start what is due and neither runs nor rests, as far as each queue takes it."""
-        now = asyncio.get_running_loop().time()
-        resting = {id_ for id_, until in self._rests_until.items() if until > now}
+        resting = self._rests.resting()
         queues = await due({*resting, *self._running})
         named = {id_ for queue in queues for id_ in queue.ids}
-        for settled in self._tried.keys() - named - resting - self._running.keys():
-            self._forget(settled)
+        self._rests.keep_only({*named, *resting, *self._running})
         self._full.clear()
         for queue in queues:
             ready = (id_ for id_ in queue.ids if id_ not in self._running and id_ not in resting)
@@ -114,14 +97,7 @@ class Embedded:
                 self._woken.set()
 
     def _rest(self, request_id: str) -> None:
-        """If it is due again within this time, then because nothing came of it: not at once, and later each time."""
-        self._tried[request_id] += 1
-        rest_s = min(_LONGEST_REST_S, _FIRST_REST_S * 2 ** (self._tried[request_id] - 1))
-        self._rests_until[request_id] = asyncio.get_running_loop().time() + rest_s
-
-    def _forget(self, request_id: str) -> None:
-        self._rests_until.pop(request_id, None)
-        self._tried.pop(request_id, None)
+        self._rests.tried(request_id)
 
     def close(self) -> None:
         """Take up nothing more. What runs goes on."""

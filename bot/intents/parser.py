@@ -17,7 +17,6 @@ from bot.intents.plain_text import Clause, Clean, clean, split
 from bot.intents.ranking import ranked
 from bot.intents.readings import (
     Context,
-    asks_for_two,
     questions,
     read_action,
     read_answer,
@@ -25,11 +24,10 @@ from bot.intents.readings import (
     read_follow_up,
     read_lookup,
     read_misspelt_verb,
-    read_plain_request,
     read_undo_or_pause,
-    read_value_request,
 )
 from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
+from bot.intents.requests import asks_for_two, read_request
 
 if TYPE_CHECKING:
     from bot.operations import Operation
@@ -86,7 +84,7 @@ def read_by_rules(
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     if not answer and not any(reading.opened or reading.kind or reading.takes_back for reading in readings):
-        request = read_plain_request(clauses, context) or read_value_request(clauses, context)
+        request = read_request(clauses, context, kinds or {})
         readings = [request] if request is not None else readings
     if not answer:
         readings = _without_second(readings, clauses)

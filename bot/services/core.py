@@ -14,7 +14,9 @@ from bot.domain.alerts import Alerting
 from bot.domain.card_details import Reveals
 from bot.domain.events import Destination
 from bot.domain.ids import Ids
+from bot.domain.passkeys import Site
 from bot.domain.people import Actor, Policy
+from bot.domain.requests import Request, State
 from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
@@ -23,6 +25,7 @@ from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
 from storage.store import Store
+from storage.transaction import Tx
 
 
 class Directory(Protocol):
@@ -55,9 +58,15 @@ class Directory(Protocol):
 
 
 class Carrier(Protocol):
-    """Wakes the executor. Losing every wake-up costs a delay, never a request."""
+    """Brings requests to an executor. Losing all that it carries costs a delay, never a request."""
 
-    def wake(self, request_id: str) -> None: ...
+    async def enqueue(self, tx: Tx, request_id: str, queue: str) -> None:
+        """Have it carried out once this transaction is durable."""
+        ...
+
+    def wake(self) -> None:
+        """Many may have become due; called after a commit."""
+        ...
 
 
 @dataclass(slots=True)
@@ -76,6 +85,11 @@ def no_crash(point: str) -> None:
 def alone() -> bool:
     """One process on its database: it does everything."""
     return True
+
+
+def queue_name(work: str, program: str) -> str:
+    """`work`: emergency, money or lookups."""
+    return f"{work}:{program}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +116,7 @@ class Core:
     destinations: tuple[Destination, ...] = ()  # of the relay
     public_url: str = ""  # where the web server is reached from outside; empty = nowhere
     reveals: Reveals = field(default_factory=Reveals)  # where the page of card details is reached
+    passkeys: Site = field(default_factory=Site)  # where the page for passkeys is reached
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     leads: Callable[[], bool] = alone  # is this the one process of several that watches?
@@ -128,6 +143,19 @@ class Core:
     def default_program(self) -> str:
         """`main` where there is one, else the first by name."""
         return "main" if "main" in self.partners else min(self.partners)
+
+    def queue_of(self, request: Request) -> str:
+        """Where the carrier has it: apart from what is more or less urgent, and from other programs."""
+        if self.kinds[request.kind].handling.is_urgent:
+            return queue_name("emergency", request.program)
+        return queue_name("lookups" if request.state is State.UNRESOLVED else "money", request.program)
+
+    async def carry_out(self, tx: Tx, request: Request) -> None:
+        """Have it carried out as soon as this transaction is durable. Of a batch it is the rows that are due."""
+        if request.is_batch:
+            tx.after_commit(self.carrier.wake)
+        else:
+            await self.carrier.enqueue(tx, request.id, self.queue_of(request))
 
     @property
     def float_kinds(self) -> frozenset[str]:

@@ -33,7 +33,16 @@ from bot.view_models.conversation import (
 )
 from bot.view_models.messages import MessageView, PlainView
 from bot.view_models.money import AddressView, FloatHistory, FloatPoint, FloatView, FundingView, RunwayView
-from bot.view_models.operators import CodeView, DelegationView, PolicyRow, PolicyView, WebhookView, WhoView
+from bot.view_models.operators import (
+    CodeView,
+    DelegationView,
+    PasskeysView,
+    PasskeyView,
+    PolicyRow,
+    PolicyView,
+    WebhookView,
+    WhoView,
+)
 from bot.view_models.requests import (
     BatchConfirmation,
     BatchView,
@@ -99,6 +108,8 @@ __all__ = [
     "Offer",
     "Offers",
     "OpenFunding",
+    "PasskeyView",
+    "PasskeysView",
     "Pausing",
     "PlainView",
     "PolicyRow",

@@ -63,6 +63,28 @@ class DelegationView:
 
 
 @dataclass(frozen=True, slots=True)
+class PasskeyView:
+    """One of one's own. `state`: active, waiting, expired (nobody confirmed it in time) or changed (by hand)."""
+
+    id: str
+    name: str
+    state: str
+    created_at: datetime
+    used_at: datetime | None
+    code: str  # to compare with whoever confirms it; empty unless it waits
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeysView:
+    """`/countersign passkey`. `others`: Slack id and number of active passkeys, for approvers and admins."""
+
+    mine: tuple[PasskeyView, ...]
+    others: tuple[tuple[str, int], ...]
+    is_set_up: bool
+    is_needed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyRow:
     kind: str
     title: str
@@ -70,6 +92,7 @@ class PolicyRow:
     tiers: tuple[tuple[Decimal, int], ...]  # (above USD, approvals)
     expires: str
     run_now: str  # the words of its checkbox for being sent at once; "" = it is offered none
+    passkey_above_usd: Decimal | None = None  # approved with a passkey above this; 0 = always, None = never
 
 
 @dataclass(frozen=True, slots=True)

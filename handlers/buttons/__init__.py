@@ -9,6 +9,7 @@ __all__ = [
     "edit",
     "open_form",
     "paging",
+    "passkey_links",
     "pause",
     "request",
     "share",

@@ -67,7 +67,8 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
         return
     found = await request_lookups.confirmation(turn.core, request_id, turn.user)
     lines = await request_lookups.in_full(turn.core, request_id, turn.user, standing)
-    await turn.client.views_update(view_id=view_id, view=approval_modals.confirmation(found, lines))
+    page = await approvals.page_to_approve(turn.core, found.view.request, turn.user, view_id)
+    await turn.client.views_update(view_id=view_id, view=approval_modals.confirmation(found, lines, page))
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:

@@ -6,14 +6,16 @@ import re
 from datetime import timedelta
 
 from bot.domain.errors import NotFound
+from bot.domain.passkeys import Purpose
 from bot.operations import Operation
 from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from bot.services.events import webhook_status
 from bot.services.overview import policy_lookups
+from bot.services.passkeys import enrolment
 from handlers.commands import otp_recipients
-from handlers.commands.lookup import Asking, LookUp
-from handlers.views import Block, alerts, help_text, replies
+from handlers.commands.lookup import Asking, LookUp, mentioned
+from handlers.views import Block, alerts, help_text, passkeys, replies
 from handlers.views.lookups import webhook
 
 _LASTS = re.compile(r"([1-9][0-9]{0,3})([hd])")
@@ -85,6 +87,43 @@ async def _webhook(asked: Asking) -> Block:
     return webhook.answer(await webhook_status.look(asked.core, asked.slack_id, asked.program))
 
 
+_HOW_PASSKEY = (
+    "Write /countersign passkey, or after it: add [NAME], name ID NAME, revoke ID, lost [@PERSON]. For example"
+    " /countersign passkey add MacBook."
+)
+
+
+async def _passkey(asked: Asking) -> Block:
+    """One's own, and who has some; `add`, `name`, `revoke` and `lost` change them."""
+    core, slack_id = asked.core, asked.slack_id
+    word, _, rest = asked.command.rest.strip().partition(" ")
+    words = rest.split()
+    match word.lower():
+        case "":
+            return passkeys.listed(await enrolment.listed(core, slack_id))
+        case "add":
+            return passkeys.message(Purpose.ADD, await enrolment.begin(core, slack_id, rest))
+        case "name" if len(words) >= 2:
+            return replies.said(await enrolment.rename(core, slack_id, words[0], " ".join(words[1:])))
+        case "revoke" if len(words) == 1:
+            return replies.said(await enrolment.revoke(core, slack_id, words[0]))
+        case "lost" if len(words) <= 1:
+            return replies.said(
+                await enrolment.lost(core, slack_id, await _person(core, rest.strip(), slack_id))
+            )
+    raise NotFound(_HOW_PASSKEY)
+
+
+async def _person(core: Core, named: str, otherwise: str) -> str:
+    """The Slack id of the one person named; `otherwise` where nobody is."""
+    if not named:
+        return otherwise
+    found = await core.directory.members([mentioned(named) or f"@{named.removeprefix('@')}"])
+    if len(found) != 1:
+        raise NotFound(f"Name one person. {_HOW_PASSKEY}")
+    return min(found)
+
+
 LOOK_UPS = (
     LookUp(
         ("countersign", "who"),
@@ -99,5 +138,11 @@ LOOK_UPS = (
         _webhook,
         "/countersign webhook",
         "where events go, and whether they can be verified",
+    ),
+    LookUp(
+        ("countersign", "passkey"),
+        _passkey,
+        "/countersign passkey [add]",
+        "your passkeys: add, name, remove, report as lost",
     ),
 )

@@ -156,7 +156,10 @@ async def confirm(
     if again:
         reread = ("Rows were left out while you were reading: read the list again from its first row.",)
         shown = replace(shown, found=replace(shown.found, changed=(*reread, *shown.found.changed)))
-    await turn.client.views_update(view_id=view_id, view=views.confirmation(shown, read))
+    page_link = None
+    if views.all_read(shown, read):
+        page_link = await approvals.page_to_approve(turn.core, shown.found.view.request, turn.user, view_id)
+    await turn.client.views_update(view_id=view_id, view=views.confirmation(shown, read, page_link))
 
 
 async def rows(turn: Turn, request_id: str, version: int) -> None:

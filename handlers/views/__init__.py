@@ -13,6 +13,7 @@ __all__ = [
     "home",
     "ids",
     "lookups",
+    "passkeys",
     "plain",
     "replies",
     "request_links",

@@ -16,6 +16,7 @@ from bot.domain.errors import (
     NotAllowed,
     NotFound,
     OverLimit,
+    PasskeyNeeded,
     Paused,
     Stale,
 )
@@ -31,6 +32,7 @@ _SAID_AS_THEY_ARE: Final = (
     NotAllowed,
     NotFound,
     OverLimit,
+    PasskeyNeeded,
     Paused,
     Stale,
 )

@@ -43,7 +43,11 @@ def _delegation(found: DelegationView) -> str:
 
 
 def _needed(row: PolicyRow) -> str:
-    return "; ".join([str(row.approvals), *(f"{n} above {format_usd(above)}" for above, n in row.tiers)])
+    numbers = [str(row.approvals), *(f"{n} above {format_usd(above)}" for above, n in row.tiers)]
+    if row.passkey_above_usd is not None:
+        above = row.passkey_above_usd
+        numbers.append(f"with a passkey above {format_usd(above)}" if above else "with a passkey")
+    return "; ".join(numbers)
 
 
 def _able(found: WhoView, person: str) -> str:

@@ -21,6 +21,9 @@ CANCEL: Final = "request:cancel"
 # Under a link to card details; its value is the request's id.
 NEW_LINK: Final = "reveal:new_link"
 
+# Opens the page for passkeys; its address is a one-time link.
+PASSKEY_PAGE: Final = "passkey:page"
+
 # Buttons of an alert; their value is its id.
 ALERT_ACK: Final = "alert:ack"
 ALERT_SNOOZE: Final = "alert:snooze"

@@ -28,10 +28,16 @@ class Malformed(ValueError):
     """The bytes are not JSON (NaN, Infinity, a BOM and an empty body included)."""
 
 
+class OutOfRange(Malformed):
+    """The bytes are JSON with a number that no amount, count or id needs."""
+
+
 def decode(raw: bytes) -> Any:
     """Decode a body; raises Malformed."""
     try:
         return _DECODER.decode(raw)
+    except msgspec.ValidationError as error:  # of a number: nothing else is validated here
+        raise OutOfRange(str(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError, ArithmeticError) as error:
         raise Malformed(str(error)) from error
 

@@ -14,13 +14,16 @@ from bot.domain.cards import DELETED, CardEntry, NamedBy, label
 from storage import tables as t
 from storage.cards import card_counts, card_words
 from storage.cards.card_words import holder_key
+from storage.columns import json_text
 from storage.transaction import Tx
 from storage.upsert import upsert
+from storage.vault import length_prefixed
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
 # A text that fits more cards than these is too short to name one: not all of them are looked at.
 MOST_MEANT = 200
 _LOOKED_AT = 250
+_LABEL = "row_mac"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ async def put_many(
             "balance_at": entry.balance_at,
             "seen_at": read_at or tx.now,
             "gone_at": None,
+            "mac": tx.vault.mac(_LABEL, _label_bytes(tx, program, entry)),
         }
         for entry in cards
         if entry.id not in shown_since
@@ -79,6 +83,32 @@ async def _seen_after(tx: Tx, ids: Collection[str], moment: datetime) -> set[str
 async def get(tx: Tx, card_id: str) -> CardEntry | None:
     row = (await tx.run(select(*_COLUMNS).where(t.card.c.id == card_id))).one_or_none()
     return None if row is None else _entry(row)
+
+
+async def signed_reference(tx: Tx, card_id: str) -> str | None:
+    """The reference of a card; None where the card is not as it was last read from the API."""
+    row = (await tx.run(select(*_COLUMNS, t.card.c.mac).where(t.card.c.id == card_id))).one_or_none()
+    return row.partner_ref if row is not None and _is_as_read(tx, row) else None
+
+
+async def are_as_read(tx: Tx) -> bool:
+    """Is every card who the API said it is?"""
+    rows = (await tx.run(select(*_COLUMNS, t.card.c.mac))).all()
+    return not [row.id for row in rows if not _is_as_read(tx, row)]
+
+
+def _is_as_read(tx: Tx, row: Row[Any]) -> bool:
+    entry = CardEntry(**{name: getattr(row, name) for name in CardEntry.__slots__})
+    data = _label_bytes(tx, entry.program, entry)
+    return row.mac is not None and tx.vault.check_mac(_LABEL, data, row.mac)
+
+
+def _label_bytes(tx: Tx, program: str, entry: CardEntry) -> bytes:
+    """Who the card is: what people know it by, and whose codes it gets."""
+    parts = ("card", tx.vault.instance, entry.id, program, entry.holder)
+    return length_prefixed(
+        *(part.encode() for part in parts), json_text([entry.last4, entry.partner_ref]).encode()
+    )
 
 
 async def match(tx: Tx, text: str, by: NamedBy | None = None) -> list[CardEntry]:

@@ -7,37 +7,44 @@ from collections import Counter
 from sqlalchemy import delete, select
 
 from storage import tables as t
+from storage.protection import CODE_RECIPIENT, signed_rows
 from storage.transaction import Tx
 from storage.upsert import upsert
 
 
 async def person_of(tx: Tx, partner_ref: str) -> str | None:
-    """The Slack id of the person, or None where nobody is named."""
-    asked = select(t.person_card.c.slack_id).where(t.person_card.c.partner_ref == partner_ref)
-    return (await tx.run(asked)).scalar_one_or_none()
+    """The Slack id of the person; None where nobody is named, or the row is not as we left it."""
+    asked = select(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
+    row = (await tx.run(asked)).mappings().one_or_none()
+    if row is None or not await signed_rows.is_ours(tx, CODE_RECIPIENT, partner_ref, row):
+        return None
+    return str(row["slack_id"])
 
 
 async def all(tx: Tx) -> list[tuple[str, str]]:  # noqa: A001  read as `person_cards.all`
-    """Every reference with the Slack id of its person."""
-    asked = select(t.person_card.c.partner_ref, t.person_card.c.slack_id)
-    rows = (await tx.run(asked.order_by(t.person_card.c.partner_ref))).all()
-    return [(row.partner_ref, row.slack_id) for row in rows]
+    """Every reference with the Slack id of its person; rows that are not as we left them are left out."""
+    rows = (await tx.run(select(t.person_card).order_by(t.person_card.c.partner_ref))).mappings().all()
+    return [(row["partner_ref"], row["slack_id"]) for row in await signed_rows.ours(tx, CODE_RECIPIENT, rows)]
 
 
 async def put(tx: Tx, partner_ref: str, slack_id: str) -> None:
+    """Whoever it was before: what is stored, and was changed by somebody else, counts for nothing anyway."""
     await upsert(
         tx, t.person_card, [{"partner_ref": partner_ref, "slack_id": slack_id}], key=("partner_ref",)
     )
+    await signed_rows.sign(tx, CODE_RECIPIENT, partner_ref)
 
 
 async def drop(tx: Tx, partner_ref: str) -> bool:
     """False when nobody was named."""
     mine = delete(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
-    return bool((await tx.run(mine)).rowcount)
+    was_named = bool((await tx.run(mine)).rowcount)
+    await signed_rows.sign(tx, CODE_RECIPIENT, partner_ref)
+    return was_named
 
 
 async def refs(tx: Tx) -> dict[str, str]:
     """The one `partner_ref` of each Slack id; people with several are left out."""
-    rows = (await tx.run(select(t.person_card.c.slack_id, t.person_card.c.partner_ref))).all()
-    count = Counter(row.slack_id for row in rows)
-    return {row.slack_id: row.partner_ref for row in rows if count[row.slack_id] == 1}
+    rows = await all(tx)
+    count = Counter(slack_id for _, slack_id in rows)
+    return {slack_id: partner_ref for partner_ref, slack_id in rows if count[slack_id] == 1}

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, delete, or_, select
 
 from storage import tables as t
+from storage.protection import MUTE, signed_rows
 from storage.transaction import Tx
 from storage.upsert import upsert
 
@@ -33,16 +34,21 @@ async def put(tx: Tx, *, name: str, kind: str, about: str, by: str, until: datet
     rule = {"kind": kind, "about": about}
     row = {"name": name, "rule": rule, "by": by, "since": tx.now, "until": until}
     await upsert(tx, t.mute, [row], key=("name",))
+    await signed_rows.sign(tx, MUTE, name)
 
 
 async def drop(tx: Tx, name: str) -> bool:
     """End the rule; False when there is none of this name."""
-    return bool((await tx.run(delete(t.mute).where(t.mute.c.name == name))).rowcount)
+    was_there = bool((await tx.run(delete(t.mute).where(t.mute.c.name == name))).rowcount)
+    await signed_rows.sign(tx, MUTE, name)
+    return was_there
 
 
 async def in_force(tx: Tx) -> list[Mute]:
+    """The rules that silence alerts now; one that is not as we left it silences nothing."""
     asked = select(t.mute).where(_now(tx)).order_by(t.mute.c.name)
-    return [_mute(row._mapping) for row in (await tx.run(asked)).all()]
+    found = (await tx.run(asked)).mappings().all()
+    return [_mute(row) for row in await signed_rows.ours(tx, MUTE, found)]
 
 
 def _now(tx: Tx) -> ColumnElement[bool]:

@@ -1,16 +1,23 @@
-"""People, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
+"""People and their passkeys, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
 
+from storage.operators.passkey_links import PasskeyLink
+from storage.operators.passkeys import Key, Passkey
 from storage.operators.pauses import Pause
 from storage.operators.safe_mode import OrphanDebit, SafeMode
 from storage.operators.stops import Stopped
 
 __all__ = [
+    "Key",
     "OrphanDebit",
+    "Passkey",
+    "PasskeyLink",
     "Pause",
     "SafeMode",
     "Stopped",
     "held_endpoints",
     "leases",
+    "passkey_links",
+    "passkeys",
     "pauses",
     "people",
     "programs",

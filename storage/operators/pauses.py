@@ -1,4 +1,8 @@
-"""Who stopped sending to a program, since when and why. Ended by deleting the row; the audit keeps both."""
+"""Who stopped sending to a program, since when and why. Ended by deleting the row; the audit keeps both.
+
+Rows are signed, and so is that there is none. Where what is stored is not as we left it, sending stays stopped until
+two people resume it: whoever can write to the database can stop the bot, and cannot let it go on.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,14 @@ from datetime import datetime
 from sqlalchemy import bindparam, delete, select
 
 from storage import tables as t
+from storage.protection import PAUSE, RowRead, signed_rows
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
 _OF = select(t.pause).where(t.pause.c.program == bindparam("program"))
 _LOCKED = select(t.program.c.name).where(t.program.c.name == bindparam("program"))
+_BY, _BY_NAME = "system:storage", "Countersign"
+_REASON = "what is stored of a pause was changed outside Countersign"
 _SHARED, _ALONE = _LOCKED.with_for_update(read=True), _LOCKED.with_for_update()
 
 
@@ -31,25 +38,44 @@ async def put(tx: Tx, program: str, *, by: str, by_name: str, reason: str) -> bo
     """False when it is paused already, by whomever; that pause then stands."""
     await _lock(tx, program, shared=False)
     row = {"program": program, "by": by, "by_name": by_name, "reason": reason, "since": tx.now}
-    return await insert_new(tx, t.pause, row)
+    is_new = await insert_new(tx, t.pause, row)
+    if is_new:
+        await signed_rows.sign(tx, PAUSE, program)
+    return is_new
 
 
 async def of(tx: Tx, program: str) -> Pause | None:
     """The pause in force. Where the caller writes, none begins before its transaction ends."""
     if tx.writes:
         await _lock(tx, program, shared=True)
-    row = (await tx.run(_OF, {"program": program})).one_or_none()
-    return None if row is None else Pause(**row._mapping)
+    row = (await tx.run(_OF, {"program": program})).mappings().one_or_none()
+    if await is_as_left(tx, program, row):
+        return None if row is None else Pause(**row)
+    return Pause(program, _BY, _BY_NAME, _REASON, tx.now if row is None else row["since"])
+
+
+async def is_as_left(tx: Tx, program: str, row: RowRead | None) -> bool:
+    """Is the row, or that there is none, signed by us? For a program that there is, one of both always is."""
+    if not await signed_rows.is_ours(tx, PAUSE, program, row):
+        return False
+    if row is not None or await signed_rows.is_signed(tx, PAUSE, program):
+        return True
+    return (await tx.run(_LOCKED, {"program": program})).one_or_none() is None
 
 
 async def all(tx: Tx) -> list[Pause]:  # noqa: A001  read as `pauses.all`
-    rows = (await tx.run(select(t.pause).order_by(t.pause.c.program))).all()
-    return [Pause(**row._mapping) for row in rows]
+    """Those in force, by program."""
+    known = (await tx.run(select(t.program.c.name).union(select(t.pause.c.program)))).scalars()
+    found = [await of(tx, program) for program in sorted(known)]
+    return [pause for pause in found if pause is not None]
 
 
 async def drop(tx: Tx, program: str) -> bool:
     """False when it was not paused."""
-    return bool((await tx.run(delete(t.pause).where(t.pause.c.program == program))).rowcount)
+    before = await of(tx, program)
+    await tx.run(delete(t.pause).where(t.pause.c.program == program))
+    await signed_rows.sign(tx, PAUSE, program)
+    return before is not None
 
 
 async def _lock(tx: Tx, program: str, *, shared: bool) -> None:

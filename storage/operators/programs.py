@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from bot.domain.errors import NotFound
 from bot.partner.secret import Secret
 from storage import tables as t
+from storage.protection import PAUSE, PROGRAM, signed_rows
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx
 
@@ -51,22 +52,38 @@ _BY_NAME = select(*_COLUMNS).where(t.program.c.name == bindparam("name"))
 _ALL = select(*_COLUMNS).order_by(t.program.c.name)
 
 
-async def put(tx: Tx, name: str, *, base_url: str, key: Secret) -> Program:
-    """Make a program, or give it a new key and address. The key's version moves on with each key."""
+async def put(
+    tx: Tx, name: str, *, base_url: str, key: Secret, whatever_was_changed: bool = False
+) -> Program:
+    """Make a program, or give it a new key and address. The key's version moves on with each key.
+
+    `whatever_was_changed`: take what is stored of it as it is from now on, also where somebody else wrote it.
+    """
     old = await get(tx, name)
     version = 1 if old is None else old.key_version + 1
     values = {
         "base_url": base_url,
-        "sealed_key": tx.vault.seal(key.reveal().encode(), PROGRAM_KEY.ref(name, version)),
+        "sealed_key": tx.vault.seal(key.reveal().encode(), PROGRAM_KEY.ref(name, version, base_url)),
         "key_version": version,
         "key_prefix": key.reveal()[:_PREFIX_LENGTH],
         "updated_at": tx.now,
     }
     if old is None:
         await tx.run(insert(t.program).values(name=name, created_at=tx.now, **values))
+        await signed_rows.sign(tx, PROGRAM, name)
+        # That there is no pause is signed as well, so that one cannot be taken away together with its signature.
+        await signed_rows.sign(tx, PAUSE, name)
     else:
         await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+    if whatever_was_changed:
+        await signed_rows.sign(tx, PROGRAM, name)
     return await _known(tx, name)
+
+
+async def is_as_left(tx: Tx, name: str) -> bool:
+    """Is what decides whether anything is sent to it as we left it: its account, and whether it is for drafts only?"""
+    row = (await tx.run(select(t.program).where(t.program.c.name == name))).mappings().one_or_none()
+    return await signed_rows.is_ours(tx, PROGRAM, name, row)
 
 
 async def get(tx: Tx, name: str) -> Program | None:
@@ -80,12 +97,17 @@ async def all(tx: Tx) -> list[Program]:  # noqa: A001  read as `programs.all`
 
 
 async def key(tx: Tx, name: str) -> Secret:
-    """Raises `NotFound` for an unknown program, `CannotOpen` when the stored key was tampered with."""
+    """The key, for the address that it was set for.
+
+    Raises `NotFound` for an unknown program, `CannotOpen` when the stored key or its address was changed.
+    """
     p = t.program.c
-    row = (await tx.run(select(p.sealed_key, p.key_version).where(p.name == name))).one_or_none()
+    asked = select(p.sealed_key, p.key_version, p.base_url).where(p.name == name)
+    row = (await tx.run(asked)).one_or_none()
     if row is None:
         raise _unknown(name)
-    return Secret(tx.vault.open(row.sealed_key, PROGRAM_KEY.ref(name, row.key_version)).decode())
+    ref = PROGRAM_KEY.ref(name, row.key_version, row.base_url)
+    return Secret(tx.vault.open(row.sealed_key, ref).decode())
 
 
 async def count_requests(tx: Tx, name: str) -> int:
@@ -98,14 +120,19 @@ async def remove(tx: Tx, name: str) -> Program:
     """Remove a program for which there are no requests, and its key; returns what it was. Raises `NotFound`."""
     removed = await _known(tx, name)
     await tx.run(delete(t.program).where(t.program.c.name == name))
+    await signed_rows.sign(tx, PROGRAM, name)
     return removed
 
 
 async def learn_partner_id(tx: Tx, name: str, partner_id: str) -> bool:
     """Tie a program to the account its key belongs to; False when it is tied to another one."""
+    known = await get(tx, name)
+    if known is None or known.partner_id is not None:
+        return known is not None and known.partner_id == partner_id
     p = t.program.c
-    same = (p.name == name, or_(p.partner_id.is_(None), p.partner_id == partner_id))
-    return bool((await tx.run(update(t.program).where(*same).values(partner_id=partner_id))).rowcount)
+    first = update(t.program).where(p.name == name, p.partner_id.is_(None)).values(partner_id=partner_id)
+    async with signed_rows.changing(tx, PROGRAM, name):
+        return bool((await tx.run(first)).rowcount)
 
 
 async def pause(tx: Tx, name: str, reason: str) -> bool:
@@ -127,7 +154,8 @@ async def begin_drafts(tx: Tx, name: str) -> bool:
     if known is None or known.is_draft_only:
         return False
     values = {"drafts_since": tx.now, "drafts_until": None}
-    await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+    async with signed_rows.changing(tx, PROGRAM, name):
+        await tx.run(update(t.program).where(t.program.c.name == name).values(values))
     return True
 
 
@@ -135,7 +163,8 @@ async def end_drafts(tx: Tx, name: str) -> bool:
     """Send again what is approved from now on; False when that is so already."""
     p = t.program.c
     drafting = update(t.program).where(p.name == name, p.drafts_since.is_not(None), p.drafts_until.is_(None))
-    return bool((await tx.run(drafting.values(drafts_until=tx.now))).rowcount)
+    async with signed_rows.changing(tx, PROGRAM, name):
+        return bool((await tx.run(drafting.values(drafts_until=tx.now))).rowcount)
 
 
 async def _known(tx: Tx, name: str) -> Program:

@@ -1,6 +1,7 @@
 """One-time links to card details: one row for each approved request, and of its token only the digest.
 
-A newer link takes the place of the one before, so at most one is alive; spending it is one UPDATE.
+A newer link takes the place of the one before, so at most one is alive; spending it is one UPDATE. The rows are
+signed: one that is not as we left it is none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from sqlalchemy import Update, insert, select, update
 
 from storage import tables as t
+from storage.protection import DETAILS_LINK, signed_rows
 from storage.transaction import Tx
 
 _ALIVE = ("owed", "sent")
@@ -45,6 +47,7 @@ async def grant(tx: Tx, request_id: str, valid_until: datetime) -> None:
     """Links may be made for this request until then."""
     row = {"request_id": request_id, "state": "owed", "valid_until": valid_until, "links": 0}
     await tx.run(insert(t.card_reveal).values(**row, token_digest=None, expires_at=None, spent_at=None))
+    await signed_rows.sign(tx, DETAILS_LINK, request_id)
 
 
 async def get(tx: Tx, request_id: str) -> Reveal | None:
@@ -56,9 +59,12 @@ async def of_token(tx: Tx, digest: str) -> Reveal | None:
     return await _one(tx, t.card_reveal.c.token_digest == digest)
 
 
-async def _one(tx: Tx, condition: Any) -> Reveal | None:
-    row = (await tx.run(select(*_COLUMNS).where(condition))).one_or_none()
-    return None if row is None else Reveal(**row._mapping)
+async def _one(tx: Tx, condition: Any, *, lock: bool = False) -> Reveal | None:
+    asked = select(*_COLUMNS).where(condition)
+    row = (await tx.run(asked.with_for_update() if lock else asked)).mappings().one_or_none()
+    if row is None or not await signed_rows.is_ours(tx, DETAILS_LINK, row["request_id"], row):
+        return None
+    return Reveal(**row)
 
 
 async def make_link(tx: Tx, request_id: str, digest: str, expires_at: datetime) -> Reveal | None:
@@ -68,7 +74,7 @@ async def make_link(tx: Tx, request_id: str, digest: str, expires_at: datetime) 
         r.request_id == request_id, r.state.in_(_ALIVE), r.valid_until > tx.now
     )
     made = {"token_digest": digest, "expires_at": expires_at, "spent_at": None, "links": r.links + 1}
-    return await _changed(tx, mine.values(**made))
+    return await _changed(tx, request_id, mine.values(**made))
 
 
 async def spend(tx: Tx, digest: str) -> Reveal | None:
@@ -77,21 +83,22 @@ async def spend(tx: Tx, digest: str) -> Reveal | None:
     mine = update(t.card_reveal).where(
         r.token_digest == digest, r.spent_at.is_(None), r.expires_at > tx.now, r.state.in_(_ALIVE)
     )
-    return await _changed(tx, mine.values(spent_at=tx.now))
+    return await _changed(tx, await _of_digest(tx, digest), mine.values(spent_at=tx.now))
 
 
 async def mark_sent(tx: Tx, request_id: str) -> Reveal | None:
     """A link reached the person; None when that was known, or it has been opened already."""
     r = t.card_reveal.c
     mine = update(t.card_reveal).where(r.request_id == request_id, r.state.in_(_ALIVE))
-    return await _changed(tx, mine.values(state="sent"))
+    return await _changed(tx, request_id, mine.values(state="sent"))
 
 
 async def mark_opened(tx: Tx, digest: str) -> Reveal | None:
     """Details are given for this spent link; None when a newer link took its place meanwhile."""
     r = t.card_reveal.c
     mine = update(t.card_reveal).where(r.token_digest == digest, r.state.in_(_ALIVE))
-    return await _changed(tx, mine.where(r.spent_at.is_not(None)).values(state="opened"))
+    opened = mine.where(r.spent_at.is_not(None)).values(state="opened")
+    return await _changed(tx, await _of_digest(tx, digest), opened)
 
 
 async def expired(tx: Tx, before: datetime) -> list[str]:
@@ -105,9 +112,20 @@ async def end(tx: Tx, request_id: str) -> Reveal | None:
     """No link of it works any more; None when it had ended."""
     r = t.card_reveal.c
     mine = update(t.card_reveal).where(r.request_id == request_id, r.state.in_(_ALIVE))
-    return await _changed(tx, mine.values(state="over"))
+    return await _changed(tx, request_id, mine.values(state="over"))
 
 
-async def _changed(tx: Tx, statement: Update) -> Reveal | None:
+async def _of_digest(tx: Tx, digest: str) -> str | None:
+    asked = select(t.card_reveal.c.request_id).where(t.card_reveal.c.token_digest == digest)
+    return (await tx.run(asked)).scalar_one_or_none()
+
+
+async def _changed(tx: Tx, request_id: str | None, statement: Update) -> Reveal | None:
+    """Nothing is changed of a row that is not as we left it."""
+    if request_id is None or await _one(tx, t.card_reveal.c.request_id == request_id, lock=True) is None:
+        return None
     row = (await tx.run(statement.returning(*_COLUMNS))).one_or_none()
-    return None if row is None else Reveal(**row._mapping)
+    if row is None:
+        return None
+    await signed_rows.sign(tx, DETAILS_LINK, request_id)
+    return Reveal(**row._mapping)

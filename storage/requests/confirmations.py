@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import select, update
 
 from storage import tables as t
+from storage.protection import CONSENT, signed_rows
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
@@ -54,12 +55,19 @@ async def ask(
         "expires_at": expires_at,
         "state": "open",
     }
-    return Consent(**row) if await insert_new(tx, t.consent, row) else None
+    if not await insert_new(tx, t.consent, row):
+        return None
+    await signed_rows.sign(tx, CONSENT, consent_id)
+    return Consent(**row)
 
 
 async def get(tx: Tx, consent_id: str) -> Consent | None:
+    """Raises `ChangedOutside` for one that is not as we left it: who asked, for what and until when."""
     row = (await tx.run(select(t.consent).where(t.consent.c.id == consent_id))).one_or_none()
-    return None if row is None else Consent(**row._mapping)
+    if row is None:
+        return None
+    await signed_rows.require(tx, CONSENT, consent_id)
+    return Consent(**row._mapping)
 
 
 async def open_one(tx: Tx, kind: str, subject: str) -> Consent | None:
@@ -70,14 +78,27 @@ async def open_one(tx: Tx, kind: str, subject: str) -> Consent | None:
 
 
 async def end(tx: Tx, consent_id: str, state: str, *, by: str | None = None) -> bool:
-    """Give, decline or let expire what is open; False when somebody was quicker."""
+    """Give, decline or let expire what is open; False when somebody was quicker.
+
+    Raises `ChangedOutside` where something is to be given that is not as we left it.
+    """
     mine = update(t.consent).where(t.consent.c.id == consent_id, t.consent.c.state == "open")
     values = {"state": state, "answered_by": by, "answered_at": tx.now}
-    return bool((await tx.run(mine.values(values))).rowcount)
+    if state == "given":
+        await signed_rows.require(tx, CONSENT, consent_id)
+    ended = bool((await tx.run(mine.values(values))).rowcount)
+    if ended:
+        await signed_rows.sign(tx, CONSENT, consent_id)
+    return ended
 
 
 async def overdue(tx: Tx) -> list[Consent]:
-    """Open ones whose time is over."""
+    """Open ones whose time is over, and those that are not as we left them: nobody can answer these."""
     c = t.consent.c
-    asked = select(t.consent).where(c.state == "open", c.expires_at <= tx.now).order_by(c.asked_at, c.id)
-    return [Consent(**row._mapping) for row in (await tx.run(asked)).all()]
+    asked = select(t.consent).where(c.state == "open").order_by(c.asked_at, c.id)
+    rows = (await tx.run(asked)).mappings().all()
+    return [
+        Consent(**row)
+        for row in rows
+        if row["expires_at"] <= tx.now or not await signed_rows.is_ours(tx, CONSENT, row["id"], row)
+    ]

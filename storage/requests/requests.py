@@ -126,6 +126,14 @@ async def frozen(tx: Tx, request_id: str) -> Frozen:
     return Frozen(private, tx.vault.open(row.sealed_body, REQUEST_BODY.ref(request_id)))
 
 
+async def bodies_of_rows(tx: Tx, parent_id: str) -> dict[str, bytes]:
+    """The frozen body of each row of a batch that still has one, by its id. Raises `CannotOpen`."""
+    row = t.request.c
+    asked = select(row.id, row.sealed_body).where(row.parent_id == parent_id, row.sealed_body.is_not(None))
+    found = (await tx.run(asked)).all()
+    return {each.id: tx.vault.open(each.sealed_body, REQUEST_BODY.ref(each.id)) for each in found}
+
+
 async def move(tx: Tx, request: Request, event: Event, **changes: Any) -> Request:
     """Take `event`: state and version move on, with `changes` (fields of `Request`).
 
@@ -543,12 +551,10 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
 
 
 async def doubt_all(tx: Tx) -> None:
-    """Nobody knows any more what became of those that are open: a refusal proves nothing, and approvals are void."""
+    """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing."""
     r = t.request.c
     is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
     await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
-    under_way = r.state == State.EXECUTING
-    await tx.run(update(t.request).where(under_way, r.valid_until > tx.now).values(valid_until=tx.now))
 
 
 async def with_approvals(tx: Tx, *, older_than: datetime, limit: int) -> list[Request]:

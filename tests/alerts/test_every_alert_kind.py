@@ -683,6 +683,7 @@ async def test_copies_that_nobody_takes_for_a_day_are_one_alert_that_ends_with_s
 # Nothing is left out
 
 ELSEWHERE = {
+    "changed_outside": ("tests/services/test_changed_tables.py", "changed_outside"),
     "code_person": ("tests/alerts/test_event_alerts.py", "One-time codes of emp-1042 go to"),
     "consent": ("tests/handlers/test_people_commands.py", "asks to resume sending to main"),
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
@@ -694,6 +695,7 @@ ELSEWHERE = {
     "stopped": ("tests/alerts/test_stopped_purchases.py", "Stopped"),
     "message_failed": ("tests/services/test_outbox_delivery.py", "plain About request"),
     "messages_wait": ("tests/services/test_waiting_messages.py", "messages_wait"),
+    "rows_signed": ("tests/services/test_changed_tables.py", "rows_signed"),
     "slack_access": ("tests/integration/test_app.py", "slack_access"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),

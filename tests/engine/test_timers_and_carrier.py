@@ -15,7 +15,8 @@ import pytest
 from freezegun import freeze_time
 from freezegun.api import FrozenDateTimeFactory, StepTickTimeFactory, TickingDateTimeFactory
 
-from bot.engine.embedded import Due, Embedded, Execute
+from bot.engine.carried import Due, Execute
+from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
 
 

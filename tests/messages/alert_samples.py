@@ -137,12 +137,29 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "pause": "Bob Tanaka paused it: the API key may have been stolen.",
         "until": NOW + timedelta(hours=4),
     },
+    ("changed_outside", ""): {"what": "who gets one-time codes"},
+    ("rows_signed", ""): {"rows": 14},
     ("consent", "drafts_off"): {"who": "Carol Reyes", "until": NOW + timedelta(hours=4)},
     ("consent", "code_person"): {
         "holders": "It is the reference of SOFIA MARCHETTI ••5601, DANIEL OKAFOR ••6994.",
         "person": "U0DAN",
         "until": NOW + timedelta(hours=4),
     },
+    ("consent", "passkey_add"): {
+        "which": "Two people confirm this, as an earlier passkey is gone. ",
+        "name": "MacBook",
+        "code": "K7F-2QX",
+        "until": NOW + timedelta(hours=24),
+    },
+    ("consent", "passkey_lost"): {
+        "who": "Carol Reyes",
+        "name": "Bob Tanaka",
+        "person": "U0BOB",
+        "until": NOW + timedelta(hours=24),
+    },
+    ("passkey", "removed"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
+    ("passkey", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
     ("handover", ""): {
         "note_and_what_is_open": "R-7K3M waits for an approval.\nFunding in review: 800.00 USDC."
     },

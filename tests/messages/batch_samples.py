@@ -17,6 +17,7 @@ from bot.domain.error_messages import MESSAGES
 from bot.domain.money import format_usd
 from bot.domain.requests import DecisionKind, Problem, Request, State, ending_text
 from bot.operations import urgency
+from bot.partner.secret import Secret
 from bot.services.requests import batch_reading, batch_summary
 from handlers.views import replies
 from handlers.views.requests import batch, request_card
@@ -130,6 +131,9 @@ def lists() -> Iterator[Sample]:
     last = p.BatchConfirmation(found, rows(), 2)
     read = batch.Read(found.view.request.digest, 1)
     yield "Confirmation, last page", batch.confirmation(last, read)
+    if batch.all_read(last, read):
+        page = Secret("https://countersign.example.com/passkey#one-time-token")
+        yield "Confirmation with a passkey, last page", batch.confirmation(last, read, page)
     pending = a_list(State.PENDING, rows())
     yield "Rows before the approval", batch.rows(pending, viewer="U0ALICE")
     yield "Leaving rows out", batch.leave_out_form(pending)

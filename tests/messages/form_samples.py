@@ -13,6 +13,7 @@ from bot.domain.cards import CardEntry
 from bot.domain.people import draft_only
 from bot.domain.requests import DecisionKind, State
 from bot.operations import Operation
+from bot.partner.secret import Secret
 from handlers.views.requests import approval_modals, forms
 from tests.messages.request_samples import CARD, REASON, Sample, a_freeze, a_top_up, decided, view_of
 
@@ -212,6 +213,8 @@ def confirmations() -> Iterator[Sample]:
     yield "Confirmation while sending is paused", approval_modals.confirmation(paused)
     draft = view_of(a_top_up(), draft_only=True, paused=draft_only.sentence("main"))
     yield "Confirmation, draft only", approval_modals.confirmation(replace(found, view=draft))
+    page = Secret("https://countersign.example.com/passkey#one-time-token")
+    yield "Confirmation with a passkey", approval_modals.confirmation(found, passkey=page)
     yield "Confirmation behind another request", approval_modals.confirmation(replace(found, waits=True))
     unread = replace(found, facts_read=False, last_read=_READ)
     yield "Confirmation, not read", approval_modals.confirmation(unread)

@@ -12,6 +12,7 @@ import bot.view_models as p
 from bot import operations
 from bot.domain import errors as domain
 from bot.domain.alerts import decline_alerts
+from bot.domain.passkeys import Purpose
 from bot.domain.people import draft_only
 from bot.domain.requests import State
 from bot.domain.time import Period
@@ -20,7 +21,7 @@ from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from bot.partner.secret import Secret
 from handlers.commands.all_lookups import LOOK_UPS
-from handlers.views import alerts, error_messages, help_text, plain, replies
+from handlers.views import alerts, error_messages, help_text, passkeys, plain, replies
 from handlers.views.lookups import exports, float_and_ledger, otp_recipients, status, webhook
 from tests.handlers.sample_requests import NOW
 from tests.messages.alert_samples import raised
@@ -70,7 +71,13 @@ def helps() -> Iterator[Sample]:
     people = (("@everyone-in-finance",), ("@card-approvers",), ("@card-admins",))
     rows = tuple(
         p.PolicyRow(
-            kind, cls.title, 1, ((Decimal(500), 2),) if cls.moves_money else (), "8 h", cls.handling.run_now
+            kind,
+            cls.title,
+            1,
+            ((Decimal(500), 2),) if cls.moves_money else (),
+            "8 h",
+            cls.handling.run_now,
+            Decimal(500) if cls.moves_money else Decimal(0) if kind == "card_close" else None,
         )
         for kind, cls in operations.kinds().items()
     )
@@ -153,6 +160,24 @@ def looks() -> Iterator[Sample]:
     trouble = "Your card provider cannot be reached just now."
     yield "Export, stopped", exports.stopped("transactions", 1, trouble)
     yield "Export, stopped before the first file", exports.stopped("transactions", 0, trouble)
+
+
+def passkey_views() -> Iterator[Sample]:
+    """Passkeys: who has which, and the buttons that lead to their page."""
+    page = Secret("https://countersign.example.com/passkey#one-time-token")
+    mine = (
+        p.PasskeyView("K-7K3MQX", "MacBook", "active", NOW, NOW - timedelta(hours=3), ""),
+        p.PasskeyView("K-2ZQC4T", "Phone", "waiting", NOW, None, "K7F-2QX"),
+        p.PasskeyView("K-9HWB6R", "Old key", "expired", NOW, None, ""),
+        p.PasskeyView("K-4TBCXN", "Tablet", "changed", NOW, None, ""),
+    )
+    found = p.PasskeysView(mine, (("U0CAROL", 1), ("U0DORA", 0)), is_set_up=True, is_needed=True)
+    yield "/countersign passkey", passkeys.listed(found)
+    none = p.PasskeysView((), (), is_set_up=False, is_needed=False)
+    yield "/countersign passkey, none and not set up", passkeys.listed(none)
+    yield "/countersign passkey add", passkeys.message(Purpose.ADD, page)
+    yield "Confirm, with a passkey", passkeys.message(Purpose.CONSENT, page)
+    yield "Resolve, with a passkey", passkeys.window("Resolve the outcome", Purpose.RESOLVE, page)
 
 
 def clicks() -> Iterator[Sample]:

@@ -60,7 +60,10 @@ class Description:
             return
         allowed = found["responses"]
         assert str(status) in allowed, f"{method} {path} answered {status}, which is not described"
-        schema = allowed[str(status)]["content"]["application/json"]["schema"]
+        answer = allowed[str(status)]
+        if "$ref" in answer:
+            answer = self._document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+        schema = answer["content"]["application/json"]["schema"]
         whole = {**_strict(schema), "components": _strict(self._document["components"])}
         jsonschema.Draft202012Validator(whole).validate(body)
 

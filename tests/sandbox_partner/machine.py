@@ -111,7 +111,7 @@ class Machine(RuleBasedStateMachine):
     @rule(key=KEYS)
     def order(self, key: str) -> None:
         body = {
-            "card_holder_name": "Ada", "phone_country_code": 49, "phone": "15123456", "email": "a@b.de",
+            "card_holder_name": "Ada", "phone_country_code": 49, "phone": "15123456789", "email": "a@b.de",
         }  # fmt: skip
         answer = self.call("/cards", body, key)
         if answer.status == 201:

@@ -48,7 +48,7 @@ async def test_a_limit_cannot_be_removed_zero_or_unheard_of(api: Api, body: Any)
     ("path", "body"),
     [
         ("limits", {"daily_limit": 5}),
-        ("phone", {"phone_country_code": 49, "phone": "15123456"}),
+        ("phone", {"phone_country_code": 49, "phone": "15123456789"}),
         ("3ds", {"method": "webhook"}),
     ],
 )
@@ -63,11 +63,11 @@ async def test_nothing_can_be_set_on_a_closed_or_unknown_card(api: Api, path: st
 
 
 BAD_PHONES: list[tuple[Any, str]] = [
-    ({}, "BAD_REQUEST"), ({"phone_country_code": "49", "phone": "15123456"}, "BAD_REQUEST"),
+    ({}, "BAD_REQUEST"), ({"phone_country_code": "49", "phone": "15123456789"}, "BAD_REQUEST"),
     ({"phone_country_code": 49, "phone": 15123456}, "BAD_REQUEST"),
     ({"phone_country_code": 49, "phone": "12"}, "INVALID_PHONE"),
     ({"phone_country_code": 49, "phone": "7777777"}, "INVALID_PHONE"),
-    ({"phone_country_code": 850, "phone": "15123456"}, "PHONE_COUNTRY_NOT_ALLOWED"),
+    ({"phone_country_code": 850, "phone": "15123456789"}, "PHONE_COUNTRY_NOT_ALLOWED"),
 ]  # fmt: skip
 
 
@@ -116,7 +116,7 @@ async def test_a_processor_that_does_not_agree_changes_nothing(
     method, path = call
     bodies = {
         "limits": {"daily_limit": 5},
-        "phone": {"phone_country_code": 1, "phone": "15123456"},
+        "phone": {"phone_country_code": 1, "phone": "2025550123"},
         "3ds": {"method": "webhook"},
     }
     before = (await hand.state())["cards"]

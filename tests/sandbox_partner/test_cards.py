@@ -9,7 +9,7 @@ import pytest
 
 from sandbox.partner import invariants
 from sandbox.partner.accounts import accounts
-from sandbox.partner.background import deliveries
+from sandbox.partner.background import delivery_queue
 from sandbox.partner.cards import cards
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.server import build_world
@@ -232,7 +232,7 @@ async def test_years_of_fees_of_a_fleet_let_others_go_on_and_each_month_is_whole
 
     looking = asyncio.create_task(look_on())
     world.clock.change(None, None, timedelta(days=731))
-    await deliveries.catch_up(world)
+    await delivery_queue.catch_up(world)
     looking.cancel()
 
     assert len(set(seen)) >= 24

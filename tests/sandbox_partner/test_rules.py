@@ -230,8 +230,9 @@ def codes_described() -> set[str]:
         for described in methods.values():
             for status, response in described["responses"].items():
                 if status >= "300":
+                    response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
                     schema = response["content"]["application/json"]["schema"]
-                    found |= set(schema["allOf"][1]["properties"]["code"]["enum"])
+                    found |= set(schema["properties"]["code"]["enum"])
     return found
 
 

@@ -136,3 +136,47 @@ async def test_no_button_of_a_row_is_cut_off(page: Page, hand: Hand, width: int)
         }).map((button) => button.textContent)"""
     )
     assert cut == []
+
+
+async def test_the_bar_moves_the_clock_ahead_and_says_how_far(page: Page, hand: Hand) -> None:
+    await hand("clock", mode="frozen", set="2026-03-02T09:00:00Z")
+    await expect(page.locator("#clock")).to_contain_text("2026-03-02 09:00:00")
+    bar = page.get_by_label("Move the clock ahead")
+    await bar.evaluate("bar => { bar.value = 60; bar.dispatchEvent(new Event('input')); }")
+    await expect(page.locator("#clock-ahead")).to_contain_text("ahead, 2026-03-02")
+    await bar.evaluate("bar => bar.dispatchEvent(new Event('change'))")
+    await expect(page.locator("#clock-ahead")).to_have_text("now")
+    moved = (await hand.state())["clock"]
+    assert "2026-03-02T11:00" < moved < "2026-03-02T13:00"
+    first = (await hand.state())["timers"][0]["due_at"]
+    await page.get_by_role("button", name="Next timer").click()
+    await expect(page.locator("#clock")).to_contain_text(first[:16].replace("T", " "))
+
+
+async def test_a_code_is_entered_wrongly_given_up_or_entered_on_the_page(page: Page, api: Api) -> None:
+    kinds, buy = page.get_by_label("Kind of purchase"), page.get_by_role("button", name="Buy")
+    for shop, button, state in (
+        ("Kite Shop", "Enter a wrong code", "failed"),
+        ("Book Shop", "Abandon the code", "abandoned"),
+        ("Tea Shop", "Enter the right code", "passed"),
+    ):
+        await page.get_by_label("Merchant", exact=True).fill(shop)
+        await kinds.select_option("3ds:code")
+        await buy.click()
+        await page.get_by_role("button", name=f"{button} for {shop}").click()
+        await expect(page.locator("#challenges tbody tr").first).to_contain_text(state)
+    await expect(page.locator("#purchases tbody tr").first).to_contain_text("Tea Shop")
+
+
+async def test_every_control_call_can_be_sent_from_the_page(page: Page, api: Api, hand: Hand) -> None:
+    calls = (await hand.http.get("../_control")).json()["calls"]
+    await expect(page.get_by_label("Control call", exact=True).locator("option")).to_have_count(
+        len(calls) - 1
+    )
+    card = (await api.get("/cards")).data["cards"][0]["id"]
+    await page.get_by_label("Control call", exact=True).select_option(label="POST cards/{}")
+    await page.get_by_label("Id or name in the path").fill(card)
+    await page.get_by_label("Body of the control call").fill('{"status": "EXPIRED"}')
+    await page.get_by_role("button", name="Run the call").click()
+    await expect(page.get_by_label("Answer of the control call")).to_contain_text('"status": "EXPIRED"')
+    assert (await api.get(f"/cards/{card}")).data["card"]["status"] == "EXPIRED"

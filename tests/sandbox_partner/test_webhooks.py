@@ -471,7 +471,7 @@ async def test_only_the_documented_calls_tell_anybody(api: Api, hand: Hand) -> N
     await register(api)
     card = await api.loaded(hand, "50")
     await api.call("PUT", f"/cards/{card}/limits", {"daily_limit": 5})
-    await api.call("PUT", f"/cards/{card}/phone", {"phone_country_code": 49, "phone": "15123456"})
+    await api.call("PUT", f"/cards/{card}/phone", {"phone_country_code": 49, "phone": "15123456789"})
     await api.call("PUT", f"/cards/{card}/3ds", {"method": "webhook"})
     await hand(f"cards/{card}", status="BLOCKED")
     await hand("clock", advance_seconds=40 * 86400)

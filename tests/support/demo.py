@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,10 +86,10 @@ async def spawn(folder: Path, *words: str, zone: str = "") -> Process:
     )
 
 
-async def start(folder: Path, port: int, zone: str = "") -> Demo:
+async def start(folder: Path, port: int, zone: str = "", *words: str) -> Demo:
     """Start it and wait for the address it prints, and for the page there."""
     began = monotonic()
-    process = await spawn(folder, "--port", str(port), zone=zone)
+    process = await spawn(folder, "--port", str(port), *words, zone=zone)
     try:
         async with asyncio.timeout(PATIENCE_S):
             said = await _greeting(process)
@@ -141,9 +141,11 @@ async def refused(folder: Path, *words: str) -> str:
 
 
 @asynccontextmanager
-async def running_demo(folder: Path, port: int | None = None, zone: str = "") -> AsyncIterator[Demo]:
-    """A demo of its own under `folder`, gone at the end however the test went."""
-    demo = await start(folder, port or free_ports(3), zone)
+async def running_demo(
+    folder: Path, port: int | None = None, zone: str = "", words: Sequence[str] = ()
+) -> AsyncIterator[Demo]:
+    """A demo of its own under `folder`, started with `words`, gone at the end however the test went."""
+    demo = await start(folder, port or free_ports(3), zone, *words)
     try:
         yield demo
     finally:

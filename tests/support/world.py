@@ -36,6 +36,7 @@ from storage.operators import programs
 from storage.requests import attempts as attempt_rows
 from storage.requests import requests as request_rows
 from storage.store import Store
+from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 from tests.support.clock import SteppedClock
 
@@ -84,8 +85,11 @@ class Wakes:
     def __init__(self) -> None:
         self.woken: list[str] = []
 
-    def wake(self, request_id: str) -> None:
-        self.woken.append(request_id)
+    async def enqueue(self, tx: Tx, request_id: str, _queue: str) -> None:
+        tx.after_commit(lambda: self.woken.append(request_id))
+
+    def wake(self) -> None:
+        self.woken.append("")
 
 
 class Died(BaseException):

@@ -13,6 +13,7 @@ from bot.domain.alerts import (
     float_alerts,
     funding_alerts,
     otp_alerts,
+    passkey_alerts,
     people_alerts,
     request_alerts,
     running_alerts,
@@ -28,6 +29,7 @@ _SUBJECTS = (
     otp_alerts,
     delivery_alerts,
     people_alerts,
+    passkey_alerts,
     request_alerts,
     running_alerts,
 )

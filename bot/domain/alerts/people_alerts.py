@@ -27,10 +27,10 @@ PAUSED = AlertKind(
 
 CONSENT = AlertKind(
     name="consent",
-    raised_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, or to"
-    " name who gets codes",
+    raised_when="somebody asks for a second person's confirmation: to resume sending, to switch off draft only, to"
+    " name who gets codes, to add a passkey, or to end a lost one",
     found_by="people",
-    ends="it is confirmed, declined, or an hour is over, a day for codes",
+    ends="it is confirmed, declined, or an hour is over, a day for codes and passkeys",
     wordings={  # by the kind of what is asked for
         "resume": Wording(
             (Severity.WARNING,),
@@ -48,6 +48,18 @@ CONSENT = AlertKind(
             "{who} asks to send one-time codes of {reference} to {name}",
             "{holders} Whoever gets these codes can complete purchases with the card. {name} (Slack id {person})"
             " cannot confirm it. " + _SECOND_PERSON,
+        ),
+        "passkey_add": Wording(
+            (Severity.WARNING,),
+            "{who} asks to add a passkey: {name}",
+            "{which}Ask {who} in person or by phone for the check code of the new passkey. Confirm only if it is"
+            " {code}: whoever has this passkey can approve as {who}. " + _SECOND_PERSON,
+        ),
+        "passkey_lost": Wording(
+            (Severity.WARNING,),
+            "{who} reports that {name} lost their passkeys",
+            "Once confirmed, no passkey of {name} (Slack id {person}) works any more. To add another, {name} needs two"
+            " people to confirm it. " + _SECOND_PERSON,
         ),
     },
     asks_second_person=True,

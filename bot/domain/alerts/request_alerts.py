@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one
+from bot.domain.alerts.alert_kind import AlertKind, Button, Ending, Severity, Wording, one, over
 
 _CHECK_IT = (
     "{how} Check the card and the ledger. If somebody requested it again, it may have been paid twice."
@@ -61,6 +61,37 @@ TAMPERED = AlertKind(
         " of it, and run `countersign audit verify`.",
     ),
     is_mutable=False,
+)
+
+CHANGED_OUTSIDE = AlertKind(
+    name="changed_outside",
+    raised_when="rows of the database are not as Countersign left them",
+    found_by="upkeep, people",
+    ends="all of them are as they were left",
+    wordings=one(
+        Severity.CRITICAL,
+        "Somebody changed the database: {what}",
+        "The changed rows are not used, and what they stop stays stopped. Keep a copy of the database, and run"
+        " `countersign audit verify --deep`. Find out who can write to it.",
+    ),
+    endings=over(
+        "The database is as Countersign left it again",
+        "It was not for {lasted}. Find out who changed it.",
+    ),
+    is_mutable=False,
+)
+
+ROWS_SIGNED = AlertKind(
+    name="rows_signed",
+    raised_when="the first start of this version signs the rows of an older database",
+    found_by="start",
+    ends="reported once, with nothing left to do",
+    wordings=one(
+        Severity.WARNING,
+        "The rows of an older database were signed: {rows}",
+        "Countersign now trusts what the database holds about who gets one-time codes, pauses, confirmations, mute"
+        " rules and links. This happens once. Compare `/countersign people` with what you expect.",
+    ),
 )
 
 NOT_DONE_YET = AlertKind(

@@ -29,10 +29,11 @@ def approved_while_paused(why_paused: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Above this many dollars, this many approvals."""
+    """Above this many dollars, this many approvals, each with a passkey where `passkey` says so."""
 
     above_usd: Decimal
     approvals: int
+    passkey: bool = False
 
 
 class Call(StrEnum):
@@ -51,10 +52,22 @@ class KindPolicy:
     tiers: tuple[Tier, ...] = ()
     now: bool = True  # of a kind that can run at once, such as a freeze: may the requester have it so?
     call: Call = Call.GROUP
+    passkey: bool = False  # is an approval given with a passkey?
 
     def approvals_needed(self, exposure_usd: Decimal) -> int:
         """The highest number asked by any tier that `exposure_usd` is above."""
         return max([self.approvals, *(t.approvals for t in self.tiers if exposure_usd > t.above_usd)])
+
+    def needs_passkey(self, exposure_usd: Decimal) -> bool:
+        """Whether each approval is given with a passkey: always, or by any tier that `exposure_usd` is above."""
+        return self.passkey or any(t.passkey for t in self.tiers if exposure_usd > t.above_usd)
+
+    @property
+    def passkey_above_usd(self) -> Decimal | None:
+        """Above which amount approvals are given with a passkey: 0 = always, None = never."""
+        if self.passkey:
+            return Decimal(0)
+        return min((t.above_usd for t in self.tiers if t.passkey), default=None)
 
     @property
     def most_approvals(self) -> int:
@@ -93,6 +106,11 @@ class Policy:
 
     def of(self, kind: str) -> KindPolicy:
         return self.kinds.get(kind, self.default)
+
+    @property
+    def uses_passkeys(self) -> bool:
+        """Whether any kind asks for a passkey, at any amount."""
+        return any(one.passkey_above_usd is not None for one in (self.default, *self.kinds.values()))
 
 
 def never_met(

@@ -12,10 +12,11 @@ Two conditions are read from Slack by whoever asks: that the person is a full me
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from bot.domain.people import Standing
 from bot.domain.requests.lifecycle import Request, State
@@ -49,6 +50,7 @@ class Decision:
     decided_at: datetime
     reason: str = ""
     verdict: str = ""  # resolve only: succeeded | failed
+    assertion: Mapping[str, Any] | None = None  # as `Assertion.as_json`, where it was given with a passkey
 
 
 class Reason(StrEnum):

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
-from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of, with_name
+from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
 from bot.intents.recognition import Frame, asks_what_is_left
+from bot.intents.requests import with_name
 
 MOST: Final = 3
 #: The share from which a look-up is answered without asking; below it is offered.

@@ -10,24 +10,23 @@ from __future__ import annotations
 
 from bot.intents.readings import questions
 from bot.intents.readings.actions import read_action
-from bot.intents.readings.against import asks_for_two
 from bot.intents.readings.card_choice import one_card
 from bot.intents.readings.context import Context
 from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.follow_ups import read_follow_up
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
-from bot.intents.readings.plain_requests import read_plain_request
-from bot.intents.readings.slot_values import REQUIRED, values_of
+from bot.intents.readings.slot_checks import is_today
+from bot.intents.readings.slot_values import REQUIRED, plain, values_of
 from bot.intents.readings.thread_answers import read_answer
 from bot.intents.readings.undo_and_pause import read_undo_or_pause
-from bot.intents.readings.value_requests import read_value_request, with_name
 
 __all__ = [
     "REQUIRED",
     "Context",
-    "asks_for_two",
+    "is_today",
     "one_card",
+    "plain",
     "questions",
     "read_action",
     "read_answer",
@@ -36,9 +35,6 @@ __all__ = [
     "read_lookup",
     "read_lookup_as",
     "read_misspelt_verb",
-    "read_plain_request",
     "read_undo_or_pause",
-    "read_value_request",
     "values_of",
-    "with_name",
 ]

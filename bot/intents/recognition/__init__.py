@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from bot.intents.recognition.action_verbs import Frame, frame_of, strip_lead
+from bot.intents.recognition.action_verbs import A, C, Frame, frame_of, strip_lead
 from bot.intents.recognition.lookup_intents import (
     DECISION,
     HELP,
@@ -30,6 +30,8 @@ __all__ = [
     "DECISION",
     "HELP",
     "NOT_OFFERED",
+    "A",
+    "C",
     "Frame",
     "Framed",
     "WhatIf",

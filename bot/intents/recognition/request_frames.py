@@ -130,7 +130,7 @@ def _states() -> Iterator[tuple[str, str]]:
         )
         yield (
             intent,
-            rf"(?:(?:ask(?:ing)?|request(?:ing)?|need|want|like|apply)\s+(?:for\s+)?)?(?:an?\s+|the\s+)?(?:temporary\s+)?{noun}\s+(?:of|on|for|from)\s+{_CARD}",
+            rf"(?:(?:ask(?:ing)?|request(?:ing)?|need|want|like|apply)\s+(?:for\s+)?)?(?:an?\s+)?(?:temporary\s+)?{noun}\s+(?:of|on|for|from)\s+{_CARD}",
         )
         yield intent, rf"{_CARD}\s+(?:needs|requires)\s+(?:an?\s+)?{noun}"
         yield intent, rf"(?:mind|mind terribly)\s+{noun}\s+{OBJECT}"

@@ -49,6 +49,8 @@ class Calls:
         self._clock = clock
         self._lane: Lane | None = None
         self._place: Place | None = None
+        # Who each card is, as last read by its id: its holder and its last four digits. Shared by all copies.
+        self.identities: dict[str, tuple[str, str | None]] = {}
 
     def in_lane(self, lane: Lane) -> Self:
         """The same client with all its calls in this lane, whatever lane they name."""

@@ -14,6 +14,7 @@ from bot.partner.wire import Outgoing
 BALANCES_PAGE = 1000
 LIVE_BALANCES = 25
 """Most cards in one call of POST /cards/balances: as cached, and read live."""
+_IDENTITIES_KEPT = 10_000
 
 _AMOUNT = {"amount_usd": "number"}
 _PHONE = {"phone_country_code": "integer", "phone": "string"}
@@ -178,7 +179,11 @@ class CardCalls(Calls):
 
     async def card(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.CardWithBalance:
         """One card, closed ones too, with its live balance (None: unreadable, not zero)."""
-        return await self._read(models.CardWithBalance, Outgoing(CARD, ids=(card_id,)), lane)
+        found = await self._read(models.CardWithBalance, Outgoing(CARD, ids=(card_id,)), lane)
+        if len(self.identities) >= _IDENTITIES_KEPT:
+            self.identities.clear()
+        self.identities[card_id] = (found.card.card_holder_name, found.card.last4)
+        return found
 
     async def balances(
         self, card_ids: Sequence[str] | None = None, *, refresh: bool = False, lane: Lane = Lane.PEOPLE

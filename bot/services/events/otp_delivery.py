@@ -71,7 +71,8 @@ async def _read(tx: Tx, event: ThreeDsChallenge) -> _Challenge:
     return _Challenge(
         event_id=event.id,
         label=entry.label if entry else "a card",
-        partner_ref=data.partner_ref or (entry.partner_ref if entry else None),
+        # Of our own copy only where it is as the API gave it: whoever can write to it would get the code.
+        partner_ref=data.partner_ref or (await cards.signed_reference(tx, entry.id) if entry else None),
         where=f"{amount} at {data.merchant or 'an unnamed merchant'}",
         good_until=min(good_until, data.expires_at) if data.expires_at else good_until,
         code=event.code,

@@ -6,7 +6,7 @@ nobody knows is unresolved, never failed.
 
 from bot.services.execution.card_details_access import NotShown, Shown
 from bot.services.execution.executor import execute
-from bot.services.execution.queues import AT_ONCE, Queue, due
+from bot.services.execution.queues import AT_ONCE, Queue, due, every_queue
 
 __all__ = [
     "AT_ONCE",
@@ -15,6 +15,7 @@ __all__ = [
     "Shown",
     "card_details_access",
     "due",
+    "every_queue",
     "execute",
     "maintenance",
     "try_now",

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
-from bot.domain.requests import Request
+from bot.domain.people import APPROVAL_VALID_FOR
+from bot.domain.requests import DecisionKind, Request
 from bot.domain.sentences import with_stop
 from bot.operations import odd_status
 from bot.outcomes import effects
@@ -30,7 +31,7 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import effect_writer
 from bot.services.operators import programs
-from bot.services.requests import approved_by, has_its_digest
+from bot.services.requests import approved_by, given, has_its_digest
 from storage.cards import cards
 from storage.requests import Reveal, card_details_links, decisions, requests
 
@@ -118,7 +119,16 @@ async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be found out now leaves the link as it is."""
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
-        approvers = approved_by(tx.vault, request, await decisions.of(tx, request.id))
+        made = await decisions.of(tx, request.id)
+        approvers = approved_by(tx.vault, request, made)
+        last_word = max(
+            (d.decided_at for d in given(tx.vault, request, made, DecisionKind.APPROVE)), default=None
+        )
+        now = tx.now
+    if last_word is not None and now > last_word + APPROVAL_VALID_FOR:
+        async with _refusal(core, request):
+            await _end(core, request, "lapsed", _OVER)
+            raise NotShown(_OVER, "lapsed")
     if not genuine or len(approvers) < request.approvals_needed:
         async with _refusal(core, request):
             await _end(core, request, "tampered", _TAMPERED)

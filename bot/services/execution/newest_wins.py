@@ -81,7 +81,7 @@ async def wake_newer(core: Core, request: Request) -> None:
         if found is None or found.state not in _UNDER_WAY or await tx.lasts(found.lease_until):
             return
         await requests.put_off(tx, found, tx.now)
-        tx.after_commit(lambda: core.carrier.wake(found.id))
+        await core.carry_out(tx, found)
 
 
 def that_it_decides(newer: Request) -> str:

@@ -34,6 +34,7 @@ from bot.services import people, shared_look
 from bot.services.core import Core
 from bot.services.execution import newest_wins
 from bot.services.operators import programs
+from bot.services.passkeys import proofs
 from bot.services.requests import (
     batch_approval,
     given,
@@ -238,7 +239,25 @@ async def _as_approved(tx: Tx, core: Core, request: Request) -> Approved | Stop 
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
     needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
     found = Approved(words, whole, needed, body)
-    return _quorum(core, request, found) or found
+    return _quorum(core, request, found) or await _passkeys(tx, core, request, found) or found
+
+
+async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
+    """Where the policy asks for passkeys: enough approvals with a signature that holds when it is checked again."""
+    whole = found.whole
+    if request.break_glass or not proofs.needed_for(core, whole):
+        return None
+    made = given(tx.vault, whole, await decisions.of(tx, whole.id), DecisionKind.APPROVE)
+    worth = {d.actor: await proofs.standing(tx, core, whole, d) for d in made}
+    proven = [actor for actor, one in worth.items() if one is proofs.Standing.HOLDS]
+    if len(second_people(proven, asked_by=whole.requester)) >= max(whole.approvals_needed, found.needed):
+        return None
+    if proofs.Standing.WRONG in worth.values():
+        return _TAMPERED
+    if proofs.Standing.ENDED in worth.values():
+        text = "A passkey with which this was approved was removed since, or reported lost."
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
+    return Stop(Event.CANCEL, "The policy now asks for approval with a passkey. Nothing was sent; ask again.")
 
 
 def _quorum(core: Core, request: Request, found: Approved) -> Stop | None:
@@ -324,6 +343,8 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
         return None
     except CountersignError as error:
         return Later(str(error))
+    if local_facts.other_card(operation, partner):
+        return _TAMPERED
     if operation.handling.needs_our_records:
         async with core.store.read() as tx:
             facts = {**facts, **await local_facts.facts(tx, operation, request.program)}

@@ -1,7 +1,8 @@
 """What is due to be carried out now, in queues that do not wait for one another.
 
-Each program has its own, so that one that hangs or is paused takes nothing from the others, and what is urgent has
-one that is never full. What waits for somebody to end a pause is in none: it costs nothing until then.
+Each program has its own, so that one that hangs or is paused takes nothing from the others; what is urgent has
+one that is never full, and what is only looked up, as nobody knows its outcome, takes no place from what is sent. What
+waits for somebody to end a pause is in none: it costs nothing until then.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from bot.domain.requests import Event, State, moves_of
-from bot.services.core import Core
+from bot.services.core import Core, queue_name
 from storage.operators import stops
 from storage.requests import requests
 
 # Calls wait mostly for the API; the rate limit of 120 a minute is reached long before this is.
 AT_ONCE = 8
+LOOKED_UP_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,12 @@ class Queue:
     name: str
     ids: Sequence[str]
     at_once: int | None
+
+
+def every_queue(programs: Collection[str]) -> dict[str, int | None]:
+    """Every queue that there may be, and how many of it are carried out together; None = all."""
+    at_once = {"emergency": None, "money": AT_ONCE, "lookups": LOOKED_UP_AT_ONCE}
+    return {queue_name(work, program): most for work, most in at_once.items() for program in programs}
 
 
 async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
@@ -40,15 +48,19 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
             # While nothing can be called, what was sent ends when it has waited for too long, and the rest waits.
             states = {State.EXECUTING} if stopped.by_key else set(moves_of(Event.CLAIM))
             held = [kind for kind in usual if not stopped.sends(core.kinds[kind].endpoint)]
-            ids = await requests.due(
-                tx, program=program, states=states, kinds=usual, unsent_wait=held, but_not=but_not
-            )
-            found.append(Queue(program, ids, AT_ONCE))
+            for work, some, most in (
+                ("money", states - {State.UNRESOLVED}, AT_ONCE),
+                ("lookups", states & {State.UNRESOLVED}, LOOKED_UP_AT_ONCE),
+            ):
+                ids = await requests.due(
+                    tx, program=program, states=some, kinds=usual, unsent_wait=held, but_not=but_not
+                )
+                found.append(Queue(queue_name(work, program), ids, most))
             # What cannot wait is taken up all the same: that it is not sent is said of each. A draft only ends.
             states |= {State.APPROVED}
             drafts = urgent if stopped.draft_only else ()
             ids = await requests.due(
                 tx, program=program, states=states, kinds=urgent, unsent_wait=drafts, but_not=but_not
             )
-            found.append(Queue(f"{program}, urgent", ids, None))
+            found.append(Queue(queue_name("emergency", program), ids, None))
     return found

@@ -59,4 +59,4 @@ async def _due_now(tx: Tx, core: Core, request: Request) -> None:
     """Due, unless a try is under way: that one is as good, and says itself when the next one is."""
     if not await tx.lasts(request.lease_until):
         await requests.touch(tx, request, due_at=tx.now)
-    tx.after_commit(lambda: core.carrier.wake(request.id))
+    await core.carry_out(tx, request)

@@ -17,8 +17,10 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain import slack_faults
+from bot.domain.alerts import request_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
+from bot.services import alerts as publish_alerts
 from bot.services import message_kinds as kinds
 from bot.services import outbox_messages
 from bot.services.cards import details_link
@@ -28,7 +30,7 @@ from bot.services.messages import request_links, undeliverable, view_model_loade
 from bot.services.messages.lanes import Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
-from bot.view_models import AlertView, DirectView, MessageView, RequestView
+from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
 from storage.requests import requests
@@ -187,6 +189,9 @@ class Outbox:
             if view is None:
                 await self._drop(row, "its subject is gone")
                 return
+            if isinstance(view, LinkView) and not _is_for(row, view):
+                await self._not_for_others(row, view)
+                return
             posted = await self._send(row, view, place, lane)
         except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault):
             raise
@@ -212,6 +217,21 @@ class Outbox:
             for waited in woken:
                 self._look_at.pop(waited, None)
             await self._wake(woken)
+
+    async def _not_for_others(self, row: OutboxRow, view: LinkView) -> None:
+        """Somebody wrote another person into the row: nobody gets this link."""
+        async with self._core.store.begin() as tx:
+            await outbox.drop(tx, row.id, "not for its requester")
+            said = request_alerts.TAMPERED.says(request=view.request.id)
+            condition = request_alerts.TAMPERED.condition(view.request.id)
+            await publish_alerts.raise_(
+                tx,
+                self._core,
+                said,
+                condition=condition,
+                subject=view.request.id,
+                program=view.request.program,
+            )
 
     async def _send(
         self, row: OutboxRow, view: MessageView, place: MessagePlace | None, lane: Lane
@@ -417,3 +437,8 @@ def _place_kind(row: OutboxRow) -> str | None:
 
 def _version(view: MessageView) -> int:
     return view.request.version if isinstance(view, RequestView) else 0
+
+
+def _is_for(row: OutboxRow, view: LinkView) -> bool:
+    """A link to card details goes to its requester, in a direct message."""
+    return not row.channel and row.user == view.request.requester

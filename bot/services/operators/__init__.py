@@ -10,6 +10,7 @@ from bot.services.operators.rate_minute import StoredMinute
 __all__ = [
     "Leader",
     "StoredMinute",
+    "changed_rows",
     "confirmation_answers",
     "confirmations",
     "delegations",

@@ -12,13 +12,16 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.alerts import people_alerts
-from bot.domain.errors import Expired, NotAllowed, NotFound, Stale
+from bot.domain.errors import Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
+from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor
 from bot.services import alerts, audit, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
+from bot.services.passkeys import proofs
 from bot.services.people import Role
 from storage.messages import alerts as alert_rows
+from storage.operators import passkeys
 from storage.requests import Consent, confirmations
 from storage.transaction import Tx
 
@@ -35,10 +38,11 @@ class Act:
 
     kind: str
     holds_for: timedelta
-    may_ask: Role
+    may_ask: Role | None  # None = every full member
     may_confirm: Role
     apply: Callable[[Tx, Core, Consent, Actor], Awaitable[str]]
     not_allowed: Callable[[Core], str]
+    about_passkeys: bool = False
 
 
 async def ask(
@@ -78,8 +82,16 @@ async def ask(
     return consent
 
 
-async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
-    """The second person's yes: does what was asked for and says what is so now. Refusals are audited."""
+async def give(
+    core: Core, act: Act, consent_id: str, slack_id: str, *, proof: proofs.Proof | None = None
+) -> str:
+    """The second person's yes: does what was asked for and says what is so now. Refusals are audited.
+
+    `proof` is from the page for passkeys; raises `PasskeyNeeded` without one where one is needed.
+    """
+    if proof is None and await _needs_passkey(core, act):
+        await existing(core, consent_id)
+        raise PasskeyNeeded(Purpose.CONSENT, consent_id)
     async with audited_refusal(core, slack_id, "consent.give", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
@@ -93,24 +105,42 @@ async def give(core: Core, act: Act, consent_id: str, slack_id: str) -> str:
             allowed=roles.of(act.may_confirm),
             not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
         )
-        if asker.deleted or asker.id not in roles.of(act.may_ask):
+        if asker.deleted or (act.may_ask is not None and asker.id not in roles.of(act.may_ask)):
             raise NotAllowed(
                 f"{found.asked_by_name}, who requested this, may not do so any more. Decline it, then request it"
                 " again.",
                 "asker_may_not",
             )
-        return await _give(core, act, found, actor)
+        return await _give(core, act, found, actor, proof)
 
 
-async def _give(core: Core, act: Act, found: Consent, actor: Actor) -> str:
+async def _needs_passkey(core: Core, act: Act) -> bool:
+    """A new or a lost passkey is confirmed with one as soon as there is one; everything else where the policy asks for
+    passkeys at all."""
+    if not act.about_passkeys:
+        return core.policy.uses_passkeys
+    async with core.store.read() as tx:
+        return await passkeys.any_was_active(tx)
+
+
+async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None) -> str:
     async with core.store.begin() as tx:
+        signed = {}
+        if proof is not None:
+            digest = terms_of_consent(found.kind, found.subject, found.terms, found.asked_by)
+            assertion = await proofs.check(
+                tx, core, proof, Purpose.CONSENT, subject=found.id, person=actor.id, digest=digest
+            )
+            signed = {"assertion": assertion.as_json()}
         if found.expires_at <= tx.now:
             raise Expired(
                 "The time to confirm this is over, and nothing was changed. You can request it again."
             )
         if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
-        await audit.record(tx, core, actor.id, "consent.given", f"consent:{found.id}", _recorded(found))
+        await audit.record(
+            tx, core, actor.id, "consent.given", f"consent:{found.id}", {**_recorded(found), **signed}
+        )
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said
@@ -142,6 +172,15 @@ async def existing(core: Core, consent_id: str) -> Consent:
     if found.state != "open":
         raise Stale(GONE)
     return found
+
+
+async def words_of(core: Core, found: Consent) -> tuple[str, str]:
+    """Title and text of the message that asks for it, as they are shown in the alerts channel."""
+    async with core.store.read() as tx:
+        alert = await alert_rows.open_one(tx, _condition(found))
+    if alert is None:
+        raise Stale(GONE)
+    return alert.title, alert.text
 
 
 async def expire_due(core: Core) -> None:

@@ -79,7 +79,7 @@ async def _changed(tx: Tx, core: Core, program: str, by: str, action: str) -> No
     states = (State.PENDING, State.APPROVED)
     for request in await requests.find(tx, program=program, states=states, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
-    tx.after_commit(lambda: core.carrier.wake(""))
+    tx.after_commit(core.carrier.wake)
 
 
 def _not_allowed(core: Core) -> str:

@@ -167,7 +167,7 @@ async def _redraw(tx: Tx, core: Core, program: str) -> None:
     for request in await requests.find(tx, program=program, states=states, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
     await urgent_rules.all_stops_changed(tx, core, program)
-    tx.after_commit(lambda: core.carrier.wake(""))
+    tx.after_commit(core.carrier.wake)
 
 
 async def _may(core: Core, slack_id: str, action: str, roles: Callable[[Core], Awaitable[Roles]]) -> Actor:

@@ -121,7 +121,7 @@ async def release(tx: Tx, core: Core, program: str, endpoint: str, *, by: str = 
         await requests.due_at_once(tx, program)
         await audit.record(tx, core, by, "endpoint.released", f"program:{program}", {"endpoint": endpoint})
         await alerts.resolve(tx, core, account_alerts.SCOPE.condition(program, endpoint), actor=by)
-        tx.after_commit(lambda: core.carrier.wake(""))
+        tx.after_commit(core.carrier.wake)
 
 
 async def probe_paused(core: Core) -> None:
@@ -200,7 +200,7 @@ async def resume(core: Core, program: str) -> None:
             case = "" if await pauses.of(tx, program) is None else "paused"
             for kind in (account_alerts.KEY_TROUBLE, account_alerts.ACCOUNT_CHANGED):
                 await alerts.resolve(tx, core, kind.condition(program), case=case)
-            tx.after_commit(lambda: core.carrier.wake(""))
+            tx.after_commit(core.carrier.wake)
 
 
 async def is_paused(core: Core, program: str) -> bool:
@@ -216,6 +216,11 @@ async def why_paused(tx: Tx, program: str) -> str:
     paused = await pauses.of(tx, program)
     if paused is not None:
         return f"{drafts} {sentence(paused)}".lstrip()
+    if known is not None and not await programs.is_as_left(tx, program):
+        return (
+            f"Somebody changed what is stored of {program}, so nothing is sent to it. An admin sets its key again with"
+            " `countersign keys set`."
+        )
     if drafts:
         return drafts
     if known is not None and known.paused_at is not None:

@@ -35,6 +35,7 @@ def policy_view(core: Core) -> PolicyView:
                 tiers=tuple((t.above_usd, t.approvals) for t in of.tiers),
                 expires=_duration(of.expires),
                 run_now=cls.handling.run_now if of.now else "",
+                passkey_above_usd=of.passkey_above_usd,
             )
         )
     who = core.policy.people

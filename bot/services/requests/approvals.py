@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from typing import Any
 
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
@@ -18,9 +19,11 @@ from bot.domain.errors import (
     NotAllowed,
     NotFound,
     OverLimit,
+    PasskeyNeeded,
     Stale,
 )
 from bot.domain.limits import never_approvable, require_room
+from bot.domain.passkeys import Purpose, terms_of_resolution
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
 from bot.domain.requests import (
     TERMINAL,
@@ -37,10 +40,12 @@ from bot.domain.requests import (
 from bot.domain.sentences import with_stop
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
+from bot.partner.secret import Secret
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
+from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing
 from bot.services.requests.signed_decisions import newest_words, signed
@@ -50,11 +55,12 @@ from storage.transaction import Tx
 
 
 async def approve(
-    core: Core, request_id: str, slack_id: str, *, shown_digest: str
+    core: Core, request_id: str, slack_id: str, *, shown_digest: str, proof: proofs.Proof | None = None
 ) -> tuple[Request, Verdict]:
     """Record an approval; the deciding one also moves the request to approved and wakes the executor.
 
-    Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read.
+    Raises the refusal as a `CountersignError` (audited). `shown_digest` is of the terms the person read, `proof` from
+    the page for passkeys, which the policy may ask for.
     """
     core.crash_point("approve.received")
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
@@ -62,7 +68,7 @@ async def approve(
         standing = await people.standing(core)
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
-        judge = partial(_approve, core, request_id, actor, shown_digest)
+        judge = partial(_approve, core, request_id, actor, shown_digest, proof)
         request, verdict = await people.judged(core, standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
@@ -84,7 +90,13 @@ def _require_active(core: Core, requester: Actor) -> None:
 
 
 async def _approve(
-    core: Core, request_id: str, actor: Actor, shown_digest: str, standing: Standing, seen: Collection[str]
+    core: Core,
+    request_id: str,
+    actor: Actor,
+    shown_digest: str,
+    proof: proofs.Proof | None,
+    standing: Standing,
+    seen: Collection[str],
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
@@ -99,7 +111,8 @@ async def _approve(
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
         _require_possible(core, request)
-        decision = signed(tx, core, request, DecisionKind.APPROVE, actor)
+        assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
+        decision = signed(tx, core, request, DecisionKind.APPROVE, actor, assertion=assertion)
         settles = verdict.reason is Reason.SETTLES
         if settles:
             await _within_limits(tx, core, request, [*earlier, decision])
@@ -110,6 +123,7 @@ async def _approve(
             request = await requests.touch(tx, request)
         in_place_of = sorted(standing.stands_for.get(actor.id, ()))
         recorded = {"approvals": verdict.approvals, "mac": decision.mac, "in_place_of": in_place_of}
+        recorded |= {"assertion": assertion} if assertion else {}
         await audit.of_request(tx, core, request, actor.id, "request.approval", recorded)
         await _show_approval(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
@@ -124,6 +138,38 @@ async def _refuse_in_safe_mode(tx: Tx) -> None:
             " with `/countersign resume`; see the alert. Nothing was recorded.",
             "safe_mode",
         )
+
+
+async def _assertion(
+    tx: Tx,
+    core: Core,
+    request: Request,
+    actor: Actor,
+    purpose: Purpose,
+    proof: proofs.Proof | None,
+    *,
+    terms: dict[str, str] | None = None,
+) -> dict[str, Any] | None:
+    """The signature of this person's passkey on exactly this, as it is stored; None where a click is enough.
+
+    `terms`: how they say that it ended, of a resolution. Raises `PasskeyNeeded`, and what the signature is refused for.
+    """
+    if proof is None:
+        if proofs.needed_for(core, request):
+            raise PasskeyNeeded(purpose, request.id, terms)
+        return None
+    digest = terms_of_resolution(request.digest, **terms) if terms else request.digest
+    made = await proofs.check(
+        tx,
+        core,
+        proof,
+        purpose,
+        subject=request.id,
+        person=actor.id,
+        version=request.version,
+        digest=digest,
+    )
+    return made.as_json()
 
 
 async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) -> Request:
@@ -141,7 +187,7 @@ async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) ->
     )
     if approved.is_batch:
         await batch_approval.approve_rows(tx, core, approved, made)
-    tx.after_commit(lambda: core.carrier.wake(approved.id))
+    await core.carry_out(tx, approved)
     return approved
 
 
@@ -212,8 +258,39 @@ def _words_of(field: str, text: str) -> str:
         raise InvalidInput(field, str(error)) from None
 
 
-async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
-    """The second person's word on what was done at once, given once it happened. Raises Stale before."""
+async def page_to_approve(core: Core, request: Request, slack_id: str, view_id: str) -> Secret | None:
+    """The address of the page where this person approves it; None where the policy lets a click do.
+
+    `view_id`: the window that shows it. Raises NotAllowed for a person without a passkey.
+    """
+    if not proofs.needed_for(core, request):
+        return None
+    needed = PasskeyNeeded(Purpose.APPROVE, request.id)
+    return await links.for_needed(core, needed, slack_id, view_id=view_id)
+
+
+async def _offer_passkey(
+    core: Core,
+    request_id: str,
+    purpose: Purpose,
+    proof: proofs.Proof | None,
+    terms: dict[str, str] | None = None,
+) -> None:
+    """Raises `PasskeyNeeded` where a click isn't enough, before anything is on record: the page comes next."""
+    if proof is None and core.policy.uses_passkeys:
+        async with core.store.read() as tx:
+            if proofs.needed_for(core, await existing(tx, request_id)):
+                raise PasskeyNeeded(purpose, request_id, terms)
+
+
+async def confirm(
+    core: Core, request_id: str, slack_id: str, *, proof: proofs.Proof | None = None
+) -> Request:
+    """The second person's word on what was done at once, given once it happened. Raises Stale before.
+
+    `proof` is from the page for passkeys; raises `PasskeyNeeded` where the policy asks for one.
+    """
+    await _offer_passkey(core, request_id, Purpose.CONFIRM, proof)
     async with audited_refusal(core, slack_id, "request.confirm", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
@@ -226,9 +303,12 @@ async def confirm(core: Core, request_id: str, slack_id: str) -> Request:
             require_happened(request)
             if any(d.kind is DecisionKind.CONFIRM for d in await decisions.of(tx, request.id)):
                 raise AlreadyDecided(f"{request.id} was confirmed already.")
-            await decisions.insert(tx, signed(tx, core, request, DecisionKind.CONFIRM, actor))
+            assertion = await _assertion(tx, core, request, actor, Purpose.CONFIRM, proof)
+            decision = signed(tx, core, request, DecisionKind.CONFIRM, actor, assertion=assertion)
+            await decisions.insert(tx, decision)
             request = await requests.touch(tx, request, remind_at=None)
-            await audit.of_request(tx, core, request, actor.id, "request.confirmed")
+            recorded = {"assertion": assertion} if assertion else {}
+            await audit.of_request(tx, core, request, actor.id, "request.confirmed", recorded)
             await outbox_messages.card(tx, core, request)
             await outbox_messages.line(tx, core, request, "confirmed", actor=actor.id)
             return request
@@ -255,21 +335,31 @@ def _within(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-async def resolve(core: Core, request_id: str, slack_id: str, *, verdict: str, evidence: str) -> Request:
+async def resolve(
+    core: Core,
+    request_id: str,
+    slack_id: str,
+    *,
+    verdict: str,
+    evidence: str,
+    proof: proofs.Proof | None = None,
+) -> Request:
     """A person's verdict on an unresolved outcome; it holds once the newest words of two people agree.
 
     One of the two must be an approver who did not ask. `verdict` is "succeeded" or "failed"; `evidence`
-    is what they saw, in words. A person may correct what they said. Raises `InvalidInput`, and
-    `AlreadyDecided` for the same word again where it settles nothing.
+    is what they saw, in words. A person may correct what they said. `proof` is from the page for passkeys. Raises
+    `InvalidInput`, `AlreadyDecided` for the same word again where it settles nothing, and `PasskeyNeeded`.
     """
     if verdict not in ("succeeded", "failed"):
         raise InvalidInput("verdict", "Choose whether it happened or not.")
     evidence = _words_of("evidence", evidence)
+    terms = {"verdict": verdict, "evidence": evidence}
+    await _offer_passkey(core, request_id, Purpose.RESOLVE, proof, terms)
     async with audited_refusal(core, slack_id, "request.resolve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
         standing = await people.standing(core)
         requester = await _requester_of(core, request_id)
-        judge = partial(_resolve, core, request_id, actor, verdict, evidence)
+        judge = partial(_resolve, core, request_id, actor, terms, proof)
         return await people.judged(core, standing, (actor, requester), judge)
 
 
@@ -277,8 +367,8 @@ async def _resolve(
     core: Core,
     request_id: str,
     actor: Actor,
-    verdict: str,
-    evidence: str,
+    terms: dict[str, str],
+    proof: proofs.Proof | None,
     standing: Standing,
     seen: Collection[str],
 ) -> Request:
@@ -299,9 +389,10 @@ async def _resolve(
             request,
             DecisionKind.RESOLVE,
             actor,
-            reason=evidence,
-            verdict=verdict,
+            reason=terms["evidence"],
+            verdict=terms["verdict"],
             after=before.decided_at if before else None,
+            assertion=await _assertion(tx, core, request, actor, Purpose.RESOLVE, proof, terms=terms),
         )
         await decisions.insert(tx, decision)
         return await _settle_by_hand(tx, core, request, decision, before, standing)
@@ -333,8 +424,9 @@ async def _propose(
 ) -> Request:
     """What one person says of the outcome, shown until a second one says the same."""
     request = await requests.touch(tx, request)
-    word = {"verdict": decision.verdict, "mac": decision.mac}
-    await audit.of_request(tx, core, request, decision.actor, "request.resolution_proposed", word)
+    await audit.of_request(
+        tx, core, request, decision.actor, "request.resolution_proposed", _recorded_word(decision)
+    )
     await outbox_messages.card(tx, core, request)
     line = "resolution_corrected" if is_correction else "resolution"
     text = f"{decision.verdict}: {decision.reason}"
@@ -363,8 +455,9 @@ async def _resolve_as_agreed(
         fence=request.fence + 1,  # an executor that is looking at it just now must not write over this
     )
     await requests.purge(tx, request.id)
-    word = {"verdict": decision.verdict, "mac": decision.mac}
-    await audit.of_request(tx, core, moved, decision.actor, "request.resolved_by_hand", word)
+    await audit.of_request(
+        tx, core, moved, decision.actor, "request.resolved_by_hand", _recorded_word(decision)
+    )
     await alerts.resolve(tx, core, request_alerts.UNRESOLVED.condition(request.id))
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
@@ -372,6 +465,12 @@ async def _resolve_as_agreed(
     await outbox_messages.line(tx, core, moved, str(moved.state), actor=decision.actor)
     await outbox_messages.tell_requester(tx, core, moved, decision.actor)
     return moved
+
+
+def _recorded_word(decision: Decision) -> dict[str, Any]:
+    """What the audit log keeps of how somebody says that a request ended."""
+    word = {"verdict": decision.verdict, "mac": decision.mac}
+    return {**word, "assertion": dict(decision.assertion)} if decision.assertion else word
 
 
 async def redraw(core: Core, request_id: str) -> None:

@@ -13,8 +13,9 @@ from bot.domain.requests import Decision, DecisionKind, Event, Request, digest_o
 from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.signatures import has_its_digest
+from bot.services.requests.signatures import has_its_body, has_its_digest
 from bot.services.requests.signed_decisions import approved_by, for_row
+from storage.errors import CannotOpen
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 
@@ -62,6 +63,15 @@ def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
     return digest_of_rows(row.digest for row in rows) == batch.terms.get(ROWS_DIGEST)
 
 
+async def _have_their_bodies(tx: Tx, batch: Request, rows: list[Request]) -> bool:
+    """Whoever changed what one row sends may have changed more: then none of them is sent."""
+    try:
+        bodies = await requests.bodies_of_rows(tx, batch.id)
+    except CannotOpen:
+        return False
+    return all(has_its_body(tx.vault, row, bodies[row.id]) for row in rows if row.id in bodies)
+
+
 async def decided_on(tx: Tx, request: Request) -> Request:
     """What people decided on: the batch of a row, else the request itself."""
     batch = await requests.get(tx, request.parent_id) if request.parent_id else None
@@ -73,7 +83,8 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     batch = await requests.get(tx, row.parent_id or "")
     if batch is None or not has_its_digest(tx.vault, batch):
         return False
-    if not _are_the_rows(tx, batch, await batch_rows.included(tx, batch)):
+    rows = await batch_rows.included(tx, batch)
+    if not _are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
         return False
     approvers = approved_by(tx.vault, batch, await decisions.of(tx, batch.id))
     return len(approvers) >= batch.approvals_needed

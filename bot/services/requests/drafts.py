@@ -12,6 +12,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from bot.domain.alerts import request_alerts
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry, NamedBy
 from bot.domain.errors import InvalidFields, NotFound
@@ -30,13 +31,14 @@ from bot.operations import (
     urgency,
     value_types,
 )
-from bot.services import people
+from bot.services import alerts, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import card_choice
 from bot.services.core import Core
-from bot.services.operators import otp_recipients, programs
+from bot.services.operators import changed_rows, otp_recipients, programs
 from bot.services.requests import local_facts
 from storage.cards import cards
+from storage.errors import ChangedOutside
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
@@ -186,6 +188,7 @@ async def preview(core: Core, draft_id: str) -> Preview:
     await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
+    await _require_same_card(core, operation, draft.program)
     standing = await people.standing_lately(core)
     operation = type(operation)({**operation.values, **operation.learned(facts)}, draft.target_label)
     draft = replace(draft, values=operation.stored())
@@ -212,6 +215,21 @@ async def preview(core: Core, draft_id: str) -> Preview:
         approvers=who_may_be_second(draft.owner, standing),
         live=core.is_live(draft.program),
         paused=paused,
+    )
+
+
+async def _require_same_card(core: Core, operation: Operation, program: str) -> None:
+    """Raises `ChangedOutside` where the directory calls another card by this name than the API does."""
+    really = local_facts.other_card(operation, core.partners[program])
+    if not really:
+        return
+    async with core.store.begin() as tx:
+        said = request_alerts.CHANGED_OUTSIDE.says(what=changed_rows.WORDS[changed_rows.CARDS])
+        condition = request_alerts.CHANGED_OUTSIDE.condition(changed_rows.CARDS)
+        await alerts.raise_(tx, core, said, condition=condition, subject=operation.subject, program=program)
+    raise ChangedOutside(
+        f"The directory calls this card {operation.target_label}, and your card provider calls it {really}. Nothing was"
+        " recorded. Try again in ten minutes, when the directory has been read again, and tell an admin."
     )
 
 

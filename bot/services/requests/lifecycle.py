@@ -47,7 +47,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
         request = await record(tx, core, draft, operation_of(core, draft), actor)
         if draft.run_now:
             request = await _break_glass(tx, core, request, actor)
-            tx.after_commit(lambda: core.carrier.wake(request.id))
+            await core.carry_out(tx, request)
         await outbox_messages.card(tx, core, request)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")

@@ -12,6 +12,7 @@ from collections.abc import Awaitable
 from datetime import datetime
 from typing import Any, TypeVar
 
+from bot.domain.cards import label
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import UNSENT, Request, State
 from bot.operations import DELIVERED_WITHIN, Facts, Operation
@@ -136,6 +137,17 @@ async def facts_for_preview(core: Core, operation: Operation, program: str) -> F
     if operation.handling.must_recheck:
         return await in_time(operation.read(core.partners[program]))
     return await read_now(operation, core.partners[program]) or await last_read(core, operation)
+
+
+def other_card(operation: Operation, partner: PartnerClient) -> str:
+    """Whose card it is, where the API just said that it is another one than people read; empty where it is that one.
+
+    A card whose number people did not know yet may have one by now.
+    """
+    known = partner.identities.get(operation.subject)
+    if known is None or operation.target_label in {label(*known), label(known[0], None)}:
+        return ""
+    return label(*known)
 
 
 async def in_time(reading: Awaitable[Found]) -> Found:

@@ -6,9 +6,10 @@ What counts of the stored ones is decided here, for whatever is done by leave of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from bot.domain.people import Actor
 from bot.domain.requests import Decision, DecisionKind, Request, second_people
@@ -29,6 +30,7 @@ def signed(
     reason: str = "",
     verdict: str = "",
     after: datetime | None = None,
+    assertion: Mapping[str, Any] | None = None,
 ) -> Decision:
     """A decision by `actor` about exactly these terms, now.
 
@@ -48,6 +50,7 @@ def signed(
         decided_at=max(tx.now, soonest),
         reason=reason,
         verdict=verdict,
+        assertion=assertion,
     )
     return replace(decision, mac=decision_mac(tx.vault, decision))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bot.domain.money import format_usd
+from bot.domain.passkeys import Purpose
 from bot.domain.requests import Request
 from bot.operations import REASON_LIMIT, urgency
+from bot.partner.secret import Secret
 from bot.view_models import Confirmation
 from handlers.views import blocks as b
-from handlers.views import ids
+from handlers.views import ids, passkeys
 from handlers.views.requests import forms, request_card
 
 
@@ -18,8 +20,13 @@ def opening(request_id: str) -> b.Block:
     )
 
 
-def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Block:
-    """What an approver reads before the word counts: the frozen terms, and the facts of this moment."""
+def confirmation(
+    found: Confirmation, private: tuple[b.Line, ...] = (), passkey: Secret | None = None
+) -> b.Block:
+    """What an approver reads before the word counts: the frozen terms, and the facts of this moment.
+
+    `passkey`: the address of the page where it is approved, in place of the submit button.
+    """
     asked = found.view.request
     blocks = [b.header(f"{asked.id}: {asked.headline}"), b.section(request_card.title_line(found.view))]
     if asked.needs_whole_summary:
@@ -60,6 +67,9 @@ def confirmation(found: Confirmation, private: tuple[b.Line, ...] = ()) -> b.Blo
     blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))
     unread = {} if found.facts_read else {"read": 0}
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, **unread)
+    if passkey is not None:
+        whole = [*blocks, passkeys.button(Purpose.APPROVE, passkey), passkeys.explained()]
+        return b.modal(ids.NOTICE, "Approve", whole, close="Not now", meta=meta)
     return b.modal(ids.APPROVE, "Approve", blocks, submit="Approve", close="Not now", meta=meta)
 
 

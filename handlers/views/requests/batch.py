@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.money import format_usd
+from bot.domain.passkeys import Purpose
 from bot.domain.requests import MAX_ROWS, Problem, Request, State, pages_of, progress_text
 from bot.operations import Operation, urgency
+from bot.partner.secret import Secret
 from bot.view_models import BatchConfirmation, BulkPreviewView, RequestView
 from handlers.views import blocks as b
-from handlers.views import ids
+from handlers.views import ids, passkeys
 from handlers.views.requests import approval_modals, forms
 from handlers.views.requests.batch_rows import ON_CARD, ROW_LIMIT, page_of, texts_of
 
@@ -139,10 +141,19 @@ class Read:
         return cls(meta.get("digest", ""), int(meta.get("read", "0")))
 
 
-def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
+def all_read(shown: BatchConfirmation, read: Read | None) -> bool:
+    """Whether each page was open, this one included."""
+    pages = pages_of([row.size for row in shown.rows])
+    return max(shown.page, read.pages if read else 0) >= len(pages)
+
+
+def confirmation(
+    shown: BatchConfirmation, read: Read | None = None, passkey: Secret | None = None
+) -> b.Block:
     """What an approver reads: the total and its effect as for any request, and every row, in pages.
 
-    **Approve** comes when each page was open. Until then the window has no such button.
+    **Approve** comes when each page was open. Until then the window has no such button. `passkey` is the address of the
+    page where it is approved, in place of it.
     """
     view = approval_modals.confirmation(shown.found)
     asked = shown.found.view.request
@@ -154,6 +165,8 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
         rest = f"{len(shown.rows) - pages[so_far].start} of {len(shown.rows)} are left"
         lower.append(b.context(f"You can approve once you have seen all rows: {rest}. Press *Next rows*."))
     lower += [how_many, money]
+    if passkey is not None:
+        lower += [passkeys.button(Purpose.APPROVE, passkey), passkeys.explained()]
     room = b.ALL_TEXT - sum(map(b.weight, lower))
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, read=so_far)
     whole = {
@@ -161,7 +174,7 @@ def confirmation(shown: BatchConfirmation, read: Read | None = None) -> b.Block:
         "private_metadata": meta,
         "blocks": [*b.fit(upper, b.VIEW_BLOCKS - len(lower), room), *lower],
     }
-    if so_far >= len(pages):
+    if so_far >= len(pages) and passkey is None:
         return whole
     return {name: value for name, value in whole.items() if name != "submit"} | {"callback_id": ids.NOTICE}
 

@@ -33,6 +33,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     monthly_fee_usd: Decimal = Decimal(1)
     load_pct: Decimal = Decimal("0.01")
     threeds_webhook_enabled: bool = False
+    threeds_tries: Annotated[int, msgspec.Meta(ge=1, le=10)] = 1  # codes a cardholder may enter
     deposits_enabled: bool = False
     transaction_markup_pct: Decimal = Decimal(0)  # set by the card provider, not by PUT /fees
     velocity_per_minute: Annotated[int, msgspec.Meta(ge=1)] = (
@@ -61,6 +62,19 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     close_again: Literal["bad_request", "conflict"] = "bad_request"  # U37
     spend_window: Literal["calendar", "rolling"] = "calendar"  # U38
     total_past_end: Literal["zero", "true"] = "zero"  # U45, for GET /events and transactions
+    row_original: Literal["follows", "authorized"] = (
+        "follows"  # of a purchase reversed in part or settled otherwise
+    )
+    phone_check: Literal["valid", "possible"] = (
+        "valid"  # a number that can be assigned, or one of a fitting length
+    )
+    tx_hash_prefix: Literal["any_case", "lowercase"] = "any_case"  # 0X as well as 0x
+    unsynced_card: Literal["declines", "spends"] = "declines"  # while its status is still null
+    unload_closed: Literal["insufficient_funds", "bad_request"] = "insufficient_funds"  # U35
+    frozen_reads_blocked: Literal["no", "yes"] = "no"  # decline_reason.card_blocked of a frozen card
+    closed_balance: Literal["zero", "last"] = "zero"  # the cached balance of a closed card
+    foreign_atm: Literal["both", "atm_only"] = "both"  # the rates of a cash machine in another currency
+    pages_past_end: Literal["one", "true"] = "one"  # total_pages where total reads 0
     authorization_days: Annotated[int, msgspec.Meta(ge=0, le=3650)] = 7  # U48; 0 is never
     late_network_change: Literal["refuse", "stored"] = "refuse"  # U54
     outstanding: Literal["net_topups", "live_balances"] = "net_topups"  # U59

@@ -1,4 +1,4 @@
-"""Deliveries: events on their way to the endpoint, signed, tried eight times on the clock (Delivery rules).
+"""One delivery: an event on its way to the endpoint, signed, tried eight times on the clock (Delivery rules).
 
 A delivery never leaves this machine: the map (control: deliveries) says to which loopback address a
 public host leads, and a host that is not in it cannot be reached. The API still takes public https
@@ -13,19 +13,18 @@ import hmac
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import all_accounts
-from sandbox.partner.background import due_timers
 from sandbox.partner.events import Registration, webhooks
 from sandbox.partner.purchases import three_d_secure
 from sandbox.partner.state import World
 
 Mode = Literal["normal", "pause", "duplicate", "reorder", "drop"]
+Timestamps = Literal["clock", "wall"]
 ATTEMPTS_MOST = 8
 FIRST_BACKOFF = timedelta(minutes=1)  # doubles after each failure, to 64 minutes after the seventh
 DEADLINE_SECONDS = 8.0  # the whole attempt, redirects included
@@ -34,9 +33,10 @@ _BECOME_GET = (301, 302, 303)
 _REDIRECTS = (*_BECOME_GET, 307, 308)
 
 
-def mode(world: World) -> str:
-    """How deliveries travel now: a `Mode`, `normal` when nothing else was set."""
-    return world.store.note("deliveries:mode") or "normal"
+def mode(world: World) -> Mode:
+    """How deliveries travel now: `normal` when nothing else was set."""
+    kept = world.store.note("deliveries:mode")
+    return next((one for one in get_args(Mode) if one == kept), "normal")
 
 
 def hosts(world: World) -> dict[str, str]:
@@ -44,8 +44,28 @@ def hosts(world: World) -> dict[str, str]:
     return dict(msgspec.json.decode(world.store.note("deliveries:map") or "{}"))
 
 
-def change(world: World, new_mode: str | None, new_hosts: dict[str, str] | None) -> None:
-    """Set mode and map. What was held back by a pause is due now, not at the moments it missed."""
+def timestamps(world: World) -> str:
+    """Whose time signs a delivery: the simulator's `clock`, or the machine's `wall` clock."""
+    return world.store.note("deliveries:timestamps") or "clock"
+
+
+def serial(world: World) -> bool:
+    """Whether an account's deliveries go one after another, oldest first."""
+    return world.store.note("deliveries:serial") == "yes"
+
+
+def change(
+    world: World,
+    new_mode: Mode | None,
+    new_hosts: dict[str, str] | None,
+    new_timestamps: Timestamps | None = None,
+    new_serial: bool | None = None,
+) -> None:
+    """Set what is given. What was held back by a pause is due now, not at the moments it missed."""
+    if new_timestamps is not None:
+        world.store.keep("deliveries:timestamps", new_timestamps)
+    if new_serial is not None:
+        world.store.keep("deliveries:serial", "yes" if new_serial else "no")
     if new_mode is not None:
         if mode(world) == "pause" and new_mode != "pause":
             make_due_now(world)
@@ -62,44 +82,6 @@ def make_due_now(world: World) -> None:
     world.store.run("UPDATE events SET next_at = ? WHERE next_at < ?", now, now)
 
 
-async def catch_up(world: World) -> None:
-    """Run every timer and attempt every delivery that is due by the clock, in the order they fall due."""
-    async with world.delivering:
-        began = time.monotonic()
-        while True:
-            event = _next_due(world)
-            before = world.store.changes
-            await due_timers.run_due_in_turns(world, until=event["next_at"] if event else None)
-            if world.store.changes != before:  # a timer may have queued something that is due sooner
-                continue
-            if event is None:
-                return
-            # A queue that takes its time must not sign with moments long past.
-            lag = (
-                timedelta(seconds=time.monotonic() - began)
-                if world.clock.mode == "realtime"
-                else timedelta(0)
-            )
-            at = min(world.clock.now(), codec.moment(event["next_at"]) + lag)
-            await _deliver(world, event, at)
-
-
-def _next_due(world: World) -> Any:
-    """The delivery that is due first; under `reorder` the newest of those that are due."""
-    how = mode(world)
-    if how == "pause":
-        return None
-    stopped = [
-        one.id
-        for one in all_accounts(world)
-        if one.settings.suspended and one.settings.suspended_deliveries == "stop"
-    ]
-    first = "seq DESC" if how == "reorder" else "next_at, seq"
-    which = "next_at <= ? AND account NOT IN (SELECT value FROM json_each(?))"
-    sql = f"SELECT * FROM events WHERE {which} ORDER BY {first} LIMIT 1"  # noqa: S608 - literals of this function
-    return world.store.one(sql, codec.stamp(world.clock.now()), msgspec.json.encode(stopped).decode())
-
-
 @dataclass(frozen=True)
 class _Outcome:
     status: int | None
@@ -111,8 +93,9 @@ class _Outcome:
         return self.status is not None and 200 <= self.status < 300 and self.problem is None
 
 
-async def _deliver(world: World, event: Any, at: datetime) -> None:
+async def deliver(world: World, event: Any, at: datetime) -> None:
     """One attempt, and what follows from it; a duplicate is one more of the same."""
+    epoch = world.epoch
     endpoint = webhooks.find(world, event["account"])
     if endpoint is None:
         world.store.update("events", "id", event["id"], next_at=None)
@@ -125,7 +108,7 @@ async def _deliver(world: World, event: Any, at: datetime) -> None:
     took = timedelta(seconds=time.monotonic() - began) if world.clock.mode == "realtime" else timedelta(0)
     with world.store.transaction():
         now = world.store.one("SELECT next_at, attempts FROM events WHERE id = ?", event["id"])
-        if now is None or tuple(now) != (event["next_at"], event["attempts"]):
+        if world.epoch != epoch or now is None or tuple(now) != (event["next_at"], event["attempts"]):
             return  # reset, restored or redelivered meanwhile: this attempt belongs to another time
         _record(world, endpoint, event, at, outcome)
         _follow(world, event, at + took, outcome)
@@ -170,7 +153,8 @@ def body_of(event: Any) -> bytes:
 
 
 async def _attempt(world: World, endpoint: Registration, event: Any, at: datetime) -> _Outcome:
-    body, timestamp = body_of(event), str(int(at.timestamp()))
+    signed_at = world.clock.real_now if timestamps(world) == "wall" else at
+    body, timestamp = body_of(event), str(int(signed_at.timestamp()))
     headers = {
         "Content-Type": "application/json",
         "X-SVC-Event": event["type"],

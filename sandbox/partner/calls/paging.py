@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from sandbox.partner.accounts import Settings
 from sandbox.partner.http import bad_request
 
 _DIGITS = re.compile("[0-9]+")
@@ -42,13 +43,9 @@ def _whole(query: dict[str, str], name: str, default: int) -> int:
     return max(1, min(int(text[:20]), _LARGEST))
 
 
-def envelope(page: Page, shown: int, total: int, *, zero_past_end: bool) -> dict[str, Any]:
-    """count, page, total and total_pages; past the end `total` may read 0 (GET /ledger)."""
+def envelope(page: Page, shown: int, total: int, terms: Settings, *, zero: bool = True) -> dict[str, Any]:
+    """count, page, total and total_pages; past the end `total` reads 0 where `zero` says so (GET /ledger)."""
     total_pages = max(1, -(-total // page.limit))
-    past_end = page.number > total_pages
-    return {
-        "count": shown,
-        "page": page.number,
-        "total": 0 if past_end and zero_past_end else total,
-        "total_pages": total_pages,
-    }
+    if zero and page.number > total_pages:
+        total, total_pages = 0, 1 if terms.pages_past_end == "one" else total_pages
+    return {"count": shown, "page": page.number, "total": total, "total_pages": total_pages}

@@ -10,6 +10,7 @@ from sandbox.partner.calls.call import Call
 from sandbox.partner.calls.faults import HANG_SECONDS
 from sandbox.partner.http import Lost, Refusal, Wire, bad_request, unavailable
 
+FAILING = "The card processor is unreachable or failing."
 Verdict = Literal["ok", "refused", "unknown"]
 
 
@@ -41,7 +42,7 @@ def error_of(reply: Reply, *, issues: bool = False) -> Refusal:
         return Refusal(503, "UPSTREAM_AUTH", "The service could not authenticate to the card processor.")
     if reply.code == "capacity" and issues:
         return Refusal(409, "QUOTA", "The card processor has no capacity left.")
-    return unavailable(502, "The card processor is unreachable or failing.")
+    return unavailable(502, FAILING)
 
 
 def must_agree(call: Call) -> None:

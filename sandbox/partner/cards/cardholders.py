@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from sandbox.partner.accounts import Settings
 from sandbox.partner.http import Refusal
 
 NAME_LIMIT = 26
@@ -54,13 +55,29 @@ def check_email(given: str) -> None:
         raise Refusal(400, "INVALID_EMAIL", "email is not an e-mail address.")
 
 
-def check_phone(country_code: int, phone: str, countries_refused: tuple[int, ...]) -> None:
-    """Form, country, then the placeholders a processor refuses (U41)."""
+def check_phone(country_code: int, phone: str, terms: Settings) -> None:
+    """Form, country, then what a processor refuses: placeholders, and numbers that cannot be assigned (U41)."""
     if not _PHONE.fullmatch(phone):
         raise Refusal(400, "INVALID_PHONE", "phone must be 4 to 15 digits.")
-    if country_code in countries_refused:
+    if country_code in terms.countries_refused:
         raise Refusal(
             400, "PHONE_COUNTRY_NOT_ALLOWED", f"Numbers of country code {country_code} are not accepted."
         )
-    if len(set(phone)) == 1 or phone == "1234567890":
+    if len(set(phone)) == 1 or phone == "1234567890" or not _assignable(country_code, phone, terms):
         raise Refusal(400, "INVALID_PHONE", "The card processor refused this number.")
+
+
+def _assignable(country_code: int, phone: str, terms: Settings) -> bool:
+    """Whether the country's numbering plan has such a number; a trunk 0 belongs to no number, an Italian 0 does."""
+    import phonenumbers  # its tables are large; many simulators order no card
+
+    zeros = len(phone) - len(phone.lstrip("0"))
+    number = phonenumbers.PhoneNumber(
+        country_code=country_code,
+        national_number=int(phone),
+        italian_leading_zero=bool(zeros),
+        number_of_leading_zeros=zeros or None,
+    )
+    if terms.phone_check == "possible":
+        return bool(phonenumbers.is_possible_number(number))
+    return bool(phonenumbers.is_valid_number(number))

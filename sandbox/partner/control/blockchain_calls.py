@@ -121,7 +121,20 @@ def change_transfer(change: str) -> Any:
             _look_again(world, tx_hash.lower())
         return {"tx_hash": tx_hash.lower(), "applied": change}
 
+    run.__doc__ = _CHANGED[change]
     return run
+
+
+_CHANGED = {
+    "arrive": "The transfer reaches the funding address now.",
+    "finalize": "The transfer is final on its network now.",
+    "drop": "The transfer is no longer on its chain as it was verified.",
+    "duplicate_arrival": "Polygon reports the arrival a second time.",
+    "unreadable": "The transaction cannot be read on its chain.",
+    "readable": "The transaction can be read on its chain again.",
+    "credited_elsewhere": "The same funds were credited by other means.",
+    "mismatch": "An arrival is reported that differs in token, amount or sender.",
+}
 
 
 def _apply(world: World, network: str, tx_hash: str, change: str, form: Form) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from sandbox.partner import codec
-from sandbox.partner.background import deliveries, due_timers
+from sandbox.partner.background import delivery_queue, due_timers
 from sandbox.partner.control import (
     account_calls,
     blockchain_calls,
@@ -17,10 +17,22 @@ from sandbox.partner.control import (
     simulator_calls,
     spending_calls,
 )
-from sandbox.partner.control.forms import ControlCall, Wrong
+from sandbox.partner.control.forms import ControlCall, Nothing, Reply, Wrong
 from sandbox.partner.state import World
 
+
+def read_index(world: World, form: Nothing) -> Reply:
+    """Every control call, with what it does."""
+    return {"calls": [_listed(call) for call in CALLS]}
+
+
+def _listed(call: ControlCall) -> dict[str, str]:
+    path = "/_control" + (f"/{call.path}" if call.path else "")
+    return {"method": call.method, "path": path, "summary": (call.run.__doc__ or "").partition("\n")[0]}
+
+
 CALLS: tuple[ControlCall, ...] = (
+    ControlCall("GET", "", Nothing, read_index),
     *simulator_calls.CALLS,
     *account_calls.CALLS,
     *card_calls.CALLS,
@@ -34,7 +46,7 @@ async def handle_and_deliver(world: World, method: str, path: str, body: bytes) 
     due_timers.run_due(world)
     answer = _answer(world, method, path, body)
     if path == "clock":
-        await deliveries.catch_up(world)
+        await delivery_queue.catch_up(world)
     return answer
 
 

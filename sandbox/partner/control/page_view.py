@@ -18,7 +18,7 @@ from sandbox.partner.background import deliveries
 from sandbox.partner.calls import faults, idempotency, journal
 from sandbox.partner.cards import cards
 from sandbox.partner.control import state_view
-from sandbox.partner.funding import submissions
+from sandbox.partner.funding import deposits, submissions
 from sandbox.partner.ledger import ledger
 from sandbox.partner.purchases import purchases
 from sandbox.partner.state import World
@@ -59,6 +59,8 @@ def _lists(world: World) -> dict[str, Any]:
         "cards": newest("cards", lambda row: state_view.card_text(world, cards.of_row(row))),
         "ledger": newest("ledger", ledger.entry),
         "purchases": newest("purchases", lambda row: state_view.purchase_text(purchases.of_row(row))),
+        "challenges": newest("challenges", state_view.challenge_text),
+        "deposits": newest("deposits", lambda row: state_view.texts(deposits.shown(row))),
         "funding": newest("funding", lambda row: state_view.funding_text(submissions.of_row(row))),
         "events": newest("events", lambda row: _event(world, row)),
         "idempotency": [state_view.keyed_text(idempotency.of_row(row)) for row in keyed],

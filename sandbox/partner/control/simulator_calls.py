@@ -38,9 +38,10 @@ class ClockChange(Form):
 
 
 def reset(world: World, form: Reset) -> Reply:
-    """Empty the simulator, accounts and API keys apart, and play a scenario if one is named."""
+    """Empty the simulator, accounts and API keys apart, start its clock again, and play a scenario if one is named."""
     if form.scenario is not None and form.scenario not in SCENARIOS:
         raise Wrong(f"scenario: {form.scenario} is not a scenario here; known: {', '.join(SCENARIOS)}")
+    world.clock.restart()
     catalogue.empty(world, form.seed)
     return catalogue.play(world, form.scenario) if form.scenario else {"seed": world.seed}
 
@@ -83,6 +84,11 @@ def set_fault(world: World, form: Fault) -> Reply:
     if form.effect == "delay" and form.seconds is None:
         raise Wrong("seconds: the effect delay needs them")
     return {"id": faults.add(world, form)}
+
+
+def list_faults(world: World, form: Nothing) -> Reply:
+    """Every fault as it was set, with how often it has struck."""
+    return {"faults": faults.all_faults(world)}
 
 
 def clear_faults(world: World, form: Nothing) -> Reply:
@@ -139,6 +145,7 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "journal", Nothing, read_journal),
     ControlCall("POST", "reset", Reset, reset),
     ControlCall("POST", "clock", ClockChange, change_clock),
+    ControlCall("GET", "faults", Nothing, list_faults),
     ControlCall("POST", "faults", Fault, set_fault),
     ControlCall("DELETE", "faults", Nothing, clear_faults),
     ControlCall("POST", "snapshots/{}", Nothing, take_snapshot),

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import ipaddress
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from sandbox.partner import money
 from sandbox.partner.accounts import accounts
-from sandbox.partner.background import Mode, deliveries
+from sandbox.partner.background import Mode, Timestamps, deliveries
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.control import state_view
 from sandbox.partner.control.forms import ControlCall, Form, Reply, Wrong, account_named
@@ -45,10 +45,19 @@ class LegOrder(Form):
 
 
 class Challenge(Form):
-    """An online purchase that asks for a one-time code; the amount is in USD."""
+    """An online purchase that asks for a one-time code, in USD: completed by itself, or by the code."""
 
     amount_usd: Decimal
     merchant: Text = "Corner Coffee"
+    complete: three_d_secure.Completion = "at once"
+
+
+class ChallengeAnswer(Form):
+    """What the cardholder does: one of the three. `enter` is for a tester who cannot see the code."""
+
+    code: Annotated[str, msgspec.Meta(min_length=1, max_length=20)] | None = None
+    enter: Literal["right", "wrong"] | None = None
+    abandon: Literal[True] | None = None
 
 
 class Transfer(Form):
@@ -69,6 +78,8 @@ class Way(Form):
 
     mode: Mode | None = None
     map: dict[str, str] | None = None
+    serial: bool | None = None
+    timestamps: Timestamps | None = None
 
 
 def _positive(name: str, amount_usd: Decimal, places: int = 2) -> Decimal:
@@ -123,16 +134,51 @@ def leg(name: LegName) -> Any:
         after = run_leg(world, found, charge_usd, form.fee_usd)
         return {"purchase": state_view.purchase_text(after)}
 
+    run.__doc__ = {
+        "settle": "The merchant settles the purchase, for the same amount or another.",
+        "reverse": "The merchant gives up all or a part of an authorization.",
+        "refund": "The merchant pays all or a part back.",
+    }[name]
     return run
 
 
 def challenge(world: World, form: Challenge, card_id: str) -> Reply:
-    """A 3-D Secure purchase on a card."""
+    """A 3-D Secure purchase on a card; in sms mode the answer has the code that the phone shows."""
     amount_usd = _positive("amount_usd", form.amount_usd)
+    card = _card(world, card_id, 404)
+    opened = three_d_secure.open_challenge(world, card, amount_usd, form.merchant, form.complete)
+    by_sms = {"sms_code": opened.code} if opened.code and card.threeds == "sms" else {}
     return {
-        "challenge_id": three_d_secure.open_challenge(
-            world, _card(world, card_id, 404), amount_usd, form.merchant
-        )
+        "challenge_id": opened.id,
+        "transaction_id": opened.transaction_id,
+        "state": opened.state,
+        **by_sms,
+    }
+
+
+def answer_challenge(world: World, form: ChallengeAnswer, challenge_id: str) -> Reply:
+    """The cardholder enters a code, right or wrong, or gives up; a late answer finds the challenge expired."""
+    found = three_d_secure.find(world, challenge_id)
+    if found is None:
+        raise Wrong(f"id: challenge {challenge_id} is not here", 404)
+    if sum(given is not None for given in (form.code, form.enter, form.abandon)) != 1:
+        raise Wrong("code, enter, abandon: give one of them")
+    if found.state not in ("open", "expired"):
+        raise Wrong(f"id: challenge {challenge_id} is already {found.state}", 409)
+    if found.state == "open":
+        if form.abandon:
+            found = three_d_secure.abandon(world, found)
+        else:
+            wrong = "wrong"  # a code has digits only
+            entered = form.code or (found.code if form.enter == "right" else None) or wrong
+            found = three_d_secure.enter(world, found, entered)
+    bought = purchases.find(world, found.transaction_id)
+    return {
+        "challenge_id": found.id,
+        "transaction_id": found.transaction_id,
+        "state": found.state,
+        "tries_left": three_d_secure.tries_left(world, found),
+        "outcome": None if bought is None else "declined" if bought.decline_code else "authorized",
     }
 
 
@@ -156,6 +202,11 @@ def end_deposit(name: str) -> Any:
             deposits.confirm(world, row, arrived_usd and _positive("amount_usd", arrived_usd, 6))
         return {"deposit": state_view.texts(deposits.shown(deposits.find(world, deposit_id)))}
 
+    run.__doc__ = {
+        "confirm": "The transfer of a deposit confirms; its card is credited.",
+        "expire": "Nothing arrived in time; the deposit expires.",
+        "cancel": "The deposit is cancelled.",
+    }[name]
     return run
 
 
@@ -179,8 +230,13 @@ def change_deliveries(world: World, form: Way) -> Reply:
     """How deliveries travel, and where each public host leads on this machine."""
     for host, address in (form.map or {}).items():
         _check_loopback(host, address)
-    deliveries.change(world, form.mode, form.map)
-    return {"mode": deliveries.mode(world), "map": deliveries.hosts(world)}
+    deliveries.change(world, form.mode, form.map, form.timestamps, form.serial)
+    return {
+        "mode": deliveries.mode(world),
+        "map": deliveries.hosts(world),
+        "serial": deliveries.serial(world),
+        "timestamps": deliveries.timestamps(world),
+    }
 
 
 def _check_loopback(host: str, address: str) -> None:
@@ -200,6 +256,7 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("POST", "purchases/{}/reverse", LegOrder, leg("reverse")),
     ControlCall("POST", "purchases/{}/refund", LegOrder, leg("refund")),
     ControlCall("POST", "cards/{}/3ds", Challenge, challenge),
+    ControlCall("POST", "challenges/{}", ChallengeAnswer, answer_challenge),
     ControlCall("POST", "deposits/{}/confirm", Transfer, end_deposit("confirm")),
     ControlCall("POST", "deposits/{}/expire", Transfer, end_deposit("expire")),
     ControlCall("POST", "deposits/{}/cancel", Transfer, end_deposit("cancel")),

@@ -46,9 +46,13 @@ def state(world: World) -> dict[str, Any]:
         "deliveries": _deliveries(world),
         "delivery_mode": deliveries.mode(world),
         "delivery_map": deliveries.hosts(world),
+        "delivery_serial": deliveries.serial(world),
+        "delivery_timestamps": deliveries.timestamps(world),
         "webhooks": webhooks(world),
         "purchases": [purchase_text(one) for one in purchases.all_purchases(world)],
-        "challenges": [dict(row) for row in world.store.all("SELECT * FROM challenges ORDER BY seq")],
+        "challenges": [
+            challenge_text(row) for row in world.store.all("SELECT * FROM challenges ORDER BY seq")
+        ],
         "deposits": [
             texts(deposits.shown(row)) for row in world.store.all("SELECT * FROM deposits ORDER BY seq")
         ],
@@ -102,6 +106,11 @@ def purchase_text(purchase: Purchase) -> dict[str, Any]:
     """A purchase with what the history does not show: what the card has paid, and what is in suspense."""
     names = [name for name in purchase.__dataclass_fields__ if name != "id"]
     return dict(texts({"fee_usd": purchase.fee_usd, **{name: getattr(purchase, name) for name in names}}))
+
+
+def challenge_text(row: Any) -> dict[str, Any]:
+    """A 3-D Secure challenge without its code."""
+    return {name: row[name] for name in row.keys() if name not in ("seq", "code")}  # noqa: SIM118 - a Row is no dict
 
 
 def event_text(row: Any) -> dict[str, Any]:

@@ -34,12 +34,27 @@ def normalized(url: str) -> str:
         raise _refused("must name a public host, not an IP address")
     host = _public(parts.hostname)
     shown_port = f":{port}" if port not in (None, 443) else ""
-    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    path = quote(_without_dots(parts.path) or "/", safe="/%:@!$&'()*+,;=~-._")
     query = "?" + quote(parts.query, safe="/?%:@!$&'()*+,;=~-._") if parts.query else ""
     stored = f"https://{host}{shown_port}{path}{query}"
     if len(stored) > URL_LIMIT:
         raise _refused(f"is longer than {URL_LIMIT} characters")
     return stored
+
+
+def _without_dots(path: str) -> str:
+    """The path with `.` and `..` carried out, written plainly or percent-encoded, as browsers do it."""
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for place, segment in enumerate(segments):
+        plain = segment.replace("%2e", ".").replace("%2E", ".")
+        if plain == "..":
+            kept = kept[:-1]
+        elif plain != ".":
+            kept.append(segment)
+        if plain in (".", "..") and place == len(segments) - 1:
+            kept.append("")
+    return "/" + "/".join(kept) if segments else ""
 
 
 def _public(given: str) -> str:

@@ -49,7 +49,7 @@ def confirm(world: World, row: Any, amount_usd: Decimal | None) -> None:
         "deposit_id": row["id"],
         "card_id": card.id,
         "credit_usd": figures["credit_usd"],
-        "tx_hash": world.ids.transaction_hash(),
+        "tx_hash": world.ids.transaction_hash(row["chain"]),
         "credited_at": now,
     }
     with world.store.transaction():

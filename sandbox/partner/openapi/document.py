@@ -9,10 +9,11 @@ import functools
 from typing import Any
 
 from sandbox.partner import codec
-from sandbox.partner.openapi import examples
+from sandbox.partner.openapi import examples, operations_in_words
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
 
+Shared = dict[str, Any]
 _COMMON_ERRORS = {
     401: ("UNAUTHORIZED",),
     403: ("FORBIDDEN",),
@@ -40,6 +41,21 @@ _TAGS = {
     "funding": "Account",
     "deposits": "Deposits",
 }
+_KEY_HEADER: list[dict[str, list[str]]] = [{"key": []}]
+_EITHER: list[dict[str, list[str]]] = [{"key": []}, {"bearer": []}]
+_ERROR_SENTENCES = {
+    "ALREADY_CREDITED": "This transaction was already credited by other means.",
+    "ALREADY_PROCESSED": "This Idempotency-Key belongs to a call that is in flight or has no recorded outcome.",
+    "ALREADY_SUBMITTED": "Another account submitted this transaction.",
+    "BAD_REQUEST": "amount_usd must be at least 0.01.",
+    "FORBIDDEN": "This key lacks the scope cards:write.",
+    "INSUFFICIENT_FUNDS": "The float does not hold that much; nothing was moved.",
+    "NOT_FOUND": "The card was not found.",
+    "RATE_LIMITED": "More than 120 requests in a minute.",
+    "UNAUTHORIZED": "The API key is missing, unknown or revoked, or the account is suspended.",
+    "UNAVAILABLE": "The card processor is unreachable or failing.",
+    "UPSTREAM_AUTH": "The service could not authenticate to the card processor.",
+}
 _KEY_PATTERN = "^[A-Za-z0-9_-]{1,128}$"
 
 
@@ -52,9 +68,12 @@ def served() -> bytes:
 def document() -> dict[str, Any]:
     """The whole description."""
     schemas: dict[str, Any] = {}
+    responses: dict[str, Any] = {}
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, schemas)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
+            operation, schemas, responses
+        )
     for kind, payload in event_payloads.PAYLOADS.items():
         _reference(payload, schemas)
         schemas[payload.name]["x-event-type"] = kind
@@ -66,13 +85,14 @@ def document() -> dict[str, Any]:
             "description": "Each field says in x-source whether the service documents it or this simulator made it up.",
         },
         "servers": [{"url": BASE_PATH}],
-        "security": [{"key": []}, {"bearer": []}],
+        "security": _EITHER,
         "paths": paths,
         "webhooks": {
             kind: _webhook(kind, payload, schemas) for kind, payload in event_payloads.PAYLOADS.items()
         },
         "components": {
             "schemas": schemas,
+            "responses": dict(sorted(responses.items())),
             "securitySchemes": {
                 "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
                 "bearer": {"type": "http", "scheme": "bearer"},
@@ -90,15 +110,18 @@ def _reference(table: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
     return {"$ref": f"#/components/schemas/{table.name}"}
 
 
-def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+def _operation(operation: Operation, schemas: Shared, responses: Shared) -> dict[str, Any]:
     wrapped = {
         "type": "object",
         "properties": {"data": _reference(operation.answer, schemas)},
         "required": ["data"],
     }
+    words = operations_in_words.OPERATIONS[operation.name]
     described: dict[str, Any] = {
-        "operationId": operation.handler.__name__,
-        "summary": (operation.handler.__doc__ or operation.name).partition("\n")[0],
+        "operationId": words.operation_id,
+        "summary": words.summary,
+        "description": f"{words.description} (API document: {words.section}.)",
+        "security": _KEY_HEADER if operation.path == "/me" else _EITHER,
         "x-scope": operation.scope,
         "x-scope-source": operation.scope_source,
         "tags": [_tag(operation)],
@@ -113,7 +136,9 @@ def _operation(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
     if operation.body:
         described["requestBody"] = {"required": True, **_json(_reference(operation.body, schemas))}
     for status, codes in sorted({**_COMMON_ERRORS, **operation.codes}.items()):
-        described["responses"][str(status)] = _error(codes + _COMMON_ERRORS.get(status, ()), schemas)
+        described["responses"][str(status)] = _error(
+            status, codes + _COMMON_ERRORS.get(status, ()), schemas, responses
+        )
     return described
 
 
@@ -169,10 +194,29 @@ def _parameter(place: str, item: Field) -> dict[str, Any]:
     return {"name": item.name, "in": place, "required": item.required, "schema": schema, "x-source": source}
 
 
-def _error(codes: tuple[str, ...], schemas: dict[str, Any]) -> dict[str, Any]:
-    reference = _reference(response_schemas.ERROR, schemas)
-    unique = list(dict.fromkeys(codes))
-    return _content(" or ".join(unique), {"allOf": [reference, {"properties": {"code": {"enum": unique}}}]})
+def _error(status: int, codes: tuple[str, ...], schemas: Shared, responses: Shared) -> dict[str, Any]:
+    """A reference to the answer with this status and these codes, which many operations share."""
+    unique = sorted(set(codes))
+    name = f"Error{status}" + "".join(code.title().replace("_", "") for code in unique)
+    if name not in responses:
+        _reference(response_schemas.ERROR, schemas)  # the whole list of codes, for those who want it
+        error = schemas[response_schemas.ERROR.name]
+        named = {**error["properties"]["code"], "enum": unique}
+        schema = {"title": name, **error, "properties": {**error["properties"], "code": named}}
+        del schema["examples"]
+        answer = _content(" or ".join(unique), schema)
+        example = {"error": _ERROR_SENTENCES.get(unique[0], "The request was refused."), "code": unique[0]}
+        answer["content"]["application/json"]["example"] = example
+        if "RATE_LIMITED" in unique:
+            answer["headers"] = {
+                "Retry-After": {
+                    "description": "Always 60 seconds with RATE_LIMITED; absent with TOO_MANY_PENDING.",
+                    "required": unique == ["RATE_LIMITED"],
+                    "schema": {"type": "integer", "const": 60},
+                }
+            }
+        responses[name] = answer
+    return {"$ref": f"#/components/responses/{name}"}
 
 
 def _content(description: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,10 @@ def refusal(world: World, card: Card, order: Order, amount_usd: Decimal) -> str 
         return asked
     if card.status != "ACTIVE":
         return "card_blocked"
+    # A clock that was set back before the order says nothing of the first sync.
+    unsynced = card.created_at <= codec.stamp(world.clock.now()) < card.synced_at
+    if unsynced and accounts.account(world, card.account).settings.unsynced_card == "declines":
+        return "processing_error"  # the same purchase succeeds once the status is known
     if order.amount_usd > SINGLE_PURCHASE_USD:
         return "single_purchase_limit_exceeded"
     return _limit(world, card, order.amount_usd) or _velocity(world, card) or _funds(card, amount_usd)
@@ -95,3 +99,10 @@ def blocks(world: World, card: Card, code: str) -> bool:
         *_BLOCKING,
     )
     return before + 1 >= _BREACHES_MOST
+
+
+def reads_blocked(world: World, card: Card, code: str | None) -> bool:
+    """Whether a decline says that only the service can make the card usable again (decline_reason)."""
+    if card.status == "FROZEN":
+        return accounts.account(world, card.account).settings.frozen_reads_blocked == "yes"
+    return card.status == "BLOCKED" or (card.status == "ACTIVE" and code == "card_blocked")

@@ -44,18 +44,21 @@ def figures_of(
     rates = RATES
     fx_pct = rates["usd_purchase_pct"] if currency == "USD" else rates["fx_purchase_pct"]
     atm_fee_usd = money.ZERO
+    settings = accounts.account(world, account_id).settings
     if kind == "atm":
         atm_fee_usd = money.share(charge_usd, rates["atm_pct"])
-        fx_pct = money.ZERO if currency == "USD" else fx_pct
+        fx_pct = money.ZERO if currency == "USD" or settings.foreign_atm == "atm_only" else fx_pct
     if kind == "high_risk":
         fx_pct = money.add(fx_pct, rates["high_risk_surcharge_pct"])
     fx_fee_usd = money.share(charge_usd, fx_pct)
     amount_usd = money.cents(money.add(charge_usd, fx_fee_usd, atm_fee_usd))
     basis_usd = money.add(amount_usd, -money.cents(fx_fee_usd), -money.cents(atm_fee_usd))
-    markup_pct = accounts.account(world, account_id).settings.transaction_markup_pct
-    return Figures(amount_usd, fx_fee_usd, atm_fee_usd, money.EXACT.multiply(basis_usd, markup_pct))
+    client_fee_usd = money.EXACT.multiply(basis_usd, settings.transaction_markup_pct)
+    return Figures(amount_usd, fx_fee_usd, atm_fee_usd, client_fee_usd)
 
 
-def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal:
-    """US dollars, fees included, for one unit of the original currency."""
+def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal | None:
+    """US dollars, fees included, for one unit of the original currency; None where nothing is left of either."""
+    if not amount_usd or not original_amount:
+        return None
     return money.EXACT.divide(amount_usd, original_amount).quantize(_RATE_STEP, context=money.EXACT)

@@ -64,9 +64,10 @@ class Purchase:
 
 @dataclass(frozen=True)
 class PurchaseLeg:
-    """A later leg. `amount_usd` leaves out the fee of the authorization, which is not repeated."""
+    """A later leg. `amount_usd` leaves out the fee of the authorization, which is not repeated; `total_usd` has it."""
 
     event: Literal["cleared", "reversal", "refund"]
     amount_usd: Decimal
+    total_usd: Decimal
     original_amount: Decimal
     own_fee_usd: Decimal

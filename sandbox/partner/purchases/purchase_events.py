@@ -76,9 +76,7 @@ def tell_leg(world: World, purchase: Purchase, leg: PurchaseLeg) -> None:
         "is_pending": False,
         "amount_usd": -leg.amount_usd if negative else leg.amount_usd,
         "original_amount": leg.original_amount,
-        "exchange_rate": pricing.exchange_rate(
-            purchase.amount_usd or leg.amount_usd, purchase.original_amount
-        ),
+        "exchange_rate": pricing.exchange_rate(leg.total_usd, leg.original_amount),
         "fee_usd": leg.own_fee_usd,
         "fee_breakdown": {"fx_usd": leg.own_fee_usd, "atm_usd": money.ZERO},
         "decline_reason": None,

@@ -53,9 +53,8 @@ def authorize(world: World, card: Card, order: Order, transaction_id: str | None
         blocks = code is not None and authorization_rules.blocks(world, card, code)
         if code is not None:
             figures = Figures.free_of_fees(order.amount_usd)
-        purchase = _record(
-            world, card, order, figures, code, transaction_id, blocks or card.status == "BLOCKED"
-        )
+        unusable = blocks or authorization_rules.reads_blocked(world, card, code)
+        purchase = _record(world, card, order, figures, code, transaction_id, unusable)
         if code is not None:
             if blocks:
                 world.store.update("cards", "id", card.id, status="BLOCKED")
@@ -129,8 +128,9 @@ def expire(world: World, transaction_id: str) -> None:
 def settle(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: Decimal) -> Purchase:
     """The merchant's settlement. The same charge moves nothing; another one is priced and adjusted once."""
     with world.store.transaction():
-        leg = PurchaseLeg("cleared", charge_usd, _part(purchase, charge_usd), own_fee_usd)
-        _reprice(world, purchase, charge_usd, own_fee_usd, "settled")
+        after = _reprice(world, purchase, charge_usd, own_fee_usd, "settled")
+        part = original_part(purchase, charge_usd)
+        leg = PurchaseLeg("cleared", charge_usd, after.amount_usd, part, own_fee_usd)
         purchase_events.tell_leg(world, purchase, leg)
     return _stored(world, purchase.transaction_id)
 
@@ -142,7 +142,8 @@ def reverse(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: 
         status = "reversed" if left_usd == money.ZERO else "partially_reversed"
         after = _reprice(world, purchase, left_usd, own_fee_usd, status)
         released_usd = money.add(purchase.amount_usd, -after.amount_usd, own_fee_usd)
-        leg = PurchaseLeg("reversal", released_usd, _part(purchase, charge_usd), own_fee_usd)
+        part = original_part(purchase, charge_usd)
+        leg = PurchaseLeg("reversal", released_usd, released_usd, part, own_fee_usd)
         purchase_events.tell_leg(world, purchase, leg)
     return _stored(world, purchase.transaction_id)
 
@@ -152,7 +153,7 @@ def refund(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: D
     refunded_usd = money.add(purchase.refunded_usd, charge_usd)
     status = "refunded" if refunded_usd >= purchase.charge_usd else "partially_refunded"
     with world.store.transaction():
-        leg = PurchaseLeg("refund", charge_usd, _part(purchase, charge_usd), own_fee_usd)
+        leg = PurchaseLeg("refund", charge_usd, charge_usd, original_part(purchase, charge_usd), own_fee_usd)
         changed = {"status": status, "refunded_usd": money.text(refunded_usd)}
         world.store.update("purchases", "transaction_id", purchase.transaction_id, **changed)
         _end_waiting(world, purchase, status)
@@ -161,8 +162,8 @@ def refund(world: World, purchase: Purchase, charge_usd: Decimal, own_fee_usd: D
     return _stored(world, purchase.transaction_id)
 
 
-def _part(purchase: Purchase, charge_usd: Decimal) -> Decimal:
-    """The same share of the original amount, to the cent of its currency."""
+def original_part(purchase: Purchase, charge_usd: Decimal) -> Decimal:
+    """The part of the original amount that a charge is, to the cent of its currency."""
     if charge_usd == purchase.authorized_usd:
         return purchase.original_amount
     share = money.EXACT.divide(charge_usd, purchase.authorized_usd)

@@ -42,9 +42,7 @@ async def change_phone(call: Call) -> Answer:
     """PUT /cards/{cardId}/phone: checked and handed to the processor, never stored or echoed."""
     card = cards.of_call(call)
     body = read_body(request_schemas.PHONE_BODY, call.request.body)
-    cardholders.check_phone(
-        body["phone_country_code"], body["phone"], call.account.settings.countries_refused
-    )
+    cardholders.check_phone(body["phone_country_code"], body["phone"], call.account.settings)
     _check_open(card)
     processor.must_agree(call)
     return Answer.of({"card_id": card.id, "updated": True})

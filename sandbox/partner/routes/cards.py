@@ -17,7 +17,7 @@ from sandbox.partner.calls import (
 )
 from sandbox.partner.cards import Card, cardholders, cards
 from sandbox.partner.events import event_log
-from sandbox.partner.http import Answer, Refusal, bad_request, conflict
+from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas, string
 from sandbox.partner.state import stamp_now
@@ -63,9 +63,7 @@ def _wanted(call: Call) -> dict[str, Any]:
     body = read_body(request_schemas.ORDER_BODY, call.request.body)
     name = cardholders.stored_name(body["card_holder_name"])
     cardholders.check_email(body["email"])
-    cardholders.check_phone(
-        body["phone_country_code"], body["phone"], call.account.settings.countries_refused
-    )
+    cardholders.check_phone(body["phone_country_code"], body["phone"], call.account.settings)
     return {"name": name, "partner_ref": body.get("partner_ref") or None}
 
 
@@ -104,7 +102,9 @@ def _truncated(text: str | None, default: int) -> int:
 async def read_card(call: Call) -> Answer:
     """GET /cards/{cardId}: a failed balance read is a null beside the card, a failed look-up a 502."""
     card = cards.of_call(call)
-    processor.must_agree(call)
+    reply = processor.ask(call)
+    if reply.verdict != "ok":
+        raise processor.error_of(reply) if reply.code == "401" else unavailable(502, processor.FAILING)
     balance_usd = card.balance_usd if card.balance_readable else None
     return Answer.of({"card": cards.shown(call.world, card), "balance_usd": balance_usd})
 
@@ -127,7 +127,8 @@ async def freeze(call: Call) -> Answer:
 def _set_frozen(call: Call, card: Card, frozen: bool) -> None:
     status = "FROZEN" if frozen else "ACTIVE"
     repeated = card.status == status
-    call.world.store.update("cards", "id", card.id, status=status)
+    synced_at = min(card.synced_at, stamp_now(call.world))  # the processor has just spoken of the card
+    call.world.store.update("cards", "id", card.id, status=status, synced_at=synced_at)
     if repeated and call.account.settings.repeat_freeze_event == "no":
         return
     reason = "partner_freeze" if frozen else "partner_unfreeze"

@@ -69,6 +69,8 @@ def _delete(call: Call, card: Card, keyed: Keyed) -> dict[str, Any]:
         closed_at = stamp_now(call.world)
         synced_at = min(card.synced_at, closed_at)  # the processor has just spoken of the card
         closed = {"status": "DELETED", "closed_at": closed_at, "synced_at": synced_at}
+        if call.account.settings.closed_balance == "zero":
+            closed |= {"cached_usd": "0", "cached_at": closed_at}
         call.world.store.update("cards", "id", card.id, **closed)
         cards.count_open(call.world, call.account_id, card.id, -1)
         answer = {

@@ -80,7 +80,7 @@ def _record(call: Call, card_id: str, asset: str, chain: str, amount_usd: Decima
         card_id=card_id,
         asset=asset,
         chain=chain,
-        deposit_address=world.ids.address(chain if shared else f"{chain}:{card_id}"),
+        deposit_address=world.ids.deposit_address(chain, "" if shared else card_id),
         send_amount=f"{amount_usd:.2f}{mark:04d}" if shared else f"{amount_usd:.2f}",
         rate_usd="1",
         svc_fee_usd=money.text(svc_usd),
@@ -106,7 +106,7 @@ async def list_deposits(call: Call) -> Answer:
         page.limit,
         page.skipped,
     )
-    found = paging.envelope(page, len(rows), total, zero_past_end=True)
+    found = paging.envelope(page, len(rows), total, call.account.settings)
     return Answer.of({"deposits": [deposits.shown(row) for row in rows], **found})
 
 

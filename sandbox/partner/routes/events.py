@@ -37,7 +37,7 @@ async def read_events(call: Call) -> Answer:
     newest_first = which + " ORDER BY created_at DESC, seq DESC LIMIT ? OFFSET ?"
     rows = store.all(newest_first, *values, page.limit, page.skipped)
     zero = call.account.settings.total_past_end == "zero"
-    found = paging.envelope(page, len(rows), total, zero_past_end=zero)
+    found = paging.envelope(page, len(rows), total, call.account.settings, zero=zero)
     return Answer.of({"events": [event_log.record(row) for row in rows], **found})
 
 

@@ -12,7 +12,7 @@ from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 from sandbox.partner.state import World, stamp_now
 
 UNVERIFIED_MOST = 5
-_HASH = re.compile("0x[0-9a-fA-F]{64}")
+_HASH = re.compile("0[xX][0-9a-fA-F]{64}")
 
 
 async def read_addresses(call: Call) -> Answer:
@@ -47,14 +47,16 @@ async def list_funding(call: Call) -> Answer:
         page.skipped,
     )
     entries = [submissions.shown(submissions.of_row(row)) for row in rows]
-    return Answer.of({"funding": entries, **paging.envelope(page, len(rows), total, zero_past_end=True)})
+    found = paging.envelope(page, len(rows), total, call.account.settings)
+    return Answer.of({"funding": entries, **found})
 
 
 async def submit(call: Call) -> Answer:
     """POST /funding: idempotent on the hash; a 200 says nothing about credit."""
     body = read_body(request_schemas.FUNDING_BODY, call.request.body)
     network, tx_hash = _network(body["network"]), body["tx_hash"].lower()
-    if not _HASH.fullmatch(body["tx_hash"]):
+    any_case = call.account.settings.tx_hash_prefix == "any_case"
+    if not _HASH.fullmatch(body["tx_hash"]) or not (any_case or body["tx_hash"].startswith("0x")):
         raise bad_request("tx_hash must be 0x and 64 hex characters.")
     with call.world.store.transaction():
         own = _of_account(call.world, call.account_id, tx_hash)

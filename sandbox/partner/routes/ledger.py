@@ -27,7 +27,7 @@ async def read_ledger(call: Call) -> Answer:
         }
         for row in rows
     ]
-    found = paging.envelope(page, len(rows), owner.ledger_rows, zero_past_end=True)
+    found = paging.envelope(page, len(rows), owner.ledger_rows, owner.settings)
     return Answer.of({"entries": entries, **found})
 
 

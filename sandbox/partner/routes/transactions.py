@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from sandbox.partner import money
+from sandbox.partner.accounts import Settings
 from sandbox.partner.calls import CARD_ERRORS, PROCESSOR_ERRORS, Call, Operation, paging, processor
 from sandbox.partner.cards import cards
 from sandbox.partner.http import Answer, bad_request, unavailable
@@ -32,10 +33,10 @@ async def read_transactions(call: Call) -> Answer:
     sql = f"SELECT * FROM purchases WHERE {where} ORDER BY at DESC, seq DESC LIMIT ? OFFSET ?"  # noqa: S608 - fixed terms
     found = [purchases.of_row(row) for row in store.all(sql, *values, page.limit, page.skipped)]
     unreadable = _unreadable(call, card.id, card.unreadable_rows)
-    profile = call.account.settings.profile
-    rows = [row(purchase, profile) for purchase in found if purchase.id not in unreadable]
-    zero = call.account.settings.total_past_end == "zero"
-    envelope = paging.envelope(page, len(rows), total, zero_past_end=zero)
+    settings = call.account.settings
+    rows = [row(purchase, settings) for purchase in found if purchase.id not in unreadable]
+    zero = settings.total_past_end == "zero"
+    envelope = paging.envelope(page, len(rows), total, settings, zero=zero)
     return Answer.of({"card_id": card.id, "transactions": rows, **envelope})
 
 
@@ -71,14 +72,16 @@ def _unreadable(call: Call, card_id: str, most: int) -> set[str]:
     return {found["id"] for found in rows}
 
 
-def row(purchase: Purchase, profile: str) -> dict[str, Any]:
+def row(purchase: Purchase, settings: Settings) -> dict[str, Any]:
     """A Transaction row: the processor's fees to the cent, each part by itself; the markup unrounded."""
     fx_usd = money.cents(money.add(purchase.fx_fee_usd, purchase.own_fee_usd))
     atm_usd = money.cents(purchase.atm_fee_usd)
     provider_fee_usd = money.add(fx_usd, atm_usd)
     declined = purchase.status == "declined"
     basis_usd = money.ZERO if declined else max(money.ZERO, money.add(purchase.amount_usd, -provider_fee_usd))
-    rate = pricing.exchange_rate(purchase.amount_usd, purchase.original_amount)
+    original_amount = purchase.original_amount
+    if settings.row_original == "follows":
+        original_amount = purchases.original_part(purchase, purchase.charge_usd)
     return {
         "id": purchase.id,
         "transaction_id": purchase.transaction_id,
@@ -87,10 +90,10 @@ def row(purchase: Purchase, profile: str) -> dict[str, Any]:
         "status": purchase.status,
         "merchant": purchase.merchant,
         "amount_usd": money.cents(purchase.amount_usd),
-        "original_amount": purchase.original_amount,
+        "original_amount": original_amount,
         "original_currency": purchase.original_currency,
         "fee_basis_usd": basis_usd,
-        "exchange_rate": rate,
+        "exchange_rate": pricing.exchange_rate(purchase.amount_usd, original_amount),
         "provider_fee_usd": provider_fee_usd,
         "client_fee_usd": purchase.client_fee_usd,
         "fee_usd": money.add(provider_fee_usd, purchase.client_fee_usd),
@@ -99,7 +102,9 @@ def row(purchase: Purchase, profile: str) -> dict[str, Any]:
             "atm_usd": atm_usd,
             "deposit_usd": money.ZERO,
         },
-        "decline_reason": declines.reason(purchase.decline_code or "unknown", purchase.card_blocked, profile)
+        "decline_reason": declines.reason(
+            purchase.decline_code or "unknown", purchase.card_blocked, settings.profile
+        )
         if declined
         else None,
     }

@@ -14,18 +14,20 @@ from sandbox.partner.calls import (
     processor,
 )
 from sandbox.partner.cards import cards, unloads
-from sandbox.partner.http import Answer, Refusal, conflict
+from sandbox.partner.http import Answer, Refusal, bad_request, conflict
 from sandbox.partner.schemas import read_body, request_schemas, response_schemas
 
 
 async def unload(call: Call) -> Answer:
-    """POST /cards/{cardId}/unload; a closed card holds nothing, so it answers 402 (U35)."""
+    """POST /cards/{cardId}/unload; a closed card holds nothing, so by default it answers 402 (U35)."""
     card = cards.of_call(call)
     key = idempotency.key_of(call.request)
     amount_usd: Decimal = read_body(request_schemas.UNLOAD_BODY, call.request.body)["amount_usd"]
     earlier = idempotency.find(call, "unload", key)
     if earlier:
         return _repeated_unload(call, earlier, card.id, amount_usd)
+    if card.closed and call.account.settings.unload_closed == "bad_request":
+        raise bad_request("The card is closed.")
     if amount_usd > card.balance_usd:
         raise Refusal(402, "INSUFFICIENT_FUNDS", "The card holds less than that; nothing was moved.")
     reply = processor.ask(call)

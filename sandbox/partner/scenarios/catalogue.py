@@ -27,9 +27,10 @@ Setup = Callable[[World, list[str]], dict[str, Any]]
 
 
 def empty(world: World, seed: str | None) -> None:
-    """Nothing but accounts and their keys; switches at their defaults, float 0 (control: reset)."""
+    """Nothing but accounts and their keys; switches at their defaults, float 0; the clock goes on (control: reset)."""
     with world.store.transaction():
         world.store.empty()
+        world.epoch += 1
         accounts.reset_all(world)
         world.bodies.clear()
         world.recent_calls.clear()

@@ -30,19 +30,20 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """`closed`: a body with a field that is not named here is refused."""
+    """`closed`: a body with a field that is not named here is refused; `filled`: one without any field."""
 
     name: str
     fields: tuple[Field, ...]
     closed: bool = False
+    filled: bool = False
 
     def __getitem__(self, name: str) -> Field:
         return next(item for item in self.fields if item.name == name)
 
 
-def schema(name: str, *fields: Field, closed: bool = False) -> Schema:
+def schema(name: str, *fields: Field, closed: bool = False, filled: bool = False) -> Schema:
     """A table of fields under the name it has in the served OpenAPI description."""
-    return Schema(name, fields, closed)
+    return Schema(name, fields, closed, filled)
 
 
 def string(name: str, **options: Any) -> Field:

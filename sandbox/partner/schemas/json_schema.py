@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from sandbox.partner.schemas.fields import Field, Schema
@@ -15,6 +16,8 @@ def of_table(table: Schema, of: Callable[[Schema], dict[str, Any]]) -> dict[str,
     written: dict[str, Any] = {"type": "object", "properties": properties}
     if table.closed:
         written["additionalProperties"] = False
+    if table.filled:
+        written["minProperties"] = 1
     return {**written, **({"required": required} if required else {})}
 
 
@@ -27,7 +30,10 @@ def of_field(item: Field, of: Callable[[Schema], dict[str, Any]]) -> dict[str, A
     written["type"] = [item.kind, "null"] if item.nullable else item.kind
     if item.kind == "array" and item.of is not None:
         written["items"] = of(item.of) if isinstance(item.of, Schema) else _entry(item.of, of)
-    return {**written, **item.bounds}
+    bounds = {key: value for key, value in item.bounds.items() if key != "x-decimals"}
+    if "x-decimals" in item.bounds:
+        bounds["multipleOf"] = Decimal(1).scaleb(-item.bounds["x-decimals"])
+    return {**written, **bounds}
 
 
 def _entry(item: Field, of: Callable[[Schema], dict[str, Any]]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ _BOUNDS: dict[str, tuple[Callable[[Any, Any], bool], str]] = {
     "maximum": (lambda value, bound: value <= bound, "must be at most {}"),
     "maxLength": (lambda value, bound: len(value) <= bound, "must be at most {} characters"),
     "maxItems": (lambda value, bound: len(value) <= bound, "must hold at most {} entries"),
+    "x-simulator-maximum": (lambda value, bound: value <= bound, "must be at most {}"),
     "x-decimals": (lambda value, bound: money.decimals(Decimal(value)) <= bound, "has more than {} decimals"),
 }
 
@@ -72,6 +73,8 @@ def read_body(table: Schema, raw: bytes | None) -> dict[str, Any]:
         raise bad_request("The body is too large, or not what its headers say.")
     try:
         value = codec.decode(raw)
+    except codec.OutOfRange as error:
+        raise bad_request("The body holds a number that is out of range.") from error
     except codec.Malformed as error:
         raise bad_request("The body is not valid JSON.") from error
     return check(table, value)

@@ -7,6 +7,30 @@ from __future__ import annotations
 
 from sandbox.partner.schemas.fields import array, boolean, integer, moment, nested, number, schema, string
 
+SCOPES = (
+    "users:read", "users:write", "cards:read", "cards:write", "cards:pan", "deposits:read", "deposits:write",
+)  # fmt: skip
+NETWORKS = ("POLYGON", "BNB", "BASE")
+TOKENS = ("USDC", "USDT")
+FUNDING_REASONS = (
+    "transaction_failed", "not_a_funding_transfer", "unsupported_token", "mixed_tokens", "below_minimum",
+    "unregistered_sender", "bridge_fill", "before_automatic_funding", "before_account_opened", "not_found",
+    "rejected_by_operator", "reversed_by_operator", "operator_sender", "multiple_senders", "routed_transfer",
+    "precision", "unlisted_token", "not_arrived", "ambiguous_match", "amount_mismatch", "receipt_changed",
+    "not_final", "check_failed", "already_credited", "held_by_operator", "credited_separately",
+)  # fmt: skip
+DECLINE_CODES = (
+    "insufficient_card_balance", "issuer_funds_unavailable", "daily_limit_exceeded", "weekly_limit_exceeded",
+    "monthly_limit_exceeded", "single_purchase_limit_exceeded", "velocity_limit_exceeded", "card_blocked",
+    "fraud_risk_declined", "security_check_failed", "merchant_category_blocked", "processing_error",
+    "authorization_timeout", "unknown",
+)  # fmt: skip
+ERROR_CODES = (
+    "UNAUTHORIZED", "FORBIDDEN", "NOT_FOUND", "INSUFFICIENT_FUNDS", "ALREADY_PROCESSED", "ALREADY_SUBMITTED",
+    "ALREADY_CREDITED", "RATE_LIMITED", "TOO_MANY_PENDING", "QUOTA", "INVALID_NAME", "INVALID_EMAIL",
+    "INVALID_PHONE", "PHONE_COUNTRY_NOT_ALLOWED", "UPSTREAM_AUTH", "UNAVAILABLE", "BAD_REQUEST",
+)  # fmt: skip
+
 PARTNER = schema(
     "Partner",
     string("id", format="uuid"),
@@ -18,7 +42,7 @@ KEY = schema(
     "Key",
     string("name", nullable=True),
     string("prefix", pattern="^svc_live_[0-9a-f]{8}$"),
-    array("scopes", string("scope")),
+    array("scopes", string("scope", enum=list(SCOPES))),
     string("mode", enum=["live", "test"]),
     integer("rate_limit_per_minute"),
 )
@@ -118,11 +142,11 @@ CLOSE = schema("Close", string("card_id"), number("returned_usd"), number("partn
 FUNDING = schema(
     "FundingSubmission",
     string("id", format="uuid"),
-    string("network"),
-    string("tx_hash"),
+    string("network", enum=list(NETWORKS)),
+    string("tx_hash", pattern="^0x[0-9a-f]{64}$"),
     string("status", enum=["pending", "credited", "rejected", "review"]),
-    string("reason", nullable=True),
-    string("token", nullable=True),
+    string("reason", nullable=True, enum=[*FUNDING_REASONS, None]),
+    string("token", nullable=True, enum=[*TOKENS, None]),
     number("amount_usd", nullable=True),
     number("fee_usd", nullable=True),
     number("credited_usd", nullable=True),
@@ -137,12 +161,17 @@ FUNDING_LIST = schema(
     integer("total", source="invented"),
     integer("total_pages", source="invented"),
 )
-ADDRESS = schema("FundingAddress", string("network"), string("address"), array("tokens", string("token")))
+ADDRESS = schema(
+    "FundingAddress",
+    string("network", enum=list(NETWORKS)),
+    string("address"),
+    array("tokens", string("token", enum=list(TOKENS))),
+)
 ADDRESSES = schema("FundingAddresses", array("addresses", ADDRESS))
 LEDGER_ENTRY = schema(
     "LedgerEntry",
     number("amount_usd"),
-    string("kind"),
+    string("kind", enum=["funding", "fee", "card_topup", "refund", "adjustment"]),
     string("reference", nullable=True),
     string("card_id", nullable=True),
     string("description", nullable=True),
@@ -174,7 +203,7 @@ EVENTS = schema(
     integer("total"),
     integer("total_pages"),
 )
-ERROR = schema("Error", string("error"), string("code"))
+ERROR = schema("Error", string("error"), string("code", enum=list(ERROR_CODES)))
 LIMITS = schema(
     "Limits",
     string("card_id"),
@@ -184,7 +213,7 @@ LIMITS = schema(
     number("per_transaction_limit_usd"),
 )
 PHONE = schema("Phone", string("card_id"), boolean("updated"))
-THREEDS = schema("ThreeDs", string("card_id"), string("three_ds_method"))
+THREEDS = schema("ThreeDs", string("card_id"), string("three_ds_method", enum=["webhook"]))
 PAN = schema(
     "CardDetails",
     string("card_id"),
@@ -194,7 +223,11 @@ PAN = schema(
 )
 PAN_TOKEN = schema("PanToken", string("url", format="uri"), number("expires_in"), boolean("single_use"))
 DECLINE_REASON = schema(
-    "DeclineReason", string("code"), string("message"), boolean("retryable"), boolean("card_blocked")
+    "DeclineReason",
+    string("code", enum=list(DECLINE_CODES)),
+    string("message"),
+    boolean("retryable"),
+    boolean("card_blocked"),
 )
 FEE_BREAKDOWN = schema("FeeBreakdown", number("fx_usd"), number("atm_usd"), number("deposit_usd"))
 TRANSACTION = schema(

@@ -62,7 +62,7 @@ def application(world: World, *, is_open: bool = False) -> web.Application:
         return _sent(request, answer)
 
     async def controlled(request: web.Request) -> web.StreamResponse:
-        path, given = request.match_info["path"], (await _request_of(request)).body
+        path, given = request.match_info.get("path", ""), (await _request_of(request)).body
         if given is None:
             refused = {"error": f"The body is not readable or above {BODY_CAP} bytes."}
             return web.Response(status=413, body=codec.encode(refused), content_type="application/json")
@@ -76,6 +76,7 @@ def application(world: World, *, is_open: bool = False) -> web.Application:
     for path in viewer.FILES:
         app.router.add_get(path, guarded(viewer_file), allow_head=False)
     anything = r"{path:[\s\S]*}"  # a decoded path may hold a line break
+    app.router.add_route("*", "/_control", guarded(controlled))
     app.router.add_route("*", "/_control/" + anything, guarded(controlled))
     app.router.add_route("*", "/" + anything, api)
     return app

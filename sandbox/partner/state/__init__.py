@@ -12,7 +12,7 @@ from __future__ import annotations
 from sandbox.partner.state.clock import Clock
 from sandbox.partner.state.ids import KEY_PREFIX, Ids
 from sandbox.partner.state.store import CARD_BLOCK, Store
-from sandbox.partner.state.world import Snapshot, World, stamp_now
+from sandbox.partner.state.world import Snapshot, UnderWay, World, stamp_now
 
 __all__ = [
     "CARD_BLOCK",
@@ -21,6 +21,7 @@ __all__ = [
     "Ids",
     "Snapshot",
     "Store",
+    "UnderWay",
     "World",
     "stamp_now",
     "store",

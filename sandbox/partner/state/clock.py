@@ -52,6 +52,17 @@ class Clock:
         self._store.keep("clock_frozen_at", now.isoformat())
         self._store.keep("clock_offset_us", str(self._offset // timedelta(microseconds=1)))
 
+    def restart(self) -> None:
+        """Real time again, as at the first start."""
+        self._mode, self._offset, self._frozen_at = "realtime", timedelta(0), self._real_now()
+        for name in ("clock_mode", "clock_frozen_at", "clock_offset_us"):
+            self._store.run("DELETE FROM notes WHERE name = ?", name)
+
+    @property
+    def real_now(self) -> datetime:
+        """The machine's time, whatever this clock says."""
+        return self._real_now()
+
     @contextlib.contextmanager
     def at(self, moment: datetime) -> Iterator[None]:
         """Run a timer at the moment it was due, however late it runs."""

@@ -11,6 +11,7 @@ import random
 import string
 import uuid
 
+from sandbox.partner.state import chain_texts
 from sandbox.partner.state.store import Store
 
 _ALPHABET = string.ascii_letters + string.digits
@@ -68,10 +69,13 @@ class Ids:
         _, source = self._source("code")
         return f"{source.randrange(1_000_000):06d}"
 
-    def transaction_hash(self) -> str:
-        """The next transaction hash: 0x and 64 hex digits."""
+    def transaction_hash(self, chain: str) -> str:
+        """The next transaction hash as the chain writes it; 0x and 64 hex digits where Ethereum's form is used."""
         _, source = self._source("transaction_hash")
-        return f"0x{source.getrandbits(256):064x}"
+        if chain == "SOLANA":
+            return chain_texts.base58(source.randbytes(64))
+        digits = f"{source.getrandbits(256):064x}"
+        return digits if chain == "TRON" else "0x" + digits
 
     def pan(self, card_id: str, last4: str) -> tuple[str, str]:
         """A card's number and CVV: always the same, stored nowhere, and the number fails Luhn (U69)."""
@@ -86,6 +90,14 @@ class Ids:
         upper = hashlib.sha256(digits.encode()).digest()
         mixed = (c.upper() if upper[i % 32] & 1 else c for i, c in enumerate(digits))
         return "0x" + "".join(mixed)
+
+    def deposit_address(self, chain: str, card_id: str) -> str:
+        """The deposit address of a card on a chain, in that chain's alphabet; without a card the shared one."""
+        named = f"{chain}:{card_id}" if card_id else chain
+        content = hashlib.sha256(f"{self._seed}:address:{named}".encode()).digest()
+        if chain == "SOLANA":
+            return chain_texts.base58(content)
+        return chain_texts.tron_address(content[:20]) if chain == "TRON" else self.address(named)
 
 
 def _passes_luhn(number: str) -> bool:

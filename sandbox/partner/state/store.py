@@ -140,7 +140,14 @@ CREATE TABLE card_blocks (account TEXT NOT NULL, block INTEGER NOT NULL, open IN
 INSERT INTO card_blocks SELECT account, seq / {CARD_BLOCK}, sum(status != 'DELETED') FROM cards GROUP BY 1, 2;
 """  # noqa: S608 - a number
 
-_STEPS = (_FIRST, _SECOND, _THIRD)
+# A 3-D Secure challenge that waits for its code.
+_FOURTH = """
+ALTER TABLE challenges ADD COLUMN complete TEXT NOT NULL DEFAULT 'at once';
+ALTER TABLE challenges ADD COLUMN code TEXT;
+ALTER TABLE challenges ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
+"""
+
+_STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH)
 SCHEMA_VERSION = len(_STEPS)
 
 # What a reset empties. Accounts, API keys and notes survive it.

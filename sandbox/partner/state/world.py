@@ -7,6 +7,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sandbox.partner import codec
@@ -36,12 +37,24 @@ class Summed:
     rests_until: float
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """A delivery that has left and was not answered yet, and the reset or restore it belongs to."""
+
+    event_id: str
+    account: str
+    at: datetime
+    epoch: int
+
+
 @dataclass
 class World:
     """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
 
     `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
-    this simulator is reached, `post` how deliveries leave it, `stirred` set when one may be due.
+    this simulator is reached, `post` how deliveries leave it, `stirred` set when one may be due, `under_way`
+    those that have left. `busy_since` (monotonic) is when they began, `catching_up` how many wait for them to
+    end. `epoch` counts resets and restores: what began before one says nothing of what is there after it.
     """
 
     store: Store
@@ -55,6 +68,10 @@ class World:
     post: Post | None = None
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
+    under_way: dict[asyncio.Task[None], UnderWay] = field(default_factory=dict)
+    busy_since: float = 0.0
+    catching_up: int = 0
+    epoch: int = 0
     summed: Summed | None = None
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
@@ -78,6 +95,7 @@ class World:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot: content, clock and seed."""
         self.store.put_back(snapshot.content)
+        self.epoch += 1
         self.clock = Clock(self.store)
         self.bodies = dict(snapshot.bodies)
         self.summed = None

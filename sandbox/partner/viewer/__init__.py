@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_BESIDE = ("viewer.js", "viewer_dom.js", "viewer_tables.js", "viewer.css")
+_BESIDE = ("viewer.js", "viewer_console.js", "viewer_dom.js", "viewer_tables.js", "viewer.css")
 
 FILES: dict[str, Path] = {"/": _HERE / "viewer.html", **{f"/{name}": _HERE / name for name in _BESIDE}}
 

@@ -1,6 +1,7 @@
 // Draws /_control/view once a second and sends control calls.
 
 import { $, element, money, notice, refreshWith, send } from "./viewer_dom.js";
+import { offerClock, offerConsole, showClock } from "./viewer_console.js";
 import { drawTables } from "./viewer_tables.js";
 
 function drawFigures(view) {
@@ -60,6 +61,7 @@ async function refresh() {
   try {
     const view = await (await fetch("/_control/view")).json();
     drawFigures(view);
+    showClock(view);
     drawTables(view);
     drawEndpoint(view);
     offerCards(view.cards);
@@ -99,8 +101,10 @@ onSubmit("transfer", async (form) => {
 onSubmit("purchase", async (form) => {
   const [card, amount, merchant, kind] = ["card_id", "amount_usd", "merchant", "kind"].map((name) => form.get(name)?.trim() ?? "");
   if (!card) { notice("Order a card first.", true); return; }
-  if (kind === "3ds") {
-    if (await send(`cards/${card}/3ds`, { amount_usd: amount, merchant })) notice("The cardholder is asked for a one-time code.");
+  if (kind.startsWith("3ds")) {
+    const complete = kind === "3ds" ? "at once" : "by code";
+    const asked = await send(`cards/${card}/3ds`, { amount_usd: amount, merchant, complete });
+    if (asked) notice(asked.sms_code ? `The phone shows the code ${asked.sms_code}.` : "The cardholder is asked for a one-time code.");
     return;
   }
   const [way, code] = kind.split(":");
@@ -123,6 +127,8 @@ for (const button of document.querySelectorAll("[data-advance]")) {
 $("freeze-clock").addEventListener("click", () => send("clock", { mode: $("freeze-clock").textContent === "Run" ? "realtime" : "frozen" }));
 $("disarm").addEventListener("click", () => send("faults", null, "DELETE"));
 
+offerClock();
+await offerConsole();
 refreshWith(refresh);
 await refresh();
 setInterval(refresh, 1000);

@@ -36,8 +36,10 @@ export function notice(text, bad = false) {
 let afterEach = async () => {};
 export const refreshWith = (refresh) => { afterEach = refresh; };
 
-export async function send(path, body, method = "POST") {
-  const response = await fetch(`/_control/${path}`, { method, body: body ? JSON.stringify(body) : undefined });
+// `text` is a body as somebody typed it.
+export async function send(path, body, method = "POST", text = undefined) {
+  const sent = method === "POST" ? text ?? (body ? JSON.stringify(body) : undefined) : undefined;
+  const response = await fetch(`/_control/${path}`, { method, body: sent });
   const answer = await response.json();
   if (!response.ok) {
     notice(answer.error, true);

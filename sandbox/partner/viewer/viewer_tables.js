@@ -62,6 +62,19 @@ function eventDetail(row) {
     element("pre", {}, JSON.stringify(row.payload, null, 1)));
 }
 
+function challengeActions(row) {
+  if (row.state !== "open" || row.complete !== "by code") return "";
+  const button = (label, name, body) => act(label, `${name} for ${row.merchant}`, `challenges/${row.id}`, body);
+  return buttons(button("Right code", "Enter the right code", { enter: "right" }),
+    button("Wrong code", "Enter a wrong code", { enter: "wrong" }), button("Give up", "Abandon the code", { abandon: true }));
+}
+
+function depositActions(row) {
+  if (row.status !== "pending") return "";
+  const button = (label, end) => act(label, `${label} deposit ${row.id}`, `deposits/${row.id}/${end}`, {});
+  return buttons(button("Confirm", "confirm"), button("Expire", "expire"), button("Cancel", "cancel"));
+}
+
 const TIMERS = {
   month: "monthly card fees", funding: "look at a funding submission again", authorization: "an authorization runs out",
   challenge: "a 3-D Secure code runs out", deposit: "a deposit runs out",
@@ -76,6 +89,15 @@ export function drawTables(view) {
     ["USD", (row) => element("span", {}, money(row.amount_usd), element("small", {}, `fee ${money(row.fee_usd)}`)), "number"],
     ["", purchaseActions],
   ], "Nobody bought anything yet.");
+  table("challenges", view.challenges, [
+    ["At", (row) => time(row.created_at), "code"], ["Merchant", (row) => row.merchant, "wrap"], ["USD", (row) => money(row.amount_usd), "number"],
+    ["State", (row) => element("span", {}, badge(row.state), element("small", {}, row.complete === "by code" ? "by code" : "by itself"))],
+    ["Id", (row) => copyable(row.id)], ["", challengeActions],
+  ], "No purchase asked for a code yet.");
+  table("deposits", view.deposits, [
+    ["At", (row) => time(row.created_at), "code"], ["Asset", (row) => `${row.asset} on ${row.chain}`], ["Status", (row) => badge(row.status)],
+    ["To send", (row) => row.amount_expected, "number"], ["Address", (row) => copyable(row.deposit_address)], ["", depositActions],
+  ], "No deposit was quoted yet.");
   table("timers", view.timers, [
     ["Due", (row) => time(row.due_at), "code"], ["What", (row) => TIMERS[row.kind] ?? row.kind], ["Of", (row) => (row.subject ? copyable(row.subject) : "every card")],
   ], "Nothing is waiting for its time.");

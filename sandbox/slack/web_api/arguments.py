@@ -97,7 +97,9 @@ async def _body(request: web.Request) -> Json:
         try:
             body = await request.json()
         except ValueError:
-            raise SlackError("invalid_json") from None
+            if (await request.read()).strip():
+                raise SlackError("invalid_json") from None
+            return {}  # Slack's synchronous SDK sends nothing as JSON
         if not isinstance(body, dict):
             raise SlackError("json_not_object")
         return body

@@ -129,11 +129,16 @@ def _no_lane_for_emergencies(stack: ExitStack, acts: Acts) -> None:
 
     async def due(core: Any, but_not: Any = ()) -> Sequence[Any]:
         found = await honest(core, but_not)
-        urgent = [queue for queue in found if queue.at_once is None]
-        if not any(queue.ids for queue in urgent) or not acts():
+        urgent = {queue.name.split(":")[1]: queue.ids for queue in found if queue.at_once is None}
+        if not any(urgent.values()) or not acts():
             return found
-        usual = [queue for queue in found if queue.at_once is not None]
-        return [replace(q, ids=[*q.ids, *u.ids]) for q, u in zip(usual, urgent, strict=True)]
+        usual: list[queues.Queue] = [queue for queue in found if queue.at_once is not None]
+        return [
+            replace(queue, ids=[*queue.ids, *urgent[queue.name.split(":")[1]]])
+            if queue.name.startswith("money:")
+            else queue
+            for queue in usual
+        ]
 
     put(stack, execution, "due", due)
 

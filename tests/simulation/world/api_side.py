@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 from bot.partner.webhooks import DeliveryRefused
 from bot.services.events import Webhooks
 from sandbox.partner import http
-from sandbox.partner.background import deliveries
+from sandbox.partner.background import delivery_queue
 from sandbox.partner.control import dispatch
 from sandbox.partner.server import answering
 from sandbox.partner.state import Clock as PartnerClock
@@ -69,7 +69,7 @@ class ApiSide:
             except TimeoutError:
                 pass
             self.partner.stirred.clear()
-            await deliveries.catch_up(self.partner)
+            await delivery_queue.catch_up(self.partner)
 
     async def deliver(self, method: str, address: str, headers: dict[str, str], body: bytes) -> Any:
         """A webhook delivery of the API to the bot's receiver."""

@@ -15,8 +15,9 @@ from typing import Final
 from bot.intents.extraction import Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
-from bot.intents.readings import questions
-from bot.intents.readings.against import (
+from bot.intents.readings import Context, is_today, plain, questions
+from bot.intents.recognition import Framed, find_loose_request, find_requests, spaced
+from bot.intents.requests.against import (
     ELSEWHERE,
     HARMLESS,
     LONGEST,
@@ -25,10 +26,6 @@ from bot.intents.readings.against import (
     asks_for_two,
     names_by_a_word,
 )
-from bot.intents.readings.context import Context
-from bot.intents.readings.slot_checks import is_today
-from bot.intents.readings.slot_values import plain
-from bot.intents.recognition import Framed, find_loose_request, find_requests, spaced
 
 #: Any form of any action's verb: beside the frame there may be none.
 _CUE: Final = re.compile(

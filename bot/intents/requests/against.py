@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.intents.directory import ORDINARY, fold
 from bot.intents.plain_text import Clause
-from bot.intents.readings.context import Context
+from bot.intents.readings import Context
 from bot.intents.recognition import strip_lead
 
 LONGEST: Final = 60  # words; a longer message tells a story
@@ -36,6 +36,9 @@ HARMLESS: Final = re.compile(
     r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have an?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
+    r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
+    r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
+    r"|if you please|when you get (?:round to it|a chance)|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 NEGATED: Final = re.compile(
@@ -50,9 +53,10 @@ ELSEWHERE: Final = re.compile(
 )
 #: Words that are part of a request of this kind, and speak against any other.
 _OWN: Final = {
-    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|at most|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more)\b",
+    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|maximum|at most|policy|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more|half)\b",
     "change_phone": r"\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
-    "submit_funding": r"\bfile\b|\bwithout delay\b",
+    "submit_funding": r"\bfile\b|\bwithout delay\b|\bto the float\b|\bgoes\b",
+    "set_3ds": r"\b(?:disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
     "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
 }
 _REPORTED: Final = re.compile(
@@ -75,12 +79,16 @@ _BEFORE_A_NAME: Final = re.compile(
 )
 
 
-def speaks_against(text: str, intent: str) -> bool:
-    """Is there anything in the whole message for which no form of this intent may open?"""
+def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
+    """Is there anything in these words for which no form of this intent may open?
+
+    `is_exact`: the values of the request tell that it is ours, and no word for a place can speak against it.
+    """
     bare = HARMLESS.sub(" ", text)
     if intent in _OWN:
         bare = re.sub(_OWN[intent], " ", bare)
-    return any(pattern.search(bare) for pattern in (NEVER, NEGATED, ELSEWHERE, _REPORTED))
+    patterns = (NEVER, NEGATED, _REPORTED) if is_exact else (NEVER, NEGATED, _REPORTED, ELSEWHERE)
+    return any(pattern.search(bare) for pattern in patterns)
 
 
 _SOMEBODY: Final = re.compile(
@@ -92,7 +100,7 @@ _SOMEBODY: Final = re.compile(
 _REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
 
 
-_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|\b(?:freeze|block|lock) off\b")
+_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:freeze|block|lock) off\b")
 
 
 #: An amount that is a difference, a verdict on what is, a double turn, the subject of an answer.

@@ -1,0 +1,38 @@
+"""A request read from a whole message: what is asked for in one part of it, and that no other part speaks against it.
+
+`plain_requests` and `value_requests` read it where the message says little else; `explained_requests` where it is cut into
+`parts` with a story around; `other_requests` those that open no filled form. `against` and `around` have what speaks
+against a request, in its own words and in the words around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bot.intents.model import Reading
+from bot.intents.plain_text import Clause
+from bot.intents.readings import Context
+from bot.intents.requests.against import asks_for_two
+from bot.intents.requests.explained_requests import read_explained_request
+from bot.intents.requests.other_requests import read_other_request
+from bot.intents.requests.plain_requests import read_plain_request
+from bot.intents.requests.value_requests import read_value_request, with_name
+
+if TYPE_CHECKING:
+    from bot.operations import Operation
+
+
+def read_request(
+    clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
+) -> Reading | None:
+    """The one request of a whole message; None where there is none, more than one, or anything against it."""
+    return (
+        read_plain_request(clauses, context)
+        or read_value_request(clauses, context)
+        or read_explained_request(clauses, context)
+        or read_other_request(clauses, context, kinds)
+    )
+
+
+__all__ = ["asks_for_two", "read_request", "with_name"]

@@ -1,0 +1,213 @@
+"""Requests after which no filled form opens by the text alone: undo, pause, a card to order; and showing card details.
+
+Undo and pause end in a button; a card to order lacks its holder's phone or email nearly always, and what is missing is
+asked for. So they are understood more generously; a negation, a condition or a report still leaves them alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.intents.model import Ask, Reading
+from bot.intents.plain_text import QUOTED, Clause
+from bot.intents.readings import Context, one_card, plain, questions
+from bot.intents.recognition import NOT_OFFERED, kind_of_request, spaced, without_undo_words
+from bot.intents.requests.against import LONGEST, asks_for_two
+from bot.intents.requests.around import speaks_against_from_around
+from bot.intents.requests.explained_requests import only_card
+from bot.intents.requests.parts import Part, cut
+from bot.intents.requests.wording import is_small, said_in
+
+if TYPE_CHECKING:
+    from bot.operations import Operation
+
+_LAST: Final = r"(?:very )?(?:last|latest|previous|most recent|newest|preceding)"
+_THING: Final = r"(?:request|change|action|order|top-?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?|thing|one|step|move|operation|submission|entry|bit|command|instruction)s?"
+_MINE: Final = (
+    rf"(?:(?:my|the|that|our) (?:own )?{_LAST}(?: {_THING})?|(?:the|that|whatever|my|this)(?: \w+){{0,2}}? (?:request|thing|one|change|operation|top-?up)|(?:the |that )?(?:last|latest) {_THING}"
+    rf"|(?:that|the|whatever|all)?\s?(?:what|thing|things|whatever|which|one|it was)?(?: it was)? ?(?:that |which )?i(?:'ve| have|ve)? ?(?:just |only |now )?(?:have )?(?:just )?(?:did|do|done|asked|requested|ordered|put|filed|made|entered|submitted|raised|sent|typed|said)(?: (?:in|through|for|last|now))*"
+    r"|(?:it|that|this)(?= back\b| please| pls|\W*$))"
+)
+_BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
+_UNDO: Final = re.compile(
+    rf"\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
+    rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
+    r"|^\W*(?:undo|revert|rollback|roll back)\b(?! (?:the )?(?:freeze|block|hold))|\b(?:scratch|retract|revert|undo|cancel) (?:it|that)\W*$"
+)
+_PAUSE_VERB: Final = (
+    r"(?:stop|pause|halt|suspend|hold|freeze|block|arrest|interrupt(?:ed)?|switch off|turn off|brakes? on|put (?:a |an )?(?:full |complete |total )?(?:stop|halt|brake|hold|pause)(?: to| on)?|put in pause|put on (?:hold|pause)|pull the plug on|hit (?:the )?(?:brakes?|kill ?switch|pause|stop)(?: on)?"
+    r"|pull the (?:hand)?brake(?: on)?|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
+)
+_OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
+_PAUSE: Final = re.compile(
+    rf"\b{_PAUSE_VERB}\b(?:\W+\w+){{0,4}}?\W+{_OUTGOING}\b|\b{_OUTGOING}\b(?:\W+[\w']+){{0,8}}?\W+(?:must|has to|have to|should|needs to|to) be (?:interrupted|stopped|halted|paused|suspended|held)"
+    r"|^\W*(?:emergency stop|kill ?switch|hit the brakes|all stop)\b|\bstop it all\b|\bswitch all (?:executions|sending) to pause\b"
+)
+_SENT: Final = re.compile(
+    r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|emergency|brakes?|all|orders|in course)\b"
+)
+_OF_CARDS: Final = re.compile(
+    r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
+)
+_REVEAL: Final = re.compile(
+    r"\breveal\w*|\bunmask\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
+)
+_NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
+_A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"
+_ORDER: Final = re.compile(
+    rf"\b(?:order|issue|emit|create|open|make|get|arrange|apply|request|spin up|produce|set up|ask|start|give|must have|needs?|wants?|requires?|should (?:get|have)|have|like)\b[^.?!\n]{{0,45}}?\b{_A_CARD}\b"
+    rf"|\b{_A_CARD}\b[^.?!\n]{{0,40}}?\b(?:to be|be|please|pls|made|issued|ordered|order|opened|created|create|arrange|apply)\b|\bset (?:\S+ ){{1,3}}up (?:with|w) (?:an? )?{_A_CARD}\b"
+    rf"|\b(?:new|another|second|one more|extra|separate|replacement)\s+(?:\w+\s+){{0,2}}?{_A_CARD}\b|^\W*(?:an? )?{_A_CARD} (?:for|pls|please|with|in the name|new|order|to)\b|\b{_A_CARD} for\b"
+    r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|^\W*issue\b"
+)
+_STRONG: Final = re.compile(
+    r"\b(?:order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
+)
+_OTHERS: Final = re.compile(
+    r"\b(?:cards|two|three|four|five|several|both)\b(?! for (?:customers|coffee))|\bcard (?:number|machine|reader|game|holder name|operations)\b|\b(?:business|gift|birthday|sim|loyalty|credit|debit|christmas|greeting|id|access|library|bank|visa|travel) cards?\b"
+    r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|arriv\w+|deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
+)
+_ASKED_WORDS: Final = re.compile(
+    r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)"
+)
+_PLAIN_NO: Final = re.compile(
+    r"\b(?:don'?t|do not|never|no need|not|nobody|without)\b(?! (?:only|worry|mind))"
+)
+_CONDITION: Final = re.compile(
+    r"\b(?:if|unless|whether|should (?:we|i)|maybe|perhaps|what if|imagine|suppose|would have|was (?:going|about) to|already (?:ordered|undone|paused|did)|almost|used to|had (?:me|us|him|her|to)|on a call|"
+    r"(?:i|we|they|he|she|carol|bob|dave) (?:undid|paused|ordered|stopped|halted|cancelled|reversed|asked)|asked (?:me|us|whether)|told (?:me|us|him|her)|said|says|wrote|wanted|going to (?:order|ask)|instead of|rather than|when |once |until i (?:say|tell) (?:so|you) to)\b"
+)
+#: A condition in another part; `I wouldn't ask if it weren't serious` is none.
+_CARD: Final = re.compile(rf"\b(?:{_A_CARD}|order|issue)\b")
+_POLITELY: Final = re.compile(r"\b(?:can|could|would|will|may|might|mind|please|pls|kindly)\b")
+_IF: Final = re.compile(r"^\W*(?:if|unless|whether|in case|when|once|as soon as)\b")
+#: Nobody is named for whom the card is: people ask their bank for one like that.
+_FOR_NOBODY: Final = re.compile(
+    r"\b(?:i(?! (?:want to order|need|wanna order) (?:one more|another|anew))|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
+)
+_FOR_SOMEBODY: Final = re.compile(
+    r"\b(?:we|for us|one more|another|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
+)
+
+
+def read_other_request(
+    clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
+) -> Reading | None:
+    """Undo, pause, a card to order, card details to show; None where none of them is asked for."""
+    text = spaced(context.found.masked)
+    if context.doubts or QUOTED in text or len(text.split()) > LONGEST or NOT_OFFERED.search(text):
+        return None
+    parts = cut(text)
+    return (
+        _undo(parts, context)
+        or _pause(parts, context)
+        or _reveal(parts, clauses, context, kinds)
+        or _order(parts, text, context)
+    )
+
+
+def _is_plain(part: Part) -> bool:
+    return not (_PLAIN_NO.search(part.text) or _CONDITION.search(part.text) or _ASKED_WORDS.search(part.text))
+
+
+def _undo(parts: Sequence[Part], context: Context) -> Reading | None:
+    found = next((part for part in parts if _UNDO.search(part.text)), None)
+    if any(said_in(part.text) or _IF.search(part.text) for part in parts if part is not found):
+        return None  # what is taken back is what was just said
+    if found is None or not all(_is_plain(part) for part in parts if _UNDO.search(part.text)):
+        return None
+    if context.found.inside(found.text, "amount") and not re.search(r"\b(?:i|my)\b", found.text):
+        return None
+    slots: dict[str, Any] = {}
+    requests = context.found.inside(context.found.masked, "request")
+    if requests:
+        slots["request"] = requests[0].value
+    kind = kind_of_request(without_undo_words(found.text))
+    if kind:
+        slots["kind"] = kind
+    written, card = one_card(context)
+    if not written:
+        return Reading("undo", slots)
+    return Reading("undo", {"card": written, **slots}, card=card) if card is not None else None
+
+
+def _pause(parts: Sequence[Part], context: Context) -> Reading | None:
+    asks = [part for part in parts if _PAUSE.search(part.text) and _SENT.search(part.text)]
+    if any(_IF.search(part.text) for part in parts):
+        return None
+    if not asks or any(_OF_CARDS.search(part.text) or not _is_plain(part) for part in asks):
+        return None
+    if context.found.inside(context.found.masked, "card", "amount", "phone", "tx_hash"):
+        return None
+    return Reading("pause_sending")
+
+
+def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None:
+    from bot.intents.requests.value_requests import with_name
+
+    if not _ORDER.search(text) or _OTHERS.search(text) or not _STRONG.search(text):
+        return None
+    if any(
+        _PLAIN_NO.search(part.text) or _CONDITION.search(part.text)
+        for part in parts
+        if _CARD.search(part.text)
+    ):
+        return None
+    if any(_IF.search(part.text) for part in parts) or _ASKED_WORDS.search(parts[0].text):
+        return None
+    if any(part.asked and not _POLITELY.search(part.text) for part in parts):
+        return None
+    named = context.found.inside(text, "card")
+    if named and not re.search(
+        r"\b(?:another|second|replacement|extra|separate|new|order|one more|in the name|named)\b|–", text
+    ):
+        return None
+    slots: dict[str, Any] = {}
+    for slot in ("phone", "email"):
+        entities = context.found.inside(text, slot)
+        if len({entity.value for entity in entities}) > 1 or any(entity.doubt for entity in entities):
+            return None
+        if entities:
+            slots[slot] = entities[0].value
+    amounts = context.found.inside(text, "amount")
+    if len(amounts) == 1 and not amounts[0].doubt:
+        slots["amount"] = plain(amounts[0].value.value)
+    slots = with_name(slots, context)
+    if not slots.keys() & {"name", "phone", "email"} and (
+        _FOR_NOBODY.search(text) or not _FOR_SOMEBODY.search(text)
+    ):
+        return None
+    missing = next((slot for slot in ("name", "phone", "email") if slot not in slots), "")
+    if not missing:
+        return None  # complete, and something in it spoke against opening the form
+    return Reading("order_card", slots, ask=questions.missing(missing, "order_card", context.facts.networks))
+
+
+def _reveal(
+    parts: Sequence[Part],
+    clauses: Sequence[Clause],
+    context: Context,
+    kinds: Mapping[str, type[Operation]],
+) -> Reading | None:
+    kind = next((name for name, operation in kinds.items() if operation.intent == "reveal_card"), "")
+    asks = [part for part in parts if _REVEAL.search(part.text)]
+    if not kind or not asks or any(_NO_REVEAL.search(part.text) for part in asks) or asks_for_two(clauses):
+        return None
+    if any(not _is_plain(part) for part in asks):
+        return None
+    written, _ = one_card(context)
+    card = only_card(context)
+    if not written or card is None:
+        ask: Ask = questions.missing("card", "reveal_card")
+        return None if written else Reading("reveal_card", kind=kind, ask=ask)
+    around = [part for part in parts if part not in asks and not is_small(part.text)]
+    if any(speaks_against_from_around(part.text, "reveal_card", asked=part.asked) for part in around):
+        return None
+    if any(entity.kind not in ("card", "person", "period") for entity in context.found.entities):
+        return None
+    return Reading("reveal_card", {"card": card[0]}, opened=True, card=card[1], kind=kind)
+
+
+__all__ = ["read_other_request"]

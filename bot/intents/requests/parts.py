@@ -1,0 +1,61 @@
+"""A message cut into its parts, each judged by itself: what asks, what only names a value, what tells the story around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_WHO: Final = r"(?:he|she|they|it|we|i|you|hes|shes|theyre|its|im|ive|he's|she's|it's|they're|i'm|i've|somebody|someone|§c\d+§)"
+#: Where a story begins without a stop: `freeze §c1§ i dont trust that merchant`.
+_TELLS: Final = (
+    r"(?:he|she|they|hes|shes|theyre|he's|she's|they're|who|it's|its) (?=\w)|i (?:dont|don't|see|saw|think|suspect|cant|can't)|(?:somebody|someone) (?:in|is|has|used|stole|tried)"
+    r"|want to (?:test|see|check)|hence|due to|reason"
+)
+#: After "for": the card, the person, the time; not a reason.
+_WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
+_CUT: Final = re.compile(
+    r"(?P<end>[.!?;…]+(?=\s|$))|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
+    rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as {_WHO})\b)"
+    rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)"
+    r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)"
+    rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
+)
+_JOINING: Final = re.compile(
+    r"^(?:(?:so|and|then|but|also|because|cause|cuz|coz|since|hence|therefore|as|n|well|ok|okay|now|yes|yeah)\b[\s,]*)+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a message between two stops or joining words; `asked` where a question mark ends it."""
+
+    text: str
+    asked: bool = False
+    joined: str = ""  # the word that joins it to the part before: "so", "because"
+    sentence: int = 0
+    colon: bool = False  # a colon ends it
+
+
+def cut(text: str) -> list[Part]:
+    """The parts of a masked, `spaced` text, in its order; empty ones left out."""
+    return list(_parts(text))
+
+
+def _parts(text: str) -> Iterator[Part]:
+    at = sentence = 0
+    for found in _CUT.finditer(text):
+        stop = found["end"] or ""
+        yield from _part(text[at : found.start()], sentence, asked="?" in stop, colon=":" in found[0])
+        at = found.end()
+        sentence += bool(stop) or "\n" in found[0]
+    yield from _part(text[at:], sentence, asked=False)
+
+
+def _part(text: str, sentence: int, *, asked: bool, colon: bool = False) -> Iterator[Part]:
+    bare = text.strip(" \t\n,:;.!?-–—/|()[]*")
+    if bare or asked:
+        joined = _JOINING.match(bare)
+        rest = bare[joined.end() :] if joined else bare
+        yield Part(rest, asked, joined[0].strip(" ,") if joined else "", sentence, colon)

@@ -1,0 +1,466 @@
+"""Requests that their values tell: a hash to submit, a new number, a rate, limits, a card for somebody.
+
+The words around are free, as long as one of them says that something is requested and none speaks against it. A form
+opens only with all its values exact and every figure of the message in it; what is missing is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from bot.intents.directory import ORDINARY, fold
+from bot.intents.model import Reading
+from bot.intents.plain_text import QUOTED, Clause
+from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
+from bot.intents.recognition import Frame, spaced
+from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
+from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.parts import Part, cut
+from bot.intents.requests.wording import is_small
+
+_TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
+_A: Final = r"§a\d+§"
+_SUBMIT: Final = re.compile(
+    r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
+    r"|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
+    r"|has to go in|for review|into review|to present|deposit|funding)\b"
+)
+_ITS_STATE: Final = re.compile(
+    r"\b(?:stuck|pending|status|still|where|arriv\w+|landed|missing|wrong|late|slow|rejected|failed|confirmed|shows?|happen\w*|checking|look at|look into)\b"
+)
+_SUBMIT_ONE: Final = re.compile(
+    r"\b(?:submit|register|hand in|book|enter|declare|record|file|put in|report|announce)\b(?:\W+\w+){0,4}?\W+(?:deposit|funding|transfer|tx)\b"
+    r"|\b(?:deposit|funding|transfer) (?:to|for) (?:submi\w+|register|book)\b|\bnew (?:deposit|funding)\b"
+)
+_NUMBER: Final = re.compile(
+    r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|tel|mob|sms|texts?)\b"
+)
+_CHANGE: Final = re.compile(
+    r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
+    r"|is now|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
+)
+_CALL: Final = re.compile(
+    r"\b(?:call|ring|reach|dial|phoned? (?:him|her|me)|whatsapp me|contact (?:him|her|me))\b"
+)
+_CHANGE_NUMBER: Final = re.compile(
+    r"\b(?:chang\w+|updat\w+|replac\w+|switch|alter\w*|amend\w*|correct|new|different|edit)\b(?:\W+[\w§']+){0,6}?\W+(?:phone|number|mobile|cell|telephone)\b"
+    r"|\b(?:phone|number|mobile|cell|telephone)\b(?: number)?(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|updat\w+|replac\w+|alter\w*|amend\w*)\b"
+)
+_ORDER: Final = re.compile(
+    r"\b(?:order\w*|issu\w+|emit\w*|creat\w+|mak\w+|open|produc\w+|request\w*|get|give|set up|spin up|arrang\w+|appl\w+|need\w*|want\w*"
+    r"|requir\w+|must have|should get|should have|deserves?|new|another|second|replacement|can we|could we|can i|could i)\b"
+)
+_A_CARD: Final = re.compile(
+    r"\b(?:an?|one|another|the|his|her|their|own|new|second|extra|separate|fresh|virtual|physical|replacement|1|more|prepaid)\s+"
+    r"(?:\w+\s+){0,2}?(?:cards?|crad|plastic|prepaid|one)\b|\bcard (?:for|order|in (?:the )?name|with (?:the )?name|named|called)\b"
+    r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b"
+)
+#: People who ask their bank for a card of their own.
+_OWN_CARD: Final = re.compile(
+    r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+)
+_ANOTHER: Final = re.compile(
+    r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
+)
+_SWITCH_ON: Final = re.compile(
+    r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
+    r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do)\b|=\s*(?:true|on|yes)"
+)
+_SWITCH_OFF: Final = re.compile(
+    r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b"
+)
+_MARKUP: Final = re.compile(r"\bmark-? ?up\b")
+_TO_SET: Final = re.compile(
+    rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
+    rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|correct|fix|update|now)\b|mark-? ?up:? {_A}"
+)
+_CHANGE_MARKUP: Final = re.compile(
+    r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
+    r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
+)
+_CHANGE_LIMITS: Final = re.compile(
+    r"\b(?:chang\w+|adjust\w*|updat\w+|rais\w+|lower\w*|revis\w+|new|set|increas\w+|reduc\w+|drop|bump|edit)\b(?:\W+[\w§']+){0,5}?\W+(?:limits?|caps?|ceiling|allowance)\b"
+    r"|\b(?:limits?|caps?|allowance)\b(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|adjust\w*|updat\w+|revis\w+|rais\w+)\b"
+)
+_LIMIT: Final = re.compile(
+    r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend)\b"
+    rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:\w+\W+){{0,2}}?{_A}"
+    rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month):? {_A}"
+)
+_UNITS: Final = re.compile(
+    r"\b(?:daily|weekly|monthly|day|week|month|limits?|max(?:imum)?|cap|down|drop|raise|lower|decrease|increase|and|per|each|go|goes|not more than)\b|/"
+)
+_NEW_CARD: Final = re.compile(
+    r"\b(?:order|issue|new|another|second|separate|replacement|own|create)\s+(?:\w+\s+){0,2}?(?:cards?|plastic|prepaid)\b"
+)
+_NO_LIMIT: Final = re.compile(
+    r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
+)
+_LIMIT_SET: Final = re.compile(
+    r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
+    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|please|pls|kindly)\b|:"
+)
+_NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
+_NAMED: Final = (
+    re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
+    re.compile(
+        r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
+        r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
+    ),
+    re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
+    re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
+    re.compile(
+        r"\b(?:card|crad|one|prepaid|plastic|order|issue|create|set up|spin up|emit|colleague|joiner|starter|hire|contractor)\b"
+        rf"[^.\n]{{0,40}}?\b(?:for|is|:)\s+(?:our |the |my |new |a |colleague |visiting |consultant |contractor |Mr\.? |Ms\.? |Mrs\.? )*{_NAME}"
+    ),
+    re.compile(
+        r"^\W*(?:(?:hi|hello|hey|please|pls|kindly|also|and|so|can|could|our|new|colleague|joiner|hire|starter|mr|ms|mrs)\b[\s,.:]*)*"
+        rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
+        re.IGNORECASE,
+    ),
+)
+#: The same in small letters, up to a word that belongs to no name.
+_SMALL_NAME: Final = re.compile(
+    r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
+    r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
+    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply)\b|\s*[,.]\s*card\b)",
+    re.IGNORECASE,
+)
+_NO_NAME: Final = frozenset(
+    [
+        "me",
+        "us",
+        "him",
+        "her",
+        "them",
+        "the",
+        "a",
+        "an",
+        "our",
+        "my",
+        "your",
+        "new",
+        "team",
+        "someone",
+        "everyone",
+        "people",
+        "client",
+        "you",
+        "it",
+        "this",
+        "that",
+        "card",
+        "cards",
+        "please",
+        "one",
+        "we",
+        "i",
+        "he",
+        "she",
+        "they",
+        "can",
+        "could",
+        "there",
+        "somebody",
+        "another",
+        "two",
+        "both",
+        "all",
+        "order",
+        "need",
+        "pls",
+        "kindly",
+        "so",
+        "today",
+        "tomorrow",
+        "good",
+        "hi",
+        "hello",
+        "his",
+        "their",
+        "its",
+        "own",
+        "what",
+        "which",
+        "who",
+        "but",
+        "i'm",
+        "i'd",
+    ]
+)
+
+
+_POLITELY: Final = re.compile(
+    r"\b(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|the|§|it|that|this|her|his|be)|\bpossible\b|\b(?:please|pls|kindly|mind)\b"
+)
+#: Verbs of these requests, which say nothing by themselves: `could you put it in place`.
+_TO_DO: Final = re.compile(
+    r"\b(?:put|set|add|apply|enter|change|update|replace|fix|register|configure|correct|send|give|submit|place|adjust|system|swap|sort|it up)\b"
+)
+_VALUE: Final = re.compile(r"§[ahte]\d+§")
+#: What of a message belongs to the request itself: its values and the words that name it.
+_VALUES: Final = {
+    "submit_funding": re.compile(r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer"),
+    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up"),
+    "change_phone": re.compile(r"§t\d+§|\b(?:update|change|replace|put|register)\b"),
+    "set_limits": re.compile(r"§a\d+§|\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"),
+    "set_3ds": re.compile(r"\bthreeds\b"),
+    "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
+}
+
+_CARD_WORDS: Final = frozenset(
+    {
+        *(
+            "card",
+            "cards",
+            "prepaid",
+            "plastic",
+            "virtual",
+            "physical",
+            "company",
+            "account",
+            "money",
+            "now",
+            "asap",
+        ),
+        *(
+            "order",
+            "issue",
+            "create",
+            "make",
+            "get",
+            "set",
+            "joining",
+            "joined",
+            "starter",
+            "colleague",
+            "hire",
+        ),
+        *(
+            "needs",
+            "need",
+            "wants",
+            "want",
+            "requires",
+            "gets",
+            "name",
+            "who",
+            "that",
+            "there",
+            "their",
+            "new",
+            "one",
+        ),
+        *(
+            "more",
+            "own",
+            "kindly",
+            "morning",
+            "yes",
+            "no",
+            "and",
+            "also",
+            "to",
+            "in",
+            "on",
+            "with",
+            "of",
+            "be",
+        ),
+        *(
+            "google",
+            "meta",
+            "travel",
+            "trip",
+            "fuel",
+            "ads",
+            "customers",
+            "business",
+            "employees",
+            "guests",
+            "test",
+        ),
+    }
+)
+
+
+def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
+    """The request that the values of a message tell; None where there is none, or anything speaks against it."""
+    text = spaced(context.found.masked)
+    parts = cut(text)
+    if not any(entity.kind in _TELLING for entity in context.found.entities) and "card" not in text:
+        return None
+    if len(text.split()) > LONGEST or asks_for_two(clauses) or names_by_a_word(context):
+        return None
+    if (
+        context.doubts
+        or QUOTED in text
+        or any(part.asked and not _POLITELY.search(part.text) and _VALUE.search(part.text) for part in parts)
+    ):
+        return None
+    for intent, read in (
+        ("submit_funding", _submission),
+        ("set_markup", _markup),
+        ("change_phone", _phone),
+        ("set_limits", _limits),
+        ("set_3ds", _threeds),
+        ("order_card", _order),
+    ):
+        if read(text, context) and not _speaks_against(parts, intent):
+            return _reading(intent, text, context)
+    return None
+
+
+def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
+    """Is there anything in the request's own words, or in the story around them, for which no form may open?"""
+    asking = {part.sentence for part in parts if _is_own(part, intent) and _POLITELY.search(part.text)}
+    for part in parts:
+        if _is_own(part, intent):
+            if speaks_against(part.text, intent, is_exact=True):
+                return True
+        elif (part.colon and introduces(part.text)) or speaks_against_from_around(
+            part.text, intent, asked=part.asked and part.sentence not in asking
+        ):
+            return True
+    return False
+
+
+def _is_own(part: Part, intent: str) -> bool:
+    """Does the part hold a value of the request, or its words?"""
+    return _VALUES[intent].search(part.text) is not None or is_small(_TO_DO.sub(" ", part.text))
+
+
+def _submission(text: str, context: Context) -> bool:
+    if _ITS_STATE.search(text):
+        return False
+    if not context.found.inside(text, "tx_hash"):
+        return _SUBMIT_ONE.search(text) is not None and not context.found.inside(text, "card", "address")
+    return _SUBMIT.search(text) is not None
+
+
+def _markup(text: str, context: Context) -> bool:
+    rates = context.found.inside(text, "rate")
+    if not rates:
+        return _CHANGE_MARKUP.search(text) is not None and not context.found.inside(text, "amount")
+    return _MARKUP.search(text) is not None and _TO_SET.search(text) is not None
+
+
+def _phone(text: str, context: Context) -> bool:
+    if _CALL.search(text) or not context.found.inside(text, "card"):
+        return False
+    if not context.found.inside(text, "phone"):
+        return _CHANGE_NUMBER.search(text) is not None
+    named = text.replace("new number", "").replace("new phone", "").replace("new cell", "")
+    return bool(_NUMBER.search(text) or _CHANGE.search(text)) and not _NEW_CARD.search(named)
+
+
+def _limits(text: str, context: Context) -> bool:
+    if _NO_LIMIT.search(text) or not context.found.inside(text, "card"):
+        return False
+    if not context.found.inside(text, "amount"):
+        return _CHANGE_LIMITS.search(text) is not None
+    terse = _LIMIT.search(text) is not None and is_small(_UNITS.sub(" ", text))
+    return terse or (_LIMIT.search(text) is not None and _LIMIT_SET.search(text) is not None)
+
+
+def _order(text: str, context: Context) -> bool:
+    if _OWN_CARD.search(text) or (context.found.inside(text, "card") and not _ANOTHER.search(text)):
+        return False
+    return _A_CARD.search(text) is not None and _ORDER.search(text) is not None
+
+
+def _threeds(text: str, context: Context) -> bool:
+    named = "threeds" in text and context.found.inside(text, "card")
+    return bool(named) and (_SWITCH_ON.search(text) is not None or _SWITCH_OFF.search(text) is not None)
+
+
+def _reading(intent: str, text: str, context: Context) -> Reading | None:
+    """Opened where all is exact; with the question for what is missing; None where something is in doubt."""
+    values = values_of(Frame(intent, text), text, context.found)
+    explained = intent in ("set_3ds", "set_limits") and values.doubt is not None and not values.doubt.options
+    if values.doubt is not None and values.doubt.slot != "network" and not explained:
+        return None
+    slots: dict[str, Any] = dict(values.slots)
+    card = None
+    if "card" in REQUIRED[intent]:
+        written, card = one_card(context)
+        named = context.found.inside(text, "card")
+        if card is None or any(entity.traits & {"unknown", "weak"} for entity in named):
+            return None
+        slots = {"card": written, **slots}
+    notes = values.notes
+    if intent == "order_card":
+        slots, more = _order_slots(slots, text, context)
+        notes = (*notes, *more)
+        if not slots.keys() & {"name", "phone", "email"}:
+            return None
+    missing = [slot for slot in REQUIRED[intent] if slot not in slots]
+    spare = _spare(intent, text, context)
+    reading = Reading(intent, slots, card=card, notes=notes)
+    if explained and values.doubt is not None:
+        return replace(reading, ask=values.doubt)
+    if missing:
+        if intent == "submit_funding" and missing == ["network"] and spare:
+            return None
+        return replace(reading, ask=questions.missing(missing[0], intent, context.facts.networks))
+    return None if spare else replace(reading, opened=True)
+
+
+def _order_slots(
+    slots: dict[str, Any], text: str, context: Context
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The holder, and the amount that is to be on the card, with the sentence that says how it gets there."""
+    slots = with_name(slots, context, generous=not {"phone", "email"} <= slots.keys())
+    amounts = context.found.inside(text, "amount")
+    if len(amounts) != 1 or amounts[0].doubt:
+        return slots, ()
+    amount = plain(amounts[0].value.value)
+    note = f"A new card starts empty. Request a top-up of {amount} USD when it is there."
+    return {**slots, "amount": amount}, (note,)
+
+
+_USED: Final[Mapping[str, frozenset[str]]] = {
+    "submit_funding": frozenset({"tx_hash", "network"}),
+    "set_markup": frozenset({"rate"}),
+    "change_phone": frozenset({"card", "phone"}),
+    "set_limits": frozenset({"card", "amount"}),
+    "set_3ds": frozenset({"card"}),
+    "order_card": frozenset({"phone", "email", "reference", "amount"}),
+}
+
+
+def _spare(intent: str, text: str, context: Context) -> bool:
+    """Is there a figure or a value in the message that the form does not hold?"""
+    if intent == "order_card":
+        amounts = context.found.inside(text, "amount")
+        if context.found.inside(text, "period", "later") or len(amounts) > 1 or any(a.doubt for a in amounts):
+            return True
+    for entity in context.found.entities:
+        if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
+            continue
+        if entity.kind not in _USED[intent]:
+            return True
+    return False
+
+
+def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
+    """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
+    cased = context.found.cased
+    for pattern in _NAMED:
+        for match in pattern.finditer(cased):
+            name = match["name"].strip(" .,-–")
+            words = [word.lower() for word in name.split()]
+            common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
+            if "§" in name or not words or any(word in _NO_NAME for word in words) or common:
+                continue
+            if len(words) > 1 or name[:1].isupper():
+                return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
+    for match in _SMALL_NAME.finditer(cased) if generous else ():
+        name = (match["name"] or match["who"]).strip()
+        words = fold(name).split()
+        if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
+            return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
+    return {k: v for k, v in slots.items() if k != "name"}

@@ -1,0 +1,248 @@
+"""The words in which a request may be said. A part of a message that says one holds no word that is not in here.
+
+Patterns over a masked, `spaced` part: §c1§ is a card, §a2§ an amount. `said_in` finds what a part asks for, and only where
+every word of it is known: a verb of a closed list, the card and the amount, politeness and small words. So "I froze 3018",
+"she loads 50" or "almost freeze 3018" say nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from bot.intents.plain_text import word_set
+from bot.intents.recognition import A, C
+
+_IT: Final = r"(?:it|this|that one|this one|them money|him|her|them|hers|his|theirs|same)"
+_HER_CARD: Final = r"(?:(?:the|that|this|her|his|their|said|same|above|old)\s+(?:card|plastic|one|prepaid))"
+_O: Final = rf"(?:(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:the\s+)?{C}(?:\s+(?:card|one|plastic))?|{_HER_CARD}|{_IT}|card)"
+_BE: Final = (
+    r"(?:(?:has|have|ought|needs?|is|are) to be|(?:can|could|may|must|shall|should|might|would)(?: please| now| kindly| also| therefore)* be|to be"
+    r"|be|needs?|requires?|(?:want|need|like|have|get|got|see|make|required)\s+" + _O + r"(?: to be)?)"
+)
+_HOLD: Final = r"(?:freeze|block|hold|lock|suspension|pause|ice|blockade)"
+_FINAL: Final = (
+    r"(?:for good|for ever|for always|forever|permanently|permanent|definitively|definitely|completely|fully)"
+)
+
+_FREEZE: Final = r"(?:freeze|block|lock|suspend|pause|disable|deactivate|ice|immobili[sz]e|freeze up|lock down|lock up|block off)"
+_FROZEN: Final = r"(?:frozen|freezed|blocked|locked|suspended|paused|disabled|stopped|immobili[sz]ed|put (?:on|under|into|in) (?:an? )?(?:temporary )?(?:hold|ice|freeze|block|pause))"
+_THAW: Final = (
+    r"(?:unfreeze|un-freeze|un freeze|unblock|un-block|deblock|unlock|un-lock|reactivate|re-activate|defrost|defreeze|thaw|thaw out|re-?enable|unpause"
+    r"|unsuspend|reinstate|restore|liberate|un-?ice|reopen|re-open)"
+)
+_THAWED: Final = (
+    r"(?:unfrozen|unfreezed|unblocked|deblocked|unlocked|reactivated|re-activated|defrosted|thawed|re-?enabled|unpaused|reinstated|restored|released"
+    r"|switched (?:back )?on(?: again| back)?|turned (?:back )?on(?: again)?|opened (?:up )?again|made (?:active|usable) again|activated again|used again)"
+)
+_CLOSE: Final = (
+    r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap|shut down|close down|close out)"
+)
+_CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
+_TOP_UP: Final = r"(?:top[ -]?up|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
+_TOPPED: Final = r"(?:topped up|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
+_GIVE: Final = r"(?:add|put|stick|drop|throw|send|push|give|chuck|bung|pop|lob|place|transfer|move|deposit|top up|topup|load|charge|credit|get|want|need|see|have|ask for|go|book|approve)"
+_TAKE: Final = r"(?:take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim|yank|grab|sweep|move|transfer|send|draw|collect|unload|have|put)"
+_ALL: Final = (
+    r"(?:everything|all(?: of it| the money| the balance| the funds| that)?|(?:the\s+)?(?:whole|full|entire|remaining)\s+(?:balance|amount|money)"
+    r"|(?:the\s+)?(?:rest|balance|remainder)|what(?:ever)? (?:is|s|remains))"
+)
+_UP: Final = r"(?:up|over|out|back|again|through|across)"
+
+#: Intent -> how it is said. The first group of words that fits is taken out; what is left has to be small words.
+_SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (intent, re.compile(rf"(?<![\w']){pattern}(?![\w'])"))
+    for intent, pattern in (
+        ("unfreeze_card", rf"(?:{_BE}\s+)(?:please\s+|now\s+|kindly\s+)?{_THAWED}"),
+        ("unfreeze_card", rf"{C}\s+{_THAWED}"),
+        ("unfreeze_card", _THAW),
+        (
+            "unfreeze_card",
+            r"(?:unfreezing|unblocking|unlocking|reactivating|reactivation|defreezing|deblocking|thawing)",
+        ),
+        (
+            "unfreeze_card",
+            rf"(?:lift|remove|undo|end|release|drop|cancel|take off)\s+(?:the\s+|that\s+|his\s+|her\s+|its\s+)?{_HOLD}",
+        ),
+        ("unfreeze_card", rf"take\s+(?:the\s+|that\s+|his\s+|her\s+)?{_HOLD}\s+off"),
+        ("unfreeze_card", rf"take\s+{_O}\s+(?:off|out of)\s+(?:the\s+)?{_HOLD}"),
+        (
+            "unfreeze_card",
+            rf"(?:switch|turn|put|bring|get|switched)\s+(?:{_O}\s+)?(?:back\s+on(?:line)?|on\s+again|on\s+back|back\s+to\s+life|back\s+(?:in|to|into)\s+(?:service|action|use|work|active))",
+        ),
+        ("unfreeze_card", rf"open\s+(?:{_O}\s+)?(?:up\s+)?again|open\s+again|open\s+up\s+{_O}\s+again"),
+        ("unfreeze_card", rf"make\s+{_O}\s+(?:usable|active|work)\s+again|make\s+(?:usable|active)\s+again"),
+        ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
+        ("freeze_card", rf"{C}\s+{_FROZEN}"),
+        ("freeze_card", rf"{_FREEZE}"),
+        (
+            "freeze_card",
+            rf"(?:put|place|set|have|move)\s+{_O}\s+(?:on|under|in|into|to)\s+(?:an?\s+|the\s+)?(?:temporary\s+)?(?:{_HOLD}|frozen status)",
+        ),
+        (
+            "freeze_card",
+            rf"(?:put|place|slap|set|make|do|need|want|apply|ask for|request)\s+(?:an?\s+|the\s+)?(?:temporary\s+|quick\s+)?{_HOLD}(?:\s+(?:on|in|for|of|to))?",
+        ),
+        ("freeze_card", r"(?:freezing|blocking|locking|suspending|suspension of|freezing of|blocking of)"),
+        (
+            "freeze_card",
+            rf"(?:turn|switch|shut)\s+{_O}\s+off(?=\s+(?:for now|for the moment|temporarily)|\W*$)|(?:turn|switch)\s+off\s+{_O}",
+        ),
+        ("freeze_card", rf"shut\s+{_O}\s+(?:for now|for the moment|temporarily)"),
+        (
+            "freeze_card",
+            rf"stop\s+(?:the\s+)?(?:{C}|her card|his card|it)(?=\W*(?:please|pls|now|temporarily|at once|immediately|\s)*$)",
+        ),
+        ("freeze_card", rf"stop\s+{C}\s+from\s+(?:spending|paying)"),
+        ("freeze_card", rf"(?:kill switch on)(?=\s+{C})"),
+        ("close_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|permanently\s+)?{_CLOSED}"),
+        ("close_card", rf"{C}\s+{_CLOSED}"),
+        ("close_card", _CLOSE),
+        (
+            "close_card",
+            rf"(?:cancel|kill|deactivate|discontinue|shut|end|extinguish|bin|disable|stop)\s+(?:{_O}\s+)?{_FINAL}",
+        ),
+        ("close_card", rf"{_FINAL}\s+(?:cancel|kill|deactivate|discontinue|shut)"),
+        ("close_card", r"(?:closure|termination|closing)(?: of| for)?"),
+        ("close_card", rf"get\s+rid\s+of|bin(?=\s+{C})"),
+        ("topup_card", rf"top\s+{_O}\s+up"),
+        ("topup_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+)?{_TOPPED}"),
+        ("topup_card", rf"(?:an?\s+|the\s+)?(?:{_TOP_UP}|top[ -]?ups?)"),
+        ("topup_card", r"(?:topping|topping up|loading|refilling|recharging|adding|putting)(?:\s+up)?"),
+        (
+            "topup_card",
+            rf"(?:give|send|get|pass|slip|spot)\s+{_O}\s+(?:(?:another|an extra|extra|exactly|only)\s+)?(?={A})",
+        ),
+        (
+            "topup_card",
+            rf"(?:{_GIVE}\s+)?(?:another\s+|an\s+extra\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+|the\s+sum\s+of\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|additional|again|only))*(?:\s+{_UP})?\s+(?:on|onto|on to|into|to|in|for|at|over to|with)\s+{_O}",
+        ),
+        (
+            "topup_card",
+            rf"(?:needs?|requires?|must receive|should get|could use|could do with|must have|short by|short of)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|on (?:it|his card|her card|the card)))*",
+        ),
+        ("topup_card", rf"\+\s*{A}|{A}\s*more|another\s+{A}|more\s+{A}"),
+        ("topup_card", rf"{A}\s+{_BE}\s+(?:loaded|added|put|credited|sent)"),
+        (
+            "unload_card",
+            rf"{_TAKE}(?:\s+(?:back|out|off|down|away))*\s+(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?(?:\s+(?:back|out|off|again))*\s+(?:from|off|off of|out of)\s+{_O}",
+        ),
+        (
+            "unload_card",
+            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down|away))*\s+(?P<all>{_ALL})(?:\s+(?:back|out|off|again|that|is|it|left|still|remaining))*\s+(?:from|off|off of|out of|on)\s+{_O}",
+        ),
+        (
+            "unload_card",
+            rf"(?P<all4>{_ALL})(?:\s+(?:that|what|is|s|left|still|remaining|remains))*\s+(?:left\s+)?on\s+{_O}\s+(?:please\s+|must\s+|should\s+|can\s+|may\s+|has to\s+|to\s+)*(?:return|returns|go|goes|come|comes|be (?:returned|moved|taken|brought|withdrawn)|move it|come off|back)(?:\s+(?:back|off|out|home))*(?:\s+(?:to|in|into)\s+(?:the\s+)?(?:float|pot|pool|main account|account))?",
+        ),
+        ("unload_card", rf"(?:reduce|decrease)\s+{_O}\s+by\s+{A}"),
+        (
+            "unload_card",
+            rf"return\s+(?:the\s+)?(?:unused\s+|remaining\s+)?{A}\s+(?:on|from)\s+{_O}\s+to\s+(?:the\s+)?(?:float|deposit|pot)",
+        ),
+        ("unload_card", rf"(?:pull|take|grab|get|bring|claw|yank)\s+(?:the\s+)?{A}\s+(?:back|off|out)"),
+        ("unload_card", rf"zero\s+{_O}\s+out"),
+        (
+            "unload_card",
+            rf"(?:pull|take|withdraw|get|bring|remove)\s+(?:some\s+|some of the\s+|the\s+)?(?:money|funds|cash)\s+(?:back\s+)?(?:from|off|out of|back from|back off)\s+{_O}",
+        ),
+        (
+            "topup_card",
+            rf"(?:need|want|put|add|send|load)\s+(?:some\s+|a bit more\s+|more\s+|some more\s+)?(?:money|funds|cash)\s+(?:there|on|onto|to|in|into)(?:\s+{_O})?",
+        ),
+        (
+            "topup_card",
+            rf"(?:raise|increase|boost|bump(?: up)?)\s+(?:the\s+)?(?:balance\s+(?:of|on)\s+|what's on\s+){_O}\s+(?:by|with)\s+{A}",
+        ),
+        (
+            "unload_card",
+            rf"(?:unload|withdraw|deduct|debit|claw back|withdrawing|unloading|withdrawal of|pull back|take back|get back|bring back|recover|recuperate|retrieve)\s+{A}",
+        ),
+        (
+            "unload_card",
+            rf"{A}\s+(?:has to\s+|must\s+|should\s+|can\s+|may\s+|to\s+|please\s+)?(?:be\s+(?:taken|pulled|withdrawn|removed|deducted|unloaded|brought back)\s+)?(?:back\s+)?(?:come\s+off|go\s+off|off|from|out of|back from)\s+{_O}",
+        ),
+        ("unload_card", rf"{_BE}\s+(?P<all2>emptied|drained|unloaded completely|swept)"),
+        ("unload_card", rf"(?P<all3>empty|drain|sweep|clear out|empty out|zero out)\s+{_O}"),
+    )
+)
+
+_SMALL: Final = word_set(
+    """
+    a an the this that to of on onto in into for with by from off at up and as me us our my your his her their its it him them he she
+    please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today once
+    at first hi hello hey hiya morning good afternoon evening day dear all team bot there everyone folks guys man bud mate friend
+    thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
+    card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
+    more extra another additional exactly only completely fully itself float pot pool main further
+    temporarily temporary meanwhile moment while being time precaution safety safe measure security good ever always forever permanently
+    permanent definitively definitely mind terribly possible trouble help u ya ur us lets let let's s 's
+    sorry hurry rush emergency action request requested needed required need immediate effect effective straight dear sir madam
+    fix sort arrange initiate start proceed perform make made done get have see want needful
+    usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
+    holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
+    """
+)
+#: Words that make of the small ones a request of somebody: taken out before what is left is looked at.
+_ASKING: Final = re.compile(
+    r"\b(?:gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
+    r"(?: be (?:so kind|so good|kind enough|able to|an angel|a dear)(?: as)?(?: to| and)?)?(?: have| get| ask you to| ask for| trouble you for| trouble you to)?"
+    r"|would (?:it be possible|be possible|you mind|like|need|love|appreciate|ask|request|be grateful)(?: terribly)?(?: you)?(?: to| if you| that you| for)?"
+    r"|is it possible to|be possible to|(?:i|we) (?:need|want|wanna|would like|must|have|need you|ask|ask you|request|wish|d like|'d like)(?: (?:you|u))?(?: to| that| that you| for)?"
+    r"|i(?:'d| would) (?:like|ask|need|love|be (?:grateful|obliged))(?: for)?(?: you)?(?: to| that you| if you(?: could| would)?| if)?|(?:i|we) (?:must|need|have) to(?: ask you to)?"
+    r"|i'd appreciate (?:it )?if you(?: could| would)?|you (?:can|may|could|should)(?: now| please)?|we (?:can|may)(?: now)?|lets|let's|let us|go ahead (?:and|n)|feel free to|help me(?: to)?"
+    r"|be so kind(?: as)? to|be kind and|need(?: you)? to|make sure to|time to|do the needful(?: to)?|for me|for us|for him|for her|for them|would you|could you|can you|if you would|if you could"
+    r"|if you(?:'d| would) be so (?:good|kind)|much (?:obliged|appreciated)|thank you(?: so much| very much)?(?: in advance)?|thanks (?:a lot|so much|in advance)|many thanks|with (?:many )?thanks"
+    r"|good (?:morning|afternoon|evening|day)(?: again| to you| all| team| everyone)?|sorry (?:for|about) the (?:hurry|rush|bother|trouble)|for the time being|for now|for the moment|right now|at once|as soon as possible|with immediate effect"
+    r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|has to|have to|needs to|must|should|may|can|could|might|shall)\b"
+)
+_WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a part asks for. `everything` = all that is on the card; `amount` = its sign, where it names one."""
+
+    intent: str
+    amount: str = ""
+    everything: bool = False
+
+
+def said_in(part: str) -> list[Said]:
+    """Everything that a part asks for and whose words are all known; the same intent only once."""
+    found: dict[str, Said] = {}
+    for intent, pattern in _SAID:
+        if intent in found:
+            continue
+        for match in pattern.finditer(part):
+            rest = f"{part[: match.start()]} ⋯ {part[match.end() :]}"
+            if not is_small(rest) or not _is_asked(part[: match.start()]):
+                continue
+            amounts = re.findall(A, part)
+            groups = match.groupdict()
+            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4"))
+            found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
+            break
+    return list(found.values())
+
+
+def is_small(text: str) -> bool:
+    """Does a text hold nothing but signs of cards and amounts, politeness and small words?"""
+    return all(_is_small_word(word) for word in _WORD.findall(_ASKING.sub(" ", text)))
+
+
+def _is_small_word(word: str) -> bool:
+    if word.startswith("§"):
+        return word[1] in "cam"
+    if not word.isascii():
+        return not word[0].isalnum()  # an emoji
+    return word in _SMALL
+
+
+def _is_asked(before: str) -> bool:
+    """Is nobody named who does it? `I`, `he`, `Nora` before a plain verb tell what happens."""
+    bare = _ASKING.sub(" ", before)
+    return not re.search(
+        r"\b(?:i|we|he|she|they|you|who|not|bot|my|the|this|that|our|his|her|no|any|of)\W*$", bare
+    )

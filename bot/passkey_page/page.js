@@ -1,0 +1,160 @@
+"use strict";
+
+const at = (id) => document.getElementById(id);
+const link = location.hash.slice(1);
+let page = null;
+let ticking = 0;
+
+function bytes(text) {
+  const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  return Uint8Array.from(raw, (letter) => letter.charCodeAt(0));
+}
+
+function text(buffer) {
+  const raw = String.fromCharCode(...new Uint8Array(buffer));
+  return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function fail(sentence) {
+  clearInterval(ticking);
+  at("left").textContent = "";
+  at("button").hidden = true;
+  at("said").textContent = "";
+  at("problem").textContent = sentence;
+  at("heading").focus();
+}
+
+async function post(path, body) {
+  const answer = await fetch(`${location.pathname}/${path}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    cache: "no-store",
+    credentials: "omit",
+    referrerPolicy: "no-referrer",
+  });
+  const found = await answer.json();
+  if (!answer.ok) throw Object.assign(new Error(found.error), { isOurs: true });
+  return found;
+}
+
+const NO_ANSWER = "Countersign cannot be reached. Check your connection, then press the button in Slack again.";
+
+function fill(found) {
+  at("who").textContent = `For ${found.person}`;
+  at("heading").textContent = found.heading;
+  at("lead").textContent = found.lead;
+  for (const [label, value] of found.lines) {
+    const row = document.createElement("div");
+    const [name, what] = [document.createElement("dt"), document.createElement("dd")];
+    [name.textContent, what.textContent] = [label, value];
+    row.append(name, what);
+    at("lines").append(row);
+  }
+  for (const [id, texts] of [["warnings", found.warnings], ["rows", found.rows]]) {
+    for (const one of texts) {
+      const item = document.createElement("li");
+      item.textContent = one;
+      at(id).append(item);
+    }
+  }
+  if (found.rows.length) at("rows").tabIndex = 0;
+  at("button").textContent = found.button;
+  at("button").hidden = false;
+  at("heading").focus();
+  countDown(found.expires_in);
+}
+
+function countDown(seconds) {
+  const end = Date.now() + seconds * 1000;
+  const draw = () => {
+    const left = Math.max(0, Math.round((end - Date.now()) / 1000));
+    at("left").textContent = `This page works for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more.`;
+    if (left === 0) fail("The time is up, and nothing was recorded. Press the button in Slack again.");
+  };
+  draw();
+  ticking = setInterval(draw, 1000);
+}
+
+function withBytes(options) {
+  const listed = (list) => (list ?? []).map((one) => ({ ...one, id: bytes(one.id) }));
+  const found = { ...options, challenge: bytes(options.challenge) };
+  if (options.user) found.user = { ...options.user, id: bytes(options.user.id) };
+  if (options.allowCredentials) found.allowCredentials = listed(options.allowCredentials);
+  if (options.excludeCredentials) found.excludeCredentials = listed(options.excludeCredentials);
+  return found;
+}
+
+function asJson(credential, names) {
+  const response = {};
+  for (const name of names) response[name] = text(credential.response[name]);
+  return { id: credential.id, rawId: text(credential.rawId), type: credential.type, response };
+}
+
+async function sign(options) {
+  const made = await navigator.credentials.get({ publicKey: withBytes(options) });
+  return asJson(made, ["authenticatorData", "clientDataJSON", "signature"]);
+}
+
+async function create(options) {
+  const made = await navigator.credentials.create({ publicKey: withBytes(options) });
+  return asJson(made, ["attestationObject", "clientDataJSON"]);
+}
+
+async function answerOfDevice(options) {
+  if (!options.create) return sign(options.get);
+  const proof = options.get ? { proof: await sign(options.get) } : {};
+  return { ...(await create(options.create)), ...proof };
+}
+
+function refusedByDevice(error) {
+  if (error.name === "InvalidStateError") return "This device has a passkey here already. Nothing was changed.";
+  return "Your device gave no passkey: it was cancelled, took too long, or isn't the device you added. Nothing was recorded. You can try again.";
+}
+
+async function act() {
+  at("button").disabled = true;
+  at("problem").textContent = "";
+  at("said").textContent = "Waiting for your device…";
+  let answer;
+  try {
+    answer = await answerOfDevice(page.options);
+  } catch (error) {
+    at("said").textContent = "";
+    at("button").disabled = false;
+    at("problem").textContent = refusedByDevice(error);
+    return;
+  }
+  at("said").textContent = "Checking…";
+  try {
+    const done = await post("finish", { token: page.token, answer });
+    clearInterval(ticking);
+    at("left").textContent = "";
+    at("button").hidden = true;
+    at("lead").textContent = "";
+    at("heading").textContent = "Done";
+    at("said").textContent = `${done.text} You can close this page.`;
+    at("heading").focus();
+  } catch (error) {
+    const lost = "Countersign did not answer, so it isn't known whether this was recorded. Look at the message in Slack before you try again.";
+    fail(error.isOurs ? error.message : lost);
+  }
+}
+
+async function begin() {
+  if (!link) return fail("This address has no link in it. Press the button in Slack again.");
+  if (!window.PublicKeyCredential) {
+    // The link is not used up, and stays in the address: it can be opened elsewhere.
+    return fail("This browser cannot use passkeys. Open this address in Safari, Chrome, Edge or Firefox.");
+  }
+  history.replaceState(null, "", location.pathname);
+  try {
+    page = await post("open", { token: link });
+  } catch (error) {
+    return fail(error.isOurs ? error.message : NO_ANSWER);
+  }
+  fill(page);
+}
+
+at("button").addEventListener("click", act);
+begin();

@@ -1,0 +1,10 @@
+"""Passkeys: adding and ending them, the one-time links to their page, and the signatures that decisions rest on.
+
+ceremonies   what a browser is asked for, and whether its answer is genuine (WebAuthn)
+proofs       a signature that counts for one decision, and the same checked again later
+enrolment    adding a passkey with others' consent, naming it, ending it, and who has which
+links        one-time links to the page
+page         what the page shows, and what its answer does
+"""
+
+__all__ = ["ceremonies", "enrolment", "links", "page", "proofs"]

@@ -1,0 +1,305 @@
+"""Adding a passkey, naming it, ending it, and who has which.
+
+The device makes its key first; then others confirm exactly that key, by its check code, and from then on it counts.
+One other person confirms a first passkey, or a further one that an active passkey of the same person signed for. After
+a loss two others do. They confirm with passkeys of their own, but for the very first passkey here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.domain.alerts import passkey_alerts
+from bot.domain.errors import AlreadyDecided, InvalidInput, NotAllowed, NotFound, Stale
+from bot.domain.ids import short_code
+from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest
+from bot.domain.people import Actor
+from bot.partner.secret import Secret
+from bot.services import alerts, audit, people
+from bot.services.core import Core
+from bot.services.operators import confirmations
+from bot.services.passkeys import ceremonies, links, proofs
+from bot.services.people import Role
+from bot.view_models import PasskeysView, PasskeyView
+from storage.operators import Key, Passkey, PasskeyLink, passkeys
+from storage.operators import people as people_rows
+from storage.requests import Consent
+from storage.transaction import Tx
+
+LONGEST_NAME = 40
+_DEFAULT_NAME = "Passkey"
+_ENOUGH = 10
+
+
+async def begin(core: Core, slack_id: str, name: str) -> Secret:
+    """The link to the page where this person's device makes a passkey. Raises NotAllowed, InvalidInput."""
+    await people.require_member(core, slack_id, action="passkey.add")
+    if not core.passkeys.base_url:
+        raise NotAllowed(NO_ADDRESS, "no_public_address")
+    name = _name(name or _DEFAULT_NAME)
+    passkey_id = "K" + core.ids.request_id(6)[1:]
+    async with core.store.begin() as tx:
+        if len([one for one in await passkeys.of_person(tx, slack_id) if one.state != "ended"]) >= _ENOUGH:
+            raise NotAllowed(
+                f"You have {_ENOUGH} passkeys already. Remove one first: /countersign passkey.", "too_many"
+            )
+        return await links.make(
+            tx, core, Purpose.ADD, slack_id, subject=passkey_id, digest="", terms={"name": name}
+        )
+
+
+def _name(text: str) -> str:
+    text = " ".join(text.split())
+    if not text or len(text) > LONGEST_NAME or not text.isprintable():
+        raise InvalidInput("name", f"A passkey's name has 1 to {LONGEST_NAME} letters, such as MacBook.")
+    return text
+
+
+async def options(tx: Tx, core: Core, link: PasskeyLink, person: str) -> dict[str, Any]:
+    """What the page needs: the new key's options, and those of the signature by one that counts already."""
+    mine = [one.key.credential_id for one in await proofs.usable(tx, core, link.slack_id) if one.key]
+    challenge = proofs.bound_of(link).challenge()
+    found = {
+        "create": ceremonies.creation_options(
+            core.passkeys, challenge, person=link.slack_id, name=person, known=mine
+        )
+    }
+    return {**found, "get": ceremonies.assertion_options(core.passkeys, challenge, mine)} if mine else found
+
+
+async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> str:
+    """Keep the key that the device made, and ask others to confirm it. Raises NotAllowed, Stale.
+
+    `answer` is of the device, with the signature of another passkey of theirs under `proof` where they have one.
+    """
+    made = ceremonies.new_key(core.passkeys, proofs.bound_of(link).challenge(), answer)
+    actor = await people.member(core, link.slack_id)
+    name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
+    async with core.store.begin() as tx:
+        had = [one for one in await passkeys.of_person(tx, actor.id) if one.added_at is not None]
+        is_signed = bool(await proofs.usable(tx, core, actor.id))
+        if is_signed:
+            proof = proofs.Proof(link, answer.get("proof") or {})
+            await proofs.check(
+                tx, core, proof, Purpose.ADD, subject=link.subject, person=actor.id, digest=link.digest
+            )
+        key = Key(
+            actor.id, made.credential_id, made.public_key, core.passkeys.rp_id, "waiting", made.sign_count
+        )
+        if not await passkeys.add(tx, link.subject, name, key):
+            raise Stale("This device has a passkey here already. Nothing was changed.")
+        code = short_code(key_digest(made.public_key))
+        body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
+        await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", body)
+        confirmed_by = 2 if had and not is_signed else 1
+        await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
+    others = "two other approvers" if confirmed_by == 2 else "another approver"
+    return (
+        f"Your device made the passkey “{name}”. It works once {others} confirmed it in Slack. Tell them its check"
+        f" code: {code}. They see the same code in the alerts channel."
+    )
+
+
+async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
+    """The message in the alerts channel with Confirm and Decline."""
+    which = {"1": "", "2": "Two people confirm this, as an earlier passkey is gone. "}[terms["needed"]]
+    if terms["first"]:
+        which = "A second person has to confirm this, as an earlier passkey is gone. "
+    await confirmations.ask(
+        tx,
+        core,
+        ADD,
+        actor,
+        subject=passkey_id,
+        terms=terms,
+        facts={"name": terms["name"], "code": terms["code"], "which": which},
+    )
+
+
+async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
+    """Another person confirmed a new passkey: it counts, or waits for the second one."""
+    terms = {name: str(value) for name, value in consent.terms.items()}
+    found = await passkeys.get(tx, consent.subject)
+    if found is None or found.state != "waiting" or found.key is None:
+        raise Stale("This passkey is no longer waiting. Nothing was changed.")
+    if key_digest(found.key.public_key) != terms["key"]:
+        raise NotAllowed("What is stored isn't the key that was shown. Nothing was changed.", "passkey_other")
+    if terms["first"] == actor.id:
+        raise AlreadyDecided("You confirmed this already. Somebody else has to confirm it as well.")
+    name = f"{consent.asked_by_name}'s passkey “{found.name}”"
+    if terms["needed"] == "2" and not terms["first"]:
+        asker = Actor(consent.asked_by, consent.asked_by_name)
+        await _ask(tx, core, asker, consent.subject, {**terms, "first": actor.id})
+        return f"{name} needs one more person, who confirms it in the next message."
+    if not await passkeys.activate(tx, found):
+        raise Stale("This passkey changed meanwhile. Nothing was changed.")
+    body = {
+        "person": found.slack_id,
+        "credential": found.key.credential_id,
+        "public_key": found.key.public_key,
+        "rp_id": found.key.rp_id,
+        "confirmed_by": [one for one in (terms["first"], actor.id) if one],
+    }
+    await audit.record(tx, core, actor.id, "passkey.added", f"passkey:{found.id}", body)
+    return f"{name} works from now on."
+
+
+async def rename(core: Core, slack_id: str, passkey_id: str, name: str) -> str:
+    """Raises NotFound for all but one's own, InvalidInput."""
+    await people.require_member(core, slack_id, action="passkey.name")
+    name = _name(name)
+    async with core.store.begin() as tx:
+        found = await _own(tx, slack_id, passkey_id)
+        await passkeys.rename(tx, found.id, name)
+        await audit.record(tx, core, slack_id, "passkey.named", f"passkey:{found.id}", {"name": name})
+    return f"{found.id} is called “{name}” now."
+
+
+async def revoke(core: Core, slack_id: str, passkey_id: str) -> str:
+    """End one of one's own, at once. Raises NotFound."""
+    actor = await people.require_member(core, slack_id, action="passkey.revoke")
+    async with core.store.begin() as tx:
+        found = await _own(tx, slack_id, passkey_id)
+        await end(tx, core, found, by=actor.id, why="removed")
+        await _tell(tx, core, found, actor.name, "removed")
+    return (
+        f"{found.id} (“{found.name}”) no longer works. To add another, use /countersign passkey add: if you have no"
+        " other passkey, two people have to confirm it."
+    )
+
+
+async def lost(core: Core, slack_id: str, person: str) -> str:
+    """End all passkeys of a person: one's own at once, another's once a second approver confirms it.
+
+    Raises NotAllowed, NotFound.
+    """
+    refusal = NotAllowed(
+        "Only approvers and admins may report another person's passkey as lost.", "not_an_approver"
+    )
+    if person == slack_id:
+        actor = await people.require_member(core, slack_id, action="passkey.lost")
+        async with core.store.begin() as tx:
+            count = await _end_all(tx, core, slack_id, by=actor)
+        return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
+    actor = await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="passkey.lost")
+    await confirmations.expire_due(core)
+    async with core.store.begin() as tx:
+        if not [one for one in await passkeys.of_person(tx, person) if one.state != "ended"]:
+            raise NotFound("This person has no passkey. Nothing was changed.")
+        seen = await people_rows.get(tx, person)
+        name = seen.actor.name if seen else person
+        terms, facts = {"person": person, "name": name}, {"name": name, "person": person}
+        consent = await confirmations.ask(tx, core, LOST, actor, subject=person, terms=terms, facts=facts)
+    if consent is None:
+        return (
+            f"The passkeys of {name} were reported lost already. Another approver or admin has to confirm it."
+        )
+    return "Reported. Another approver or admin has to confirm it in the alerts channel before they stop working."
+
+
+_HOW_AGAIN = "To add another, use /countersign passkey add: two people have to confirm it."
+
+
+def _no_longer(count: int, whose: str) -> str:
+    return (
+        f"1 passkey of {whose} no longer works."
+        if count == 1
+        else f"{count} passkeys of {whose} no longer work."
+    )
+
+
+async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
+    person, name = str(consent.terms["person"]), str(consent.terms["name"])
+    if actor.id == person:
+        raise NotAllowed("These are your passkeys: somebody else has to confirm it.", "own_passkeys")
+    count = await _end_all(tx, core, person, by=actor)
+    return f"{_no_longer(count, name)} {name} can add another; two people confirm it."
+
+
+async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor) -> int:
+    found = [one for one in await passkeys.of_person(tx, person) if one.state != "ended"]
+    for one in found:
+        await end(tx, core, one, by=by.id, why="lost")
+    if found:
+        await _tell(tx, core, found[0], by.name, "lost")
+    return len(found)
+
+
+async def end(tx: Tx, core: Core, found: Passkey, *, by: str, why: str) -> None:
+    """From now on it counts no more: removed, lost or copied."""
+    await passkeys.end(tx, found, why)
+    await confirmations.withdraw(tx, core, ADD.kind, found.id, "The passkey was removed meanwhile.")
+    body = {"person": found.slack_id, "why": why}
+    await audit.record(tx, core, by, proofs.ENDED, f"passkey:{found.id}", body)
+
+
+async def end_copied(core: Core, passkey_id: str) -> None:
+    """A passkey that may exist twice counts no more, and everybody reads that."""
+    async with core.store.begin() as tx:
+        found = await passkeys.get(tx, passkey_id)
+        if found is None or found.state == "ended":
+            return
+        await end(tx, core, found, by="system:passkeys", why="copied")
+        await _tell(tx, core, found, "", "copied")
+
+
+async def _tell(tx: Tx, core: Core, found: Passkey, who: str, what: str) -> None:
+    seen = await people_rows.get(tx, found.slack_id)
+    owner = seen.actor.name if seen else found.slack_id
+    said = passkey_alerts.PASSKEY.says(what, owner=owner, name=found.name, who=who)
+    condition = passkey_alerts.PASSKEY.condition(found.id, what)
+    await alerts.tell(tx, core, said, condition=condition, subject=found.id, program="")
+
+
+async def _own(tx: Tx, slack_id: str, passkey_id: str) -> Passkey:
+    found = await passkeys.get(tx, passkey_id.strip().upper())
+    if found is None or found.slack_id != slack_id or found.state == "ended":
+        raise NotFound(f"You have no passkey {passkey_id[:20]}. /countersign passkey lists yours.")
+    return found
+
+
+async def listed(core: Core, slack_id: str) -> PasskeysView:
+    """One's own passkeys; for approvers and admins also how many others have."""
+    await people.require_member(core, slack_id, action="lookup")
+    roles = await people.roles_lately(core)
+    async with core.store.read() as tx:
+        everybodys = await passkeys.everybodys(tx)
+        mine = tuple(_view(one, tx) for one in everybodys if one.slack_id == slack_id)
+        others: dict[str, int] = dict.fromkeys(roles.standing.approvers - {slack_id}, 0)
+        for one in everybodys:
+            if one.slack_id != slack_id and one.is_active:
+                others[one.slack_id] = others.get(one.slack_id, 0) + 1
+    may_see = slack_id in roles.of(Role.APPROVER_OR_ADMIN)
+    return PasskeysView(
+        mine,
+        tuple(sorted(others.items())) if may_see else (),
+        is_set_up=bool(core.passkeys.base_url),
+        is_needed=core.policy.uses_passkeys,
+    )
+
+
+def _view(one: Passkey, tx: Tx) -> PasskeyView:
+    late = one.state == "waiting" and one.created_at + CONFIRMED_WITHIN <= tx.now
+    code = short_code(key_digest(one.key.public_key)) if one.key and one.state == "waiting" else ""
+    state = "changed" if one.key is None else "expired" if late else one.state
+    return PasskeyView(one.id, one.name, state, one.created_at, one.used_at, code)
+
+
+def _not_allowed(core: Core) -> str:
+    named = dict.fromkeys([*core.policy.people.approvers, *core.policy.people.admins])
+    return f"Only {', '.join(named)} may confirm this. Nothing was changed."
+
+
+ADD = confirmations.Act(
+    "passkey_add", CONFIRMED_WITHIN, None, Role.APPROVER_OR_ADMIN, _added, _not_allowed, about_passkeys=True
+)
+LOST = confirmations.Act(
+    "passkey_lost",
+    CONFIRMED_WITHIN,
+    Role.APPROVER_OR_ADMIN,
+    Role.APPROVER_OR_ADMIN,
+    _ended_as_lost,
+    _not_allowed,
+    about_passkeys=True,
+)

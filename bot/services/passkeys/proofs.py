@@ -1,0 +1,168 @@
+"""A signature by a passkey that counts for one decision; and the same, checked again before anything is sent.
+
+It counts for the person, the purpose, the subject, its version and the terms that were shown, and for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bot.domain.errors import CountersignError, NotAllowed, Stale
+from bot.domain.passkeys import HOW_TO_ADD, Assertion, Bound, Purpose
+from bot.domain.requests import Decision, Request
+from bot.services.core import Core
+from bot.services.passkeys import ceremonies
+from storage import audit
+from storage.operators import Passkey, PasskeyLink, passkeys
+from storage.transaction import Tx
+
+ENDED = "passkey.ended"
+"""The audit action after which a passkey counts no more, whatever its row says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the page sent for a link that is used up: the answer of the person's device, not checked yet."""
+
+    link: PasskeyLink
+    answer: Mapping[str, Any]
+
+
+class Copied(NotAllowed):
+    """The device's counter stands still or went back: the passkey may exist twice."""
+
+    def __init__(self, passkey_id: str) -> None:
+        super().__init__(
+            "This passkey may have been copied: its counter went back. Nothing was recorded, and the passkey no longer"
+            f" works. Tell an admin. {HOW_TO_ADD}",
+            "passkey_copied",
+        )
+        self.passkey_id = passkey_id
+
+
+def bound_of(link: PasskeyLink) -> Bound:
+    """What a signature on this link's page is about."""
+    return Bound(link.purpose, link.subject, link.version, link.digest, link.slack_id, link.nonce)
+
+
+async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
+    """The passkeys of this person that count now, on this address."""
+    return [
+        one
+        for one in await passkeys.of_person(tx, slack_id)
+        if one.is_active and one.key is not None and one.key.rp_id == core.passkeys.rp_id
+        if not await _was_ended(tx, one.id)
+    ]
+
+
+async def _was_ended(tx: Tx, passkey_id: str) -> bool:
+    """By the audit log, which shows it also where an older row was put back."""
+    return any([entry.action == ENDED async for entry in audit.about(tx, f"passkey:{passkey_id}")])
+
+
+async def check(
+    tx: Tx,
+    core: Core,
+    proof: Proof,
+    purpose: Purpose,
+    *,
+    subject: str,
+    person: str,
+    version: int = 0,
+    digest: str,
+) -> Assertion:
+    """The signature on exactly this, by a passkey of this person. Raises NotAllowed, Stale and `Copied`.
+
+    The passkey's counter moves on in this transaction.
+    """
+    link = proof.link
+    if (link.purpose, link.subject, link.slack_id) != (purpose, subject, person):
+        raise NotAllowed("This page was opened for something else. Nothing was recorded.", "passkey_other")
+    if (link.version, link.digest) != (version, digest):
+        raise Stale(
+            "It changed after this page was opened, for example as somebody else approved it. Nothing was recorded."
+            " Open it again in Slack."
+        )
+    assertion, found = await _assertion(tx, core, proof)
+    count = ceremonies.sign_count(assertion)
+    known = found.key.sign_count if found.key else 0
+    if (count or known) and count <= known:
+        raise Copied(found.id)
+    if not await passkeys.used(tx, found, count):
+        raise Stale(
+            "This passkey was used at the same time elsewhere. Nothing was recorded. Start again in Slack."
+        )
+    return assertion
+
+
+async def _assertion(tx: Tx, core: Core, proof: Proof) -> tuple[Assertion, Passkey]:
+    """What the device answered, with the passkey it is by. Raises NotAllowed where it is none of this person's."""
+    response = proof.answer.get("response")
+    if not isinstance(response, Mapping):
+        raise NotAllowed("The page sent no signature. Nothing was recorded.", "passkey_not_genuine")
+    credential_id = str(proof.answer.get("id", ""))
+    for one in await usable(tx, core, proof.link.slack_id):
+        if one.key is not None and one.key.credential_id == credential_id:
+            break
+    else:
+        raise NotAllowed(
+            f"This passkey isn't one of yours that works here. Nothing was recorded. {HOW_TO_ADD}",
+            "passkey_unknown",
+        )
+    texts = [str(response.get(name, "")) for name in ("authenticatorData", "clientDataJSON", "signature")]
+    assertion = Assertion(
+        bound_of(proof.link),
+        one.id,
+        credential_id,
+        one.key.public_key,
+        core.passkeys.rp_id,
+        core.passkeys.origin,
+        *texts,
+    )
+    return assertion, one
+
+
+class Standing(StrEnum):
+    """What a stored approval's signature is worth now."""
+
+    HOLDS = "holds"
+    NONE = "none"  # it was given by a click
+    ENDED = "ended"  # by a passkey that counts no more
+    WRONG = "wrong"  # it isn't the signature of this person on these terms
+
+
+async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> Standing:
+    """What the stored signature of this approval is worth: checked again, whatever else the database says of it."""
+    if not decision.assertion:
+        return Standing.NONE
+    try:
+        assertion = Assertion.read(decision.assertion)
+        bound = assertion.bound
+        if (bound.purpose, bound.subject, bound.digest, bound.person) != (
+            Purpose.APPROVE,
+            request.id,
+            request.digest,
+            decision.actor,
+        ):
+            return Standing.WRONG
+        if (assertion.rp_id, assertion.origin) != (core.passkeys.rp_id, core.passkeys.origin):
+            return Standing.WRONG
+        ceremonies.sign_count(assertion)
+        found = await passkeys.get(tx, assertion.passkey)
+    except (ValueError, CountersignError):
+        return Standing.WRONG
+    if found is None or found.key is None or found.state == "waiting":
+        return Standing.WRONG
+    known = (found.key.slack_id, found.key.public_key, found.key.credential_id)
+    if known != (decision.actor, assertion.public_key, assertion.credential_id):
+        return Standing.WRONG
+    is_active = found.is_active and not await _was_ended(tx, found.id)
+    return Standing.HOLDS if is_active else Standing.ENDED
+
+
+def needed_for(core: Core, request: Request) -> bool:
+    """Does the policy of now ask for a passkey to approve this, to confirm it, or to say how it ended?"""
+    return core.policy.of(request.kind).needs_passkey(request.exposure_usd)

@@ -1,0 +1,149 @@
+"""Passkeys by person. What gives one its force is sealed: whose it is, its public key, its state, its counter.
+
+The plain columns repeat some of it, to search by; where they differ from what is sealed, the passkey doesn't count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, func, insert, select, update
+
+from storage import tables as t
+from storage.errors import CannotOpen
+from storage.sealed_columns import PASSKEY
+from storage.transaction import Tx
+
+_P = t.passkey.c
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What is sealed. `public_key` and `credential_id` are base64url; `rp_id` is the host that it belongs to.
+
+    `state`: waiting (for another person's confirmation), active or ended. `sign_count` is as the device last said.
+    """
+
+    slack_id: str
+    credential_id: str
+    public_key: str
+    rp_id: str
+    state: str
+    sign_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passkey:
+    """A passkey as it is stored. `key` is None where what is sealed does not open, or says otherwise."""
+
+    id: str
+    slack_id: str
+    name: str
+    state: str
+    version: int
+    created_at: datetime
+    added_at: datetime | None
+    used_at: datetime | None
+    ended_at: datetime | None
+    ended_why: str
+    key: Key | None
+
+    @property
+    def is_active(self) -> bool:
+        return self.state == "active" and self.key is not None
+
+
+async def add(tx: Tx, passkey_id: str, name: str, key: Key) -> bool:
+    """Keep a new one; False where this credential is known already."""
+    known = select(func.count()).select_from(t.passkey).where(_P.credential_id == key.credential_id)
+    if (await tx.run(known)).scalar_one():
+        return False
+    row = {
+        "id": passkey_id,
+        "slack_id": key.slack_id,
+        "credential_id": key.credential_id,
+        "name": name,
+        "state": key.state,
+        "version": 1,
+        "sealed_key": _sealed(tx, passkey_id, 1, key),
+        "created_at": tx.now,
+        "ended_why": "",
+    }
+    await tx.run(insert(t.passkey).values(row))
+    return True
+
+
+async def get(tx: Tx, passkey_id: str) -> Passkey | None:
+    row = (await tx.run(select(t.passkey).where(_P.id == passkey_id))).one_or_none()
+    return None if row is None else _read(tx, row)
+
+
+async def of_person(tx: Tx, slack_id: str) -> list[Passkey]:
+    """All that this person ever had, the oldest first."""
+    found = select(t.passkey).where(_P.slack_id == slack_id).order_by(_P.created_at, _P.id)
+    return [_read(tx, row) for row in (await tx.run(found)).all()]
+
+
+async def everybodys(tx: Tx) -> list[Passkey]:
+    """All that are active or wait for a confirmation, by person."""
+    found = select(t.passkey).where(_P.state != "ended").order_by(_P.slack_id, _P.created_at, _P.id)
+    return [_read(tx, row) for row in (await tx.run(found)).all()]
+
+
+async def any_was_active(tx: Tx) -> bool:
+    """Has anybody here ever had a passkey that counted?"""
+    found = select(func.count()).select_from(t.passkey).where(_P.added_at.is_not(None))
+    return bool((await tx.run(found)).scalar_one())
+
+
+async def activate(tx: Tx, found: Passkey) -> bool:
+    """Another person confirmed it; False when it changed meanwhile."""
+    return await _change(tx, found, {"state": "active"}, added_at=tx.now)
+
+
+async def end(tx: Tx, found: Passkey, why: str) -> bool:
+    """It counts no more, for good; False when it changed meanwhile."""
+    return await _change(tx, found, {"state": "ended"}, ended_at=tx.now, ended_why=why)
+
+
+async def used(tx: Tx, found: Passkey, sign_count: int) -> bool:
+    """It signed, and its device has counted so far; False when it changed meanwhile."""
+    return await _change(tx, found, {"sign_count": sign_count}, used_at=tx.now)
+
+
+async def rename(tx: Tx, passkey_id: str, name: str) -> None:
+    await tx.run(update(t.passkey).where(_P.id == passkey_id).values(name=name))
+
+
+async def _change(tx: Tx, found: Passkey, sealed: Mapping[str, Any], **values: Any) -> bool:
+    version = found.version + 1
+    if found.key is not None:
+        key = replace(found.key, **sealed)
+        values |= {"sealed_key": _sealed(tx, found.id, version, key), "version": version}
+    if "state" in sealed:
+        values["state"] = sealed["state"]
+    mine = update(t.passkey).where(_P.id == found.id, _P.version == found.version)
+    return bool((await tx.run(mine.values(values))).rowcount)
+
+
+def _sealed(tx: Tx, passkey_id: str, version: int, key: Key) -> str:
+    text = json.dumps(asdict(key), sort_keys=True, separators=(",", ":"))
+    return tx.vault.seal(text.encode(), PASSKEY.ref(passkey_id, version))
+
+
+def _read(tx: Tx, row: Row[Any]) -> Passkey:
+    shown = {f.name: getattr(row, f.name) for f in fields(Passkey) if f.name != "key"}
+    return Passkey(**shown, key=_opened(tx, row))
+
+
+def _opened(tx: Tx, row: Row[Any]) -> Key | None:
+    try:
+        key = Key(**json.loads(tx.vault.open(row.sealed_key, PASSKEY.ref(row.id, row.version))))
+    except CannotOpen:
+        return None
+    as_shown = (row.slack_id, row.credential_id, row.state)
+    return key if (key.slack_id, key.credential_id, key.state) == as_shown else None

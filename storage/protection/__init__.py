@@ -1,0 +1,30 @@
+"""What keeps whoever can write to the database, without a master key, from directing the bot.
+
+`signed_rows` signs rows that decide who gets what, `column_protection` says for each column why changing it gains
+nothing, and `upgrades` signs the rows of an older database once.
+"""
+
+from storage.protection.signed_rows import (
+    CODE_RECIPIENT,
+    CONSENT,
+    DETAILS_LINK,
+    MUTE,
+    PAUSE,
+    PROGRAM,
+    SIGNED_TABLES,
+    RowRead,
+)
+
+__all__ = [
+    "CODE_RECIPIENT",
+    "CONSENT",
+    "DETAILS_LINK",
+    "MUTE",
+    "PAUSE",
+    "PROGRAM",
+    "SIGNED_TABLES",
+    "RowRead",
+    "column_protection",
+    "signed_rows",
+    "upgrades",
+]

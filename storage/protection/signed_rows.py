@@ -1,0 +1,208 @@
+"""Rows that decide who gets what, under a MAC: changed, invented or deleted by somebody else, they count for nothing.
+
+A signature says what a row is, or that there is none, with a number that grows with each change. It is written in the
+transaction of the change, by `changing`. A row without its signature was not written by us. A missing row whose
+signature tells of one was deleted by somebody else.
+
+An older row put back together with its older signature is found by the process that has seen the newer number. After
+a restart the audit chain tells: see `storage.audit_compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import RowMapping, Table, bindparam, select
+
+from storage import tables as t
+from storage.columns import json_text
+from storage.errors import ChangedOutside
+from storage.transaction import Tx
+from storage.upsert import upsert
+from storage.vault import length_prefixed
+
+RowRead = RowMapping | Mapping[str, Any]
+"""A row by its columns, as it was read or is written."""
+
+_PURPOSE = "row_mac"
+_NONE = "none"  # no JSON object, so no row is taken for it
+
+
+@dataclass(frozen=True, slots=True)
+class SignedTable:
+    """A table whose rows are signed: the column that names a row, and those that the signature covers.
+
+    `alive`: the states of rows that may still give somebody something; empty = all do, for as long as they are there.
+    """
+
+    table: Table
+    key: str
+    columns: tuple[str, ...]
+    alive: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.table.name
+
+    def text(self, row: RowRead | None) -> str:
+        """What is signed of a row; None = there is none."""
+        return _NONE if row is None else json_text({name: row[name] for name in self.columns})
+
+
+PROGRAM = SignedTable(t.program, "name", ("partner_id", "drafts_since", "drafts_until"))
+PAUSE = SignedTable(t.pause, "program", ("by", "by_name", "reason", "since"))
+CODE_RECIPIENT = SignedTable(t.person_card, "partner_ref", ("slack_id",))
+MUTE = SignedTable(t.mute, "name", ("rule", "by", "since", "until"))
+CONSENT = SignedTable(
+    t.consent,
+    "id",
+    (
+        *("kind", "subject", "terms", "asked_by", "asked_by_name", "asked_at"),
+        *("expires_at", "state", "answered_by", "answered_at"),
+    ),
+    alive=("open",),
+)
+DETAILS_LINK = SignedTable(
+    t.card_reveal,
+    "request_id",
+    ("state", "valid_until", "links", "token_digest", "expires_at", "spent_at"),
+    alive=("owed", "sent"),
+)
+SIGNED_TABLES = (PROGRAM, PAUSE, CODE_RECIPIENT, MUTE, CONSENT, DETAILS_LINK)
+
+_S = t.row_signature.c
+_OF = select(_S.version, _S.mac).where(
+    _S.table_name == bindparam("table_name"), _S.row_key == bindparam("row_key")
+)
+_LOCKED = _OF.with_for_update()
+
+
+@asynccontextmanager
+async def changing(tx: Tx, signed: SignedTable, key: str) -> AsyncIterator[None]:
+    """Change a row inside: it has to be as it was signed before, and is signed as it is after.
+
+    Raises `ChangedOutside`, and nothing is changed then.
+    """
+    await require(tx, signed, key)
+    yield
+    await sign(tx, signed, key)
+
+
+async def require(tx: Tx, signed: SignedTable, key: str) -> None:
+    """Raise `ChangedOutside` unless the row, or its absence, is as we left it."""
+    if not await is_ours(tx, signed, key, await _row(tx, signed, key)):
+        raise ChangedOutside(
+            f"A row of the table {signed.name} ({key}) was changed outside Countersign, so it is not used. Keep a copy"
+            " of the database, and run `countersign audit verify --deep`."
+        )
+
+
+async def is_ours(tx: Tx, signed: SignedTable, key: str, row: RowRead | None) -> bool:
+    """Is this what we last made of the row `key`? Never signed and not there is as it should be."""
+    seen = tx.versions.get((signed.name, key), 0)
+    asked = {"table_name": signed.name, "row_key": key}
+    found = (await tx.run(_LOCKED if tx.writes else _OF, asked)).one_or_none()
+    if found is None:
+        return row is None and not seen
+    return holds(tx, signed, key, row, found.version, found.mac, seen)
+
+
+async def is_signed(tx: Tx, signed: SignedTable, key: str) -> bool:
+    """Is there a signature of the row `key`, or of its absence?"""
+    return (await tx.run(_OF, {"table_name": signed.name, "row_key": key})).one_or_none() is not None
+
+
+def holds(
+    tx: Tx, signed: SignedTable, key: str, row: RowRead | None, version: int, mac: str, seen: int
+) -> bool:
+    """Does a signature, as it was read, fit the row? `seen`: the number this process knew before it was read."""
+    if not tx.vault.check_mac(_PURPOSE, _bytes(tx, signed, key, version, row), mac):
+        return False
+    # A reading may be of a moment before the last change; a transaction that writes sees all that was committed.
+    if tx.writes and version < seen:
+        return False
+    _remember(tx, signed, key, version)
+    return True
+
+
+async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
+    """Sign the row as it is now, or that there is none, whatever it was before: for what people decided again."""
+    row = await _row(tx, signed, key)
+    asked = {"table_name": signed.name, "row_key": key}
+    found = (await tx.run(_LOCKED, asked)).one_or_none()
+    seen = tx.versions.get((signed.name, key), 0)
+    version = max(0 if found is None else found.version, seen) + 1
+    mac = tx.vault.mac(_PURPOSE, _bytes(tx, signed, key, version, row))
+    await upsert(
+        tx, t.row_signature, [{**asked, "version": version, "mac": mac}], key=("table_name", "row_key")
+    )
+    _remember(tx, signed, key, version)
+
+
+async def ours(tx: Tx, signed: SignedTable, rows: Iterable[RowRead]) -> list[RowRead]:
+    """Those of the rows that are as we left them. For tables of few rows."""
+    return [row for row in rows if await is_ours(tx, signed, str(row[signed.key]), row)]
+
+
+async def changed_outside(tx: Tx, signed: SignedTable, *, only_alive: bool = False) -> list[str]:
+    """The keys of all rows of a table that are not as we left them: edited, invented, deleted.
+
+    `only_alive`: of a table that keeps what is over, look at the rows that are not.
+    """
+    wanted, asked = select(signed.table), select(_S.row_key, _S.version, _S.mac)
+    asked = asked.where(_S.table_name == signed.name)
+    skips = only_alive and bool(signed.alive)
+    if skips:
+        is_alive = signed.table.c.state.in_(signed.alive)
+        wanted = wanted.where(is_alive)
+        asked = asked.where(_S.row_key.in_(select(signed.table.c[signed.key]).where(is_alive)))
+    rows = {str(row[signed.key]): row for row in (await tx.run(wanted)).mappings()}
+    made = {row.row_key: row for row in (await tx.run(asked)).all()}
+    return sorted(
+        key
+        for key in {*rows, *made}
+        if key not in made
+        or not holds(tx, signed, key, rows.get(key), made[key].version, made[key].mac, seen=0)
+    )
+
+
+async def sign_all_unsigned(tx: Tx) -> int:
+    """Sign every row that has no signature, as it is: once, when the database comes from before there were any."""
+    count = 0
+    for signed in SIGNED_TABLES:
+        for key in await _unsigned(tx, signed):
+            await sign(tx, signed, key)
+            count += 1
+    return count
+
+
+async def _unsigned(tx: Tx, signed: SignedTable) -> list[str]:
+    key = signed.table.c[signed.key]
+    made = select(_S.row_key).where(_S.table_name == signed.name)
+    return [str(found) for found in (await tx.run(select(key).where(key.not_in(made)))).scalars()]
+
+
+async def _row(tx: Tx, signed: SignedTable, key: str) -> RowRead | None:
+    asked = select(signed.table).where(signed.table.c[signed.key] == key)
+    return (await tx.run(asked)).mappings().one_or_none()
+
+
+def _bytes(tx: Tx, signed: SignedTable, key: str, version: int, row: RowRead | None) -> bytes:
+    parts = (tx.vault.instance, signed.name, key, str(version), signed.text(row))
+    return length_prefixed(*(part.encode() for part in parts))
+
+
+def _remember(tx: Tx, signed: SignedTable, key: str, version: int) -> None:
+    """Once it is committed; what is read is."""
+    name, versions = (signed.name, key), tx.versions
+
+    def remember() -> None:
+        versions[name] = max(versions.get(name, 0), version)
+
+    if tx.writes:
+        tx.after_commit(remember)
+    else:
+        remember()

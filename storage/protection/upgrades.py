@@ -1,0 +1,64 @@
+"""What a database from before rows were signed is given once, when the master key is there: signatures.
+
+The migration makes the columns, and cannot sign: it has no key. So the first opening after it signs what it finds. It
+is on record in the audit chain, and never happens again: a database in which somebody takes the signatures away, or
+puts an old mark back, is not signed again but refused.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from sqlalchemy import select, update
+
+from storage import audit, master_keys
+from storage import tables as t
+from storage.errors import CannotOpen, ChangedOutside
+from storage.protection import PAUSE, signed_rows
+from storage.sealed_columns import PROGRAM_KEY
+from storage.transaction import Tx
+from storage.vault import Ref
+
+log = logging.getLogger("countersign.storage")
+
+SIGNED = "rows.signed"
+_SUBJECT = "database"
+
+
+async def sign_once(tx: Tx) -> int:
+    """Sign every row as it is now, and bind each key to its address; returns how many there were.
+
+    Raises `ChangedOutside` when the audit chain tells that this was done before.
+    """
+    async for entry in audit.about(tx, _SUBJECT):
+        if entry.action == SIGNED:
+            raise ChangedOutside(
+                "The database says that its rows were never signed, and its audit chain says that they were, at entry"
+                f" {entry.seq}: somebody put an older part of it back. Nothing was started. Keep a copy of the"
+                " database, and restore a backup."
+            )
+    names = list((await tx.run(select(t.program.c.name).order_by(t.program.c.name))).scalars())
+    for name in names:
+        await _bind_key(tx, name)
+    count = await signed_rows.sign_all_unsigned(tx)
+    for name in names:
+        if not await signed_rows.is_signed(tx, PAUSE, name):
+            await signed_rows.sign(tx, PAUSE, name)
+    await master_keys.mark_signed(tx)
+    body = {"rows": count, "programs": names}
+    await audit.append(tx, actor="system:storage", action=SIGNED, subject=_SUBJECT, body=body)
+    log.info("storage.rows_signed", extra={"rows": count})
+    return count
+
+
+async def _bind_key(tx: Tx, name: str) -> None:
+    p = t.program.c
+    asked = select(p.sealed_key, p.key_version, p.base_url).where(p.name == name)
+    row = (await tx.run(asked)).one()
+    before = Ref(PROGRAM_KEY.purpose, t.program.name, PROGRAM_KEY.column, name, row.key_version)
+    try:
+        key = tx.vault.open(row.sealed_key, before)
+    except CannotOpen:
+        return  # bound already, or changed: then it is refused where it is used
+    bound = PROGRAM_KEY.ref(name, row.key_version, row.base_url)
+    await tx.run(update(t.program).where(p.name == name).values(sealed_key=tx.vault.seal(key, bound)))

@@ -1,0 +1,322 @@
+"""Passkeys in a real Chromium with virtual devices, against `countersign demo --passkeys`.
+
+Bob, Carol and Alice each have a device of their own. What somebody tries without the right device, with a signature of
+earlier or of another request, or with a copied device, approves nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, Route, expect
+
+from tests.support.chromium import a_browser, require_chromium
+from tests.support.demo import Demo, running_demo
+from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PATIENCE_MS = 20_000
+ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
+LINK = re.compile(r"http://localhost:\d+/passkey#[A-Za-z0-9_-]{43}")
+_DEVICE = {
+    "protocol": "ctap2",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
+Json = dict[str, Any]
+
+
+@dataclass
+class Device:
+    """A person's device: the passkeys on it, as the browser's virtual authenticator holds them."""
+
+    passkeys: list[Json] = field(default_factory=list)
+
+    def copy(self) -> Device:
+        return Device([dict(one) for one in self.passkeys])
+
+
+@dataclass
+class Desk:
+    """The demo, a browser, and a device for each person."""
+
+    demo: Demo
+    browser: Browser
+    devices: dict[str, Device]
+    known: set[str] = field(default_factory=set)
+
+    async def act(self, kind: str, user: str, **more: Any) -> Json:
+        return await self.demo.slack(f"act/{kind}", {"user": user, **more})
+
+    async def see(self, user: str) -> Json:
+        seen = await self.demo.slack("see", user=user)
+        return {part: shown for part, shown in seen.items() if part != "wire"}
+
+    async def link(self, user: str) -> str:
+        """The newest link that this person is shown."""
+
+        async def new() -> set[str]:
+            return set(LINK.findall(str(await self.see(user)))) - self.known
+
+        (found,) = await eventually("a link is shown", new, within_s=PATIENCE_MS / 1000)
+        self.known.add(found)
+        return str(found)
+
+    @asynccontextmanager
+    async def page(self, link: str, device: Device, *, width: int = 390) -> AsyncIterator[Page]:
+        """The page behind a link, in a browser of its own with this device."""
+        context = await self.browser.new_context(viewport={"width": width, "height": 844})
+        context.set_default_timeout(PATIENCE_MS)
+        page = await context.new_page()
+        session = await context.new_cdp_session(page)
+        await session.send("WebAuthn.enable", {"enableUI": False})
+        made = await session.send("WebAuthn.addVirtualAuthenticator", {"options": _DEVICE})
+        name = {"authenticatorId": made["authenticatorId"]}
+        for one in device.passkeys:
+            await session.send("WebAuthn.addCredential", {**name, "credential": one})
+        await page.goto(link)
+        yield page
+        device.passkeys = (await session.send("WebAuthn.getCredentials", name))["credentials"]
+        await context.close()
+
+    async def add(self, user: str, *confirmed_by: str) -> None:
+        """Add a passkey, confirmed by others: by a click where that is enough, else with their passkeys."""
+        await self.act("command", user, channel="C0OPS", text="/countersign passkey add Laptop")
+        async with self.page(await self.link(user), self.devices.setdefault(user, Device())) as page:
+            await page.get_by_role("button", name="Add passkey").click()
+            await expect(page.get_by_role("status")).to_contain_text("check code")
+            said = await page.get_by_role("status").inner_text()
+        code = re.search(r"[A-Z2-7]{3}-[A-Z2-7]{3}", said)
+        assert code
+        for one in confirmed_by:
+            await self.confirm(one, code[0])
+
+    async def confirm(self, user: str, text: str) -> None:
+        """Press Confirm under the newest open alert with this text."""
+        ts = await self._alert(user, text)
+        asked = bool(self.devices.get(user, Device()).passkeys)
+        await self.act("click", user, channel="C0ALERTS", ts=ts, action_id="alert:confirm")
+        if asked:
+            async with self.page(await self.link(user), self.devices[user]) as page:
+                await expect(page.locator("main")).to_contain_text(text)
+                await page.get_by_role("button", name="Confirm with passkey").click()
+                await expect(page.get_by_role("heading")).to_have_text("Done")
+
+    async def _alert(self, user: str, text: str) -> str:
+        async def found() -> str:
+            alerts = [c for c in (await self.see(user))["channels"] if c["id"] == "C0ALERTS"]
+            fits = [
+                m for m in alerts[0]["messages"] if text in str(m) and "alert:confirm" in str(m.get("blocks"))
+            ]
+            return str(fits[-1]["ts"]) if fits else ""
+
+        return str(await eventually(f"an alert with {text}", found, within_s=PATIENCE_MS / 1000))
+
+    async def shows(self, user: str, text: str) -> None:
+        """Wait until this person is shown the text, somewhere."""
+
+        async def found() -> bool:
+            return text in str(await self.see(user))
+
+        await eventually(f"{user} is shown {text!r}", found, within_s=PATIENCE_MS / 1000)
+
+    async def request(self, amount: str, by: str = ALICE) -> str:
+        """Somebody requests a top-up; the timestamp of its message."""
+        await self.act("command", by, channel="C0OPS", text=f"/card topup 3205 {amount}")
+        await self._submit(by, {"reason": {"value": "Field visit"}}, until="Reason")
+        await self._submit(by, {}, until="SANDBOX")
+
+        async def found() -> str:
+            approvals = [c for c in (await self.see(BOB))["channels"] if c["id"] == "C0APPROVALS"]
+            fits = [m for m in approvals[0]["messages"] if f" {amount}.00 USD" in str(m)]
+            return str(fits[-1]["ts"]) if fits else ""
+
+        return str(await eventually(f"a request of {amount}", found, within_s=PATIENCE_MS / 1000))
+
+    async def _submit(self, user: str, values: Json, *, until: str) -> None:
+        async def view() -> Json:
+            views = (await self.see(user))["views"]
+            return dict(views[-1]) if views and until in str(views[-1]["blocks"]) else {}
+
+        found = await eventually(f"a window with {until}", view, within_s=PATIENCE_MS / 1000)
+        await self.act("submit", user, view_id=found["id"], values=values)
+
+    async def approve_link(self, ts: str, user: str) -> str:
+        await self.act("click", user, channel="C0APPROVALS", ts=ts, action_id="request:approve")
+        return await self.link(user)
+
+    async def state(self, ts: str) -> str:
+        """The state word on the request's message."""
+        channels = (await self.see(BOB))["channels"]
+        (message,) = [m for c in channels if c["id"] == "C0APPROVALS" for m in c["messages"] if m["ts"] == ts]
+        found = re.search(r"R-[A-Z0-9]+[`*]* · (\w+)", json.dumps(message, ensure_ascii=False))
+        return found[1] if found else str(message)
+
+    async def becomes(self, ts: str, word: str) -> None:
+        async def reads() -> bool:
+            return await self.state(ts) == word
+
+        await eventually(f"{ts} is {word}", reads, within_s=PATIENCE_MS / 1000)
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    require_chromium("passkeys were not used in a browser")
+    folder = tmp_path_factory.mktemp("passkeys")
+    expect.set_options(timeout=PATIENCE_MS)
+    async with running_demo(folder, words=["--passkeys"]) as demo, a_browser() as browser:
+        desk = Desk(demo, browser, {})
+        await desk.add(BOB, CAROL)
+        await desk.add(CAROL, BOB)
+        yield desk
+
+
+async def test_the_person_who_has_the_device_approves_and_slack_follows(desk: Desk) -> None:
+    ts = await desk.request("41")
+
+    async with desk.page(await desk.approve_link(ts, BOB), desk.devices[BOB]) as page:
+        await expect(page.get_by_role("heading")).to_contain_text("41.00 USD")
+        assert "#" not in page.url, "the token is still in the address"
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            "too wide for a phone"
+        )
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("status")).to_contain_text("You approved R-")
+
+    await desk.becomes(ts, "succeeded")
+    (window,) = (await desk.see(BOB))["views"]
+    assert "You approved R-" in str(window["blocks"])
+
+
+async def test_the_window_has_a_link_and_nothing_to_submit(desk: Desk) -> None:
+    ts = await desk.request("42")
+    await desk.approve_link(ts, BOB)
+
+    window = (await desk.see(BOB))["views"][-1]
+
+    assert "Approve with passkey" in str(window["blocks"])
+    assert not window.get("submit")
+
+
+async def test_another_device_approves_nothing(desk: Desk) -> None:
+    ts = await desk.request("43")
+
+    async with desk.page(await desk.approve_link(ts, BOB), Device()) as page:
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).to_contain_text("Your device gave no passkey")
+
+    assert await desk.state(ts) == "pending"
+
+
+async def test_the_device_of_somebody_else_approves_nothing(desk: Desk) -> None:
+    ts = await desk.request("44")
+
+    async with desk.page(await desk.approve_link(ts, BOB), desk.devices[CAROL].copy()) as page:
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).to_contain_text("Your device gave no passkey")
+
+    assert await desk.state(ts) == "pending"
+
+
+async def sent(desk: Desk, link: str) -> Json:
+    """What Bob's device answers on this page, caught on its way: nothing is approved by it."""
+    caught: list[Json] = []
+
+    async def hold(route: Route) -> None:
+        caught.append(json.loads(route.request.post_data or "{}")["answer"])
+        await route.abort()
+
+    async with desk.page(link, desk.devices[BOB]) as page:
+        await page.route("**/passkey/finish", hold)
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).to_contain_text("Countersign did not answer")
+    return caught[0]
+
+
+async def refused(desk: Desk, link: str, answer: Json) -> str:
+    """What the page says where `answer` is sent in place of what the device gives."""
+
+    async def replace(route: Route) -> None:
+        body = json.loads(route.request.post_data or "{}")
+        await route.continue_(post_data=json.dumps({**body, "answer": answer}))
+
+    async with desk.page(link, desk.devices[BOB]) as page:
+        await page.route("**/passkey/finish", replace)
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).not_to_be_empty()
+        return await page.get_by_role("alert").inner_text()
+
+
+async def test_a_signature_of_earlier_approves_nothing_again(desk: Desk) -> None:
+    ts = await desk.request("45")
+    answer = await sent(desk, await desk.approve_link(ts, BOB))
+
+    said = await refused(desk, await desk.approve_link(ts, BOB), answer)
+
+    assert "isn't a valid signature for what this page shows" in said
+    assert await desk.state(ts) == "pending"
+
+
+async def test_the_signature_on_one_request_approves_no_other(desk: Desk) -> None:
+    first, second = await desk.request("46"), await desk.request("47")
+    answer = await sent(desk, await desk.approve_link(first, BOB))
+
+    said = await refused(desk, await desk.approve_link(second, BOB), answer)
+
+    assert "isn't a valid signature for what this page shows" in said
+    assert (await desk.state(first), await desk.state(second)) == ("pending", "pending")
+
+
+async def test_the_link_opens_once(desk: Desk) -> None:
+    ts = await desk.request("48")
+    link = await desk.approve_link(ts, BOB)
+
+    async with desk.page(link, desk.devices[BOB]) as first:
+        await expect(first.get_by_role("button", name="Approve with passkey")).to_be_visible()
+        async with desk.page(link, desk.devices[BOB].copy()) as second:
+            await expect(second.get_by_role("alert")).to_contain_text("This link was used already")
+            await expect(second.get_by_role("button")).to_have_count(0)
+
+
+async def test_a_copied_device_is_found_out_and_its_passkey_ends(desk: Desk) -> None:
+    copied = desk.devices[CAROL].copy()
+    ts = await desk.request("49")
+    async with desk.page(await desk.approve_link(ts, CAROL), desk.devices[CAROL]) as page:
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("heading")).to_have_text("Done")
+    other = await desk.request("51")
+
+    async with desk.page(await desk.approve_link(other, CAROL), copied) as page:
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).to_contain_text("may have been copied")
+
+    assert await desk.state(other) == "pending"
+
+    await desk.shows(BOB, "may have been copied")
+
+
+async def test_a_removed_passkey_approves_nothing_on_a_page_that_is_open(desk: Desk) -> None:
+    await desk.add(ALICE, BOB)
+    ts = await desk.request("52", by=BOB)
+
+    async with desk.page(await desk.approve_link(ts, ALICE), desk.devices[ALICE]) as page:
+        await expect(page.get_by_role("button", name="Approve with passkey")).to_be_visible()
+        await desk.act("command", ALICE, channel="C0OPS", text="/countersign passkey lost")
+        await desk.shows(ALICE, "1 passkey of yours no longer works")
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("alert")).to_contain_text("isn't one of yours that works here")
+
+    assert await desk.state(ts) == "pending"
+    await desk.act("click", ALICE, channel="C0APPROVALS", ts=ts, action_id="request:approve")
+    await desk.shows(ALICE, "you have none yet")

@@ -1,0 +1,422 @@
+"""The programme of edits: a story of the bot, one edit between two of its steps, then the bot goes on.
+
+Holds when nothing leaves that was not approved as people read it, no key, code or link goes to anybody else, a pause
+that two people have not ended goes on, and an edit of a signed row raises an alert.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.domain.card_details import Manner, digest_of
+from bot.domain.cards import label
+from bot.domain.requests import Request
+from bot.partner import models
+from bot.partner.secret import Secret
+from bot.partner.webhooks import unwrap
+from bot.services import execution
+from bot.services.events import otp_delivery
+from bot.services.execution import card_details_access
+from bot.services.messages import Outbox
+from bot.services.operators import changed_rows, confirmation_answers, pausing
+from bot.view_models import LinkView
+from storage.cards import otp_recipients
+from storage.messages import mutes
+from storage.operators import programs
+from storage.protection import SIGNED_TABLES, signed_rows
+from storage.requests import confirmations
+from tests.partner.test_typed_events import CODE, raw
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of
+from tests.services.outcome_steps import alert_kinds, top_ups
+from tests.services.scripted_slack import ScriptedSlack
+from tests.support.databases import PostgresDatabases
+from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, snapshot, sql
+
+REFERENCE = "emp-1042"
+TOKEN = Secret("t" * 43)
+
+
+@dataclass
+class Truth:
+    """What people did and read, kept outside the database."""
+
+    world: World
+    address: str  # of the card provider
+    slack: ScriptedSlack = field(default_factory=ScriptedSlack)
+    read_as: dict[str, tuple[str, str]] = field(
+        default_factory=dict
+    )  # by key: card label and amount as approved
+    together: list[str] = field(default_factory=list)  # keys of one batch, in its order
+    paused: bool = False
+    sent_before: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def approved(self, request: Request) -> None:
+        self.read_as[request.key] = (request.subject_label, str(request.terms.get("amount_usd")))
+
+
+Story = Callable[[Truth], AsyncIterator[None]]
+
+
+async def a_top_up(truth: Truth) -> AsyncIterator[None]:
+    """Asked, approved by another person, sent."""
+    world = truth.world
+    yield
+    request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "50"})
+    await world.ask("card_topup", {"card": world.cards[1]["id"], "amount_usd": "70"})
+    yield
+    await world.approve(request)
+    truth.approved(request)
+    yield
+    await world.run(10)
+    yield
+    await world.run(120, step=30)
+
+
+async def a_batch(truth: Truth) -> AsyncIterator[None]:
+    """Three top-ups as one list: approved as a whole."""
+    world = truth.world
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    yield
+    await world.approve(batch)
+    for row in await rows_of(world, batch):
+        truth.approved(row)
+        truth.together.append(row.key)
+    yield
+    await world.run(30)
+
+
+async def a_pause(truth: Truth) -> AsyncIterator[None]:
+    """Approved and held back; then one person alone tries to end the pause."""
+    world = truth.world
+    request = await world.top_up("50")
+    truth.approved(request)
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+    truth.paused, truth.sent_before = True, len(top_ups(world))
+    yield
+    await world.run(10)
+    with suppress(Exception):
+        await pausing.resume(world.core, CAROL, ["main"])
+    yield
+    async with world.store.read() as tx:
+        with suppress(Exception):
+            asked = await confirmations.open_one(tx, "resume", "main")
+    with suppress(Exception):
+        assert asked is not None
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+    await world.run(10)
+
+
+async def a_code(truth: Truth) -> AsyncIterator[None]:
+    """Bob gets the codes of one card; a code comes."""
+    world = truth.world
+    async with world.store.begin() as tx:
+        await otp_recipients.put(tx, world.cards[0]["partner_ref"], MALLORY)
+    yield
+    async with world.store.begin() as tx:
+        await otp_recipients.put(tx, world.cards[0]["partner_ref"], BOB)
+    yield
+    for card in world.cards[:2]:
+        event = unwrap(raw("card.3ds_challenge", {"code": CODE, "card_id": card["id"]}))
+        assert isinstance(event, models.ThreeDsChallenge)
+        event = event.model_copy(update={"created_at": world.clock.now(), "id": f"e-{card['id']}"})
+        with suppress(Exception):
+            async with world.store.begin() as tx:
+                await otp_delivery.on_challenge(tx, world.core, event, "main")
+        while not world.core.codes.outgoing.empty():
+            going = world.core.codes.outgoing.get_nowait()
+            if (going.person, card["id"]) != (BOB, world.cards[0]["id"]):
+                truth.wrong.append(f"a code of {card['id'][:6]} goes to {going.person}")
+
+
+async def card_details(truth: Truth) -> AsyncIterator[None]:
+    """Asked for, approved, the link sent; a month later the thief tries a link of his own."""
+    world = truth.world
+    request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
+    yield
+    await world.approve(request)
+    await execution.execute(world.core, request.id)
+    yield
+    outbox = Outbox(world.core, truth.slack, spacing_s=0)
+    for _ in range(2):
+        await outbox.deliver_due()
+        await world.advance(20)
+    yield
+    with suppress(Exception):
+        await card_details_access.open_link(world.core, TOKEN, Manner.FRAME)
+    await world.advance(30 * 86_400)
+    yield
+    with suppress(Exception):
+        await card_details_access.open_link(world.core, TOKEN, Manner.FRAME)
+    if await world.sent("GET /pan"):
+        truth.wrong.append("card details were given for a link that nobody was sent")
+    drawn = zip(truth.slack.messages, truth.slack.drawn, strict=False)
+    places = {message.channel for message, view in drawn if isinstance(view, LinkView)}
+    if any(ALICE not in place for place in places):
+        truth.wrong.append(f"a link to card details was sent to {sorted(places)}")
+
+
+async def a_start(truth: Truth) -> AsyncIterator[None]:
+    """The bot is started again: where does it take the key?"""
+    yield
+    with suppress(Exception):
+        async with truth.world.store.read() as tx:
+            for program in await programs.all(tx):
+                await programs.key(tx, program.name)
+                if program.base_url != truth.address:
+                    truth.wrong.append(f"the key is used for {program.base_url}")
+
+
+async def a_mute(truth: Truth) -> AsyncIterator[None]:
+    """No admin mutes anything."""
+    yield
+    async with truth.world.store.read() as tx:
+        with suppress(Exception):
+            if await mutes.in_force(tx):
+                truth.wrong.append("an alert is muted by a rule that nobody made")
+
+
+STORIES: dict[str, Story] = {
+    story.__name__: story for story in (a_top_up, a_batch, a_pause, a_code, card_details, a_start, a_mute)
+}
+
+
+def place_of(world: World) -> str:
+    """Where the thief connects to."""
+    path = world.store.database.path
+    if path is not None:
+        return str(path)
+    return world.store.database.url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def _labels_swapped(world: World) -> list[Edit]:
+    first, second = world.cards[0], world.cards[1]
+    return [
+        sql(
+            "labels of two cards swapped",
+            "card",
+            "UPDATE card SET holder = ?, holder_key = ?, last4 = ? WHERE id = ?",
+            other["card_holder_name"],
+            other["card_holder_name"].lower(),
+            other["last4"],
+            card["id"],
+        )
+        for card, other in ((first, second), (second, first))
+    ]
+
+
+def _bodies_swapped(world: World) -> list[Edit]:
+    with opened(place_of(world)) as database:
+        rows = sorted((r for r in database.read("request") if r["parent_id"]), key=lambda r: str(r["id"]))[:2]
+    one, other = rows
+    return [
+        sql(
+            "bodies swapped",
+            "request",
+            "UPDATE request SET sealed_body = ? WHERE id = ?",
+            source["sealed_body"],
+            to["id"],
+        )
+        for to, source in ((one, other), (other, one))
+    ]
+
+
+#: What a thief has thought of: the story, the step before which it is done, and the edit.
+KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
+    "the address of the key": (
+        "a_start",
+        0,
+        lambda _: [
+            sql("address", "program", "UPDATE program SET base_url = 'https://evil.example/api/partner/v1'")
+        ],
+    ),
+    "a link of the thief": (
+        "card_details",
+        3,
+        lambda _: [
+            sql(
+                "own token",
+                "card_reveal",
+                "UPDATE card_reveal SET token_digest = ?, state = 'sent', spent_at = NULL, expires_at = ?,"
+                " valid_until = ?",
+                digest_of(TOKEN),
+                FAR,
+                FAR,
+            )
+        ],
+    ),
+    "who gets codes": (
+        "a_code",
+        1,
+        lambda _: [sql("other person", "person_card", "UPDATE person_card SET slack_id = ?", MALLORY)],
+    ),
+    "labels of two cards swapped": ("a_top_up", 0, _labels_swapped),
+    "a pause deleted": ("a_pause", 0, lambda _: [sql("no pause", "pause", "DELETE FROM pause")]),
+    "who asked to resume changed": (
+        "a_pause",
+        1,
+        lambda _: [sql("other asker", "consent", "UPDATE consent SET asked_by = ?", BOB)],
+    ),
+    "sealed bodies swapped": ("a_batch", 1, _bodies_swapped),
+    "the link to another person": (
+        "card_details",
+        1,
+        lambda _: [
+            sql("other person", "outbox", 'UPDATE outbox SET "user" = ? WHERE "user" IS NOT NULL', MALLORY)
+        ],
+    ),
+    "a mute rule": (
+        "a_mute",
+        0,
+        lambda _: [
+            sql(
+                "rule",
+                "mute",
+                "INSERT INTO mute (name, rule, by, since, until) VALUES ('quiet', ?, 'U0CAROL', ?, NULL)",
+                '{"about":"","kind":"decline"}',
+                "2026-01-01T00:00:00.000000Z",
+            )
+        ],
+    ),
+}
+
+
+async def tried(
+    folder: Path, story: str, step: int, choose: Callable[[World, Snapshot], list[Edit]], *, url: str = ""
+) -> tuple[str, list[str]]:
+    """Tell the story with these edits before step `step`; returns what was done ("" = nothing) and what went wrong."""
+    async with a_world(folder, url=url) as world:
+        truth = Truth(world, world.simulator.base_url)
+        steps, before = STORIES[story](truth), dict[str, Any]()
+        done: list[Edit] = []
+        try:
+            number = 0
+            async for _ in steps:
+                if number == step:
+                    done = _edited(world, choose(world, before))
+                elif number < step:
+                    with opened(place_of(world)) as database:
+                        before = snapshot(database)
+                number += 1
+        except Exception as error:  # noqa: BLE001 - whatever the edit broke: refused is refused
+            truth.wrong += [f"{type(error).__name__} without an edit: {error}"] if not done else []
+        await _judge(truth, done)
+        return "; ".join(edit.name for edit in done), truth.wrong
+
+
+def _edited(world: World, edits: list[Edit]) -> list[Edit]:
+    """Those that the database took: its own checks and triggers refuse some."""
+    taken = []
+    for edit in edits:
+        with suppress(Exception), opened(place_of(world)) as database:
+            if edit.apply(database):
+                taken.append(edit)
+    return taken
+
+
+async def _judge(truth: Truth, done: list[Edit]) -> None:
+    world = truth.world
+    sent = top_ups(world)
+    if truth.paused and len(sent) > truth.sent_before:
+        truth.wrong.append("something was sent although two people have not ended the pause")
+    names = {card["id"]: label(card["card_holder_name"], card["last4"]) for card in world.cards}
+    for call in sent:
+        key, card = call["idempotency_key"], call["path"].split("/")[-2]
+        if key not in truth.read_as:
+            truth.wrong.append(f"{key} was sent and not approved")
+        elif truth.read_as[key][0] != names[card]:
+            truth.wrong.append(f"approved for {truth.read_as[key][0]}, sent to {names[card]}")
+    for key, count in Counter(call["idempotency_key"] for call in sent).items():
+        if count > 1 and not done:
+            truth.wrong.append(f"{key} was sent {count} times")
+    batch_edited = any(edit.name == "bodies swapped" for edit in done)
+    if batch_edited and any(call["idempotency_key"] in truth.together for call in sent):
+        truth.wrong.append("a row was sent of a list whose sealed bodies were swapped")
+    if {edit.table for edit in done} & {signed.name for signed in SIGNED_TABLES}:
+        await _must_be_reported(truth, done)
+
+
+async def _must_be_reported(truth: Truth, done: list[Edit]) -> None:
+    """Rows that are not as they were left raise an alert."""
+    core = truth.world.core
+    async with core.store.read() as tx:
+        changed = [
+            signed.name
+            for signed in SIGNED_TABLES
+            if await signed_rows.changed_outside(tx, signed, only_alive=True)
+        ]
+    await changed_rows.watch(core)
+    if changed and "changed_outside" not in await alert_kinds(truth.world):
+        truth.wrong.append(f"{done[0].name}: no alert")
+
+
+@contextmanager
+def _lent(folder: Path, databases: PostgresDatabases | None) -> Iterator[tuple[Path, str]]:
+    """A folder and a database for one story; both are gone afterwards."""
+    folder.mkdir()
+    url = "" if databases is None else databases.migrated()
+    try:
+        yield folder, url
+    finally:
+        if databases is not None:
+            databases.drop(url)
+        shutil.rmtree(folder)
+
+
+async def known_holes(folder: Path, databases: PostgresDatabases | None = None) -> dict[str, list[str]]:
+    """What went wrong, by the names of `KNOWN`; empty = nothing did."""
+    found = {}
+    for number, (name, (story, step, edits)) in enumerate(KNOWN.items()):
+
+        def choose(world: World, _: Snapshot, edits: Callable[[World], list[Edit]] = edits) -> list[Edit]:
+            return edits(world)
+
+        with _lent(folder / str(number), databases) as (place, url):
+            done, wrong = await tried(place, story, step, choose, url=url)
+        assert done, f"{name}: nothing was edited"
+        if wrong:
+            found[name] = wrong
+    return found
+
+
+@dataclass
+class Figures:
+    """How many edits were made, of which tables, and what went wrong, by its seed."""
+
+    edits: int = 0
+    refused: int = 0
+    tables: Counter[str] = field(default_factory=Counter)
+    wrong: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
+
+
+async def by_chance(folder: Path, seeds: range, databases: PostgresDatabases | None = None) -> Figures:
+    """One edit by chance for each seed, on SQLite unless databases are given."""
+    figures = Figures()
+    for seed in seeds:
+        chance = random.Random(seed)
+        story = chance.choice(list(STORIES))
+        step = chance.randrange({"a_top_up": 4, "card_details": 4, "a_start": 1, "a_mute": 1}.get(story, 2))
+
+        def choose(world: World, before: Snapshot, chance: random.Random = chance) -> list[Edit]:
+            with opened(place_of(world)) as database:
+                found = any_edit(chance, database, before)
+            return [] if found is None else [found]
+
+        with _lent(folder / str(seed), databases) as (place, url):
+            done, wrong = await tried(place, story, step, choose, url=url)
+        if done:
+            figures.edits += 1
+            figures.tables[done.split(".")[0].split(":")[0]] += 1
+        else:
+            figures.refused += 1
+        if wrong:
+            figures.wrong[seed] = (f"{story} before step {step}: {done}", wrong)
+    return figures

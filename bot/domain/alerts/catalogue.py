@@ -15,6 +15,7 @@ from bot.domain.alerts import (
     otp_alerts,
     passkey_alerts,
     people_alerts,
+    process_alerts,
     request_alerts,
     running_alerts,
 )
@@ -30,6 +31,7 @@ _SUBJECTS = (
     delivery_alerts,
     people_alerts,
     passkey_alerts,
+    process_alerts,
     request_alerts,
     running_alerts,
 )

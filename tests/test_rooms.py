@@ -32,6 +32,7 @@ MODULES_MOST = 15
 #: Folders that may hold more, and why.
 HALLS = {
     "bot.operations": "one file for each operation kind, found by its name",
+    "bot.domain.alerts": "one file for each subject that alerts are about",
     "storage.migrations.versions": "one file for each revision, found by its number",
 }
 

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCKS = {"run": "requirements.txt", "test": "requirements-dev.txt"}
+DEPLOY_CHECKS = {"promtool": "prometheus", "docker-compose": "docker-compose", "systemd-analyze": "systemd"}
 NODE_CHECKS = ROOT / "tests" / "sandbox_slack" / "types"
 
 
@@ -80,7 +81,7 @@ def fingerprint(mode):
 
 
 def install_browser_and_node():
-    """Chromium and Node where apt may install them; npm packages where npm is.
+    """Chromium, Node and the checks of deploy/ where apt may install them; npm packages where npm is.
 
     None of this fails the set-up: a suite that cannot run names itself at the end of the tests, and
     there CI=true makes it a failure.
@@ -90,6 +91,8 @@ def install_browser_and_node():
         wanted.append("chromium")
     if not shutil.which("npm"):
         wanted += ["nodejs", "npm"]
+    # They check what is in deploy/.
+    wanted += [package for tool, package in DEPLOY_CHECKS.items() if not shutil.which(tool)]
     if wanted and os.geteuid() == 0 and shutil.which("apt-get"):
         say("Installing {} for the tests".format(" ".join(wanted)))
         quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")

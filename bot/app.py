@@ -42,12 +42,12 @@ from bot.services.events import (
     note_destinations,
     otp_delivery,
 )
-from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, Replica, changed_rows, draft_only
+from bot.services.messages import Outbox, audit_anchors, request_links, storage_watch
+from bot.services.operators import Leader, Replica, changed_rows, draft_only, safe_mode
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
-from handlers.slack_api import SlackDirectory, SlackPublisher
+from handlers.slack_api import SlackDirectory, SlackPublisher, announce
 from storage.database import process_name
 from storage.events import Ingest
 from storage.store import Store
@@ -132,7 +132,8 @@ async def _build(begun: Start) -> Parts:
     """Everything that must be right, checked in the order in which one needs another."""
     clock = begun.overrides.clock
     store = await startup.open_store(begun)
-    await startup.check_audit(store)
+    anchors = startup.anchor_places(begun, store)
+    older_copy = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{process_name()}:{ids.ulid()}"
     programs = await startup.programs(begun, store, owner)
@@ -162,13 +163,18 @@ async def _build(begun: Start) -> Parts:
         destinations=begun.config.destinations,
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
+        measures=begun.measures,
+        anchors=anchors,
         passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone if Role.WORKER in begun.roles else never,
     )
     startup.check_names(await names.unknown(core))
+    if older_copy is not None:
+        await safe_mode.enter(core, older_copy.head, older_copy.anchor)
     await startup.note_start(core)
+    await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
@@ -214,6 +220,8 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
         _keep_running(begun.stack, "outbox", deliver)
     if roles & {Role.WEB, Role.WORKER}:
         _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
+    say = partial(announce, parts.slack, parts.core.channels)
+    _keep_running(begun.stack, "storage", storage_watch.StorageWatch(parts.core, say).run)
 
 
 def _execute_requests(begun: Start, parts: Parts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -10,7 +11,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, passkey_page, slack_connection, web
+from bot import details, metrics, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.domain.process_roles import Role
 from bot.language_model import LanguageModel, connected
@@ -22,10 +23,12 @@ from bot.services.execution import card_details_access
 from bot.services.operators import health
 from bot.services.passkeys import page
 from bot.slack_names import SlackNames
-from bot.startup import Start
+from bot.startup import CannotStart, Start
 from bot.web.connections import Limits
 from handlers.background_tasks import AfterAck
 from handlers.buttons import passkey_links
+
+log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what was begun after an ack gets these to end by itself.
 DRAIN_S = 3.0
@@ -55,6 +58,7 @@ async def open_all(
     start.stack.push_async_callback(server.stop)
     if socket is not None:
         await socket.open(start.stack)
+    await _serve_metrics(start, core, socket)
     return server.url
 
 
@@ -68,6 +72,27 @@ async def _people(start: Start, core: Core, slack: AsyncWebClient) -> AsyncApp:
     return app
 
 
+async def _serve_metrics(start: Start, core: Core, socket: slack_connection.Socket | None) -> None:
+    """On an address of their own. The usual one may be taken by another process of ours: then this one has none."""
+    bind = start.settings.metrics_bind
+
+    async def slack_connected() -> bool | None:
+        return None if socket is None else await socket.fault() is None
+
+    kind = "postgresql" if core.store.database.path is None else "sqlite"
+    sources = metrics.Sources(core, slack_connected, kind, core.clock.now())
+    try:
+        server = await metrics.serve(sources, host=bind.host, port=bind.port)
+    except OSError as error:
+        why = f"The address of the metrics, {bind}, cannot be used ({error.strerror}). Set COUNTERSIGN_METRICS_BIND."
+        if start.settings.is_set("metrics_bind"):
+            raise CannotStart(why) from None
+        log.warning("metrics.not_served", extra={"fault": why})
+        return
+    start.stack.push_async_callback(server.stop)
+    log.info("metrics.served", extra={"url": f"{server.url}/metrics"})
+
+
 def _checks(
     start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, socket: slack_connection.Socket | None
 ) -> dict[str, web.Check]:
@@ -78,18 +103,14 @@ def _checks(
         return await names.fault() or await slack_connection.fault(slack) or unconnected
 
     return {
-        "database": partial(_database_answers, core),
+        "database": partial(health.database_is_written, core),
         "key": partial(health.keys_work, core),
+        "safe_mode": partial(health.sends, core),
         "poller": partial(health.poller_runs, core, start.config.poll.account),
         "slack": slack_fault,
         "policy": names.policy_fault,
         "outbox": partial(health.messages_go_out, core),
     }
-
-
-async def _database_answers(core: Core) -> str | None:
-    await core.store.ping()
-    return None
 
 
 def _details(core: Core) -> web.AddTo:

@@ -15,9 +15,18 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import changed_rows, confirmations, deep_check, delegations, programs, replicas
+from bot.services.operators import (
+    changed_rows,
+    confirmations,
+    deep_check,
+    delegations,
+    programs,
+    replicas,
+    safe_mode,
+)
 
 Run = Callable[[], Awaitable[None]]
+ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
 OF_ITS_OWN = frozenset({"deliveries"})
 # That, and one that may be done twice.
@@ -69,6 +78,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
+        Job("answers", ANSWERS_EVERY_S, poller.answers, calls=1),
         Job("watch", 30, poller.watch),
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
@@ -82,6 +92,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("replicas", 3, lambda: replicas.look(core)),
         Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
+        Job("anchor-due", 10, lambda: audit_anchors.drop_if_due(core)),
+        Job("safe-mode", 10, lambda: safe_mode.review(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),
         Job("codes", 60, lambda: otp_delivery.settle(core)),
         Job("audit-check", 600, deep_check.Nightly(core).run),

@@ -34,6 +34,8 @@ SIGNED_WITHIN_S = 300
 BODY_WITHIN_S = 10.0
 # A start does not wait longer for a socket to Slack.
 CONNECTS_WITHIN_S = 5.0
+# Below what a check of `/readyz` may take.
+_ANSWERS_WITHIN_S = 1.5
 # Of the ten seconds a shutdown may take.
 CLOSES_WITHIN_S = 1.0
 
@@ -152,7 +154,10 @@ class Socket:
 async def fault(slack: AsyncWebClient) -> str | None:
     """What Slack has against our token, in a sentence; None when it takes it."""
     try:
-        await slack.auth_test()
+        async with asyncio.timeout(_ANSWERS_WITHIN_S):
+            await slack.auth_test()
+    except TimeoutError:
+        return "Slack does not answer. Messages and approvals wait, and continue when it does."
     except SlackApiError as error:
         return slack_faults.explained(code_of(error))
     except Exception as error:  # noqa: BLE001 - the SDK lets the errors of its HTTP library through as they are

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -25,8 +26,8 @@ from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.passkeys import Site
-from bot.domain.process_roles import ALL, Role
 from bot.domain.people import changes, described
+from bot.domain.process_roles import ALL, Role
 from bot.domain.sentences import Lines
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
@@ -38,13 +39,16 @@ from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
 from bot.services import alerts
+from bot.services.anchor_places import ENOUGH_PLACES, AnchorPlaces, Unreadable, places
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
-from bot.services.messages import audit_anchors
+from bot.services.measures import Measures
 from bot.services.operators import StoredMinute
 from bot.services.operators import programs as program_pauses
 from storage import audit
+from storage.audit import Anchor
 from storage.operators import programs as known_programs
+from storage.operators import safe_mode
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
@@ -112,6 +116,7 @@ class Start:
     overrides: Overrides
     stack: AsyncExitStack
     roles: frozenset[Role] = ALL
+    measures: Measures = field(default_factory=Measures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,32 +186,72 @@ def passkey_site(start: Start) -> Site:
         return Site()
 
 
-async def check_audit(store: Store) -> None:
-    """With a broken or shortened chain nothing is sent: somebody changed the database behind our back."""
-    path = audit_anchors.file_beside(store)
+@dataclass(frozen=True, slots=True)
+class OlderCopy:
+    """The database is older than its anchors: number and time of its last audit entry, and of the newest anchor."""
+
+    head: tuple[int, datetime | None]
+    anchor: tuple[int, datetime | None]
+
+
+def anchor_places(start: Start, store: Store) -> AnchorPlaces:
+    """Where the end of the audit chain is kept outside the database; that they are few is logged."""
+    found = places(store, start.settings.anchors_file, start.settings.anchors_command)
+    if found.count + bool(start.config.channels.audit) < ENOUGH_PLACES:
+        log.warning("audit.few_anchors", extra={"places": found.count})
+    return found
+
+
+async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
+    """That it is an older copy of itself, if it is one. With a chain that was changed `CannotStart` is raised: somebody
+    wrote into the database behind our back."""
     try:
-        kept = audit_anchors.read(path) if path else []
-    except (OSError, ValueError):
+        kept = await kept_in.read()
+    except Unreadable as error:
         raise CannotStart(
-            f"{path} cannot be read as audit anchors. Nothing was started. Restore the file."
+            f"{error} cannot be read as audit anchors. Nothing was started. Restore what it holds, or correct"
+            " COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND."
         ) from None
     async with store.read() as tx:
         head = await audit.head(tx)
-        newest = kept[-1] if kept else None
-        if newest is not None and newest.seq > head.seq:
-            raise CannotStart(
-                f"The database is older than it was at {newest.at}: its audit chain ends at {head.seq}, and {path}"
-                f" has seen {newest.seq}. A backup was restored, so requests may have been sent that it does not"
-                " know, and sending them again could pay twice. Nothing was started. Put the newer database back;"
-                f" or settle every request since that backup against the API's ledger and move {path} away."
-            )
+        kept = _of_this_chain(kept, await _accepted_copies(tx))
+        beyond = [one for one in kept if one.seq > head.seq]
         first = max(1, head.seq - AUDIT_CHECKED_AT_START)
-        report = await audit.verify(tx, from_seq=first, anchors=[a for a in kept if a.seq >= first][-100:])
-    if not report.ok:
+        known = [one for one in kept if first <= one.seq <= head.seq]
+        report = await audit.verify(tx, from_seq=first, anchors=known[-100:])
+        forged = [one.seq for one in beyond if not audit.is_ours(tx, one)]
+        head_at = await audit.made_at(tx, head.seq)
+    if not report.ok or forged:
+        entry, fault = (forged[0], "anchor") if report.ok else (report.first_bad, report.kind)
         raise CannotStart(
-            f"The audit chain is broken at entry {report.first_bad} ({report.kind}): the database was changed by"
+            f"The audit chain is broken at entry {entry} ({fault}): the database was changed by"
             " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
         )
+    if not beyond:
+        return None
+    newest = beyond[-1]
+    return OlderCopy((head.seq, head_at), (newest.seq, datetime.fromisoformat(newest.at)))
+
+
+async def _accepted_copies(tx: Tx) -> list[tuple[int, datetime]]:
+    """Where the chain ended when an older copy was put in place, and when that was noticed; the chain says so."""
+    found = []
+    async for entry in audit.about(tx, "database"):
+        is_whole = (await audit.verify(tx, from_seq=entry.seq, to_seq=entry.seq)).ok
+        if entry.action == safe_mode.RESTORED and is_whole:
+            found.append((int(json.loads(entry.body)["head"]), entry.at))
+    return found
+
+
+def _of_this_chain(kept: Sequence[Anchor], copies: Sequence[tuple[int, datetime]]) -> list[Anchor]:
+    """Without those of entries that were lost when an older copy was put in place."""
+    return [
+        one
+        for one in kept
+        if not any(
+            one.seq > head and datetime.fromisoformat(one.at) <= noticed_at for head, noticed_at in copies
+        )
+    ]
 
 
 async def programs(start: Start, store: Store, owner: str) -> Programs:
@@ -231,7 +276,12 @@ async def programs(start: Start, store: Store, owner: str) -> Programs:
         try:
             limiter = _limiter(start, store, program.key_prefix, owner)
             client = PartnerClient(
-                program.base_url, key, http=start.overrides.http, limiter=limiter, clock=clock
+                program.base_url,
+                key,
+                http=start.overrides.http,
+                limiter=limiter,
+                clock=clock,
+                observe=start.measures.called,
             )
         except AccessRefused as refusal:
             raise CannotStart(f"Program {program.name}: {refusal}") from None

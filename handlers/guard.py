@@ -80,6 +80,7 @@ class Turn:
     client: AsyncWebClient
     respond: AsyncRespond | None
     _ack: AsyncAck
+    _began: float = 0.0  # on the monotonic clock
     acked: bool = field(default=False)
     thread: str = ""  # of the app's own conversation with this person, where the answer hangs
 
@@ -127,6 +128,7 @@ class Turn:
         if not self.acked:
             self.acked = True
             await self._ack(**answer)
+            self.core.measures.acked(_kind(self.body), self.core.clock.monotonic() - self._began)
 
     def after(self, work: Coroutine[Any, Any, None]) -> None:
         """Go on after the ack; an error there is shown to the person, too."""
@@ -323,7 +325,7 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
 
     def decorate(listener: Listener) -> Guarded:
         async def guard(ack: AsyncAck, body: Json, client: AsyncWebClient, respond: AsyncRespond) -> None:
-            turn = Turn(deps, body, client, respond, ack)
+            turn = Turn(deps, body, client, respond, ack, deps.core.clock.monotonic())
             if _is_repeat(seen, body):
                 await turn.ack()
                 return
@@ -336,6 +338,15 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
         return guard
 
     return decorate
+
+
+def _kind(body: Json) -> str:
+    """What somebody did, as `bot.services.measures` counts it."""
+    if "command" in body:
+        return "command"
+    if "event" in body:
+        return "event"
+    return {"block_actions": "button", "view_submission": "form"}.get(str(body.get("type")), "other")
 
 
 def _is_repeat(seen: Seen, body: Json) -> bool:

@@ -196,6 +196,13 @@ async def head(tx: Tx) -> Head:
     return Head(row.seq, row.hash)
 
 
+async def made_at(tx: Tx, seq: int) -> datetime | None:
+    """When this entry was made; None where it is not there."""
+    asked = select(t.audit.c.at).where(t.audit.c.seq == seq)
+    found: datetime | None = (await tx.run(asked)).scalar_one_or_none()
+    return found
+
+
 async def anchor(tx: Tx) -> Anchor | None:
     """A signed statement of the chain's end as it is now; None while the chain is empty."""
     end = await head(tx)
@@ -234,13 +241,6 @@ async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     # They are few. Put in order here: for an order by number the database would go through all there are.
     for row in sorted((await tx.run(found.where(*near, mine))).all(), key=lambda row: int(row.seq)):
         yield _entry(row)
-
-
-def is_genuine(tx: Tx, entry: Entry) -> bool:
-    """Was this entry signed by us, and is it as it was signed? Whether it follows the one before is not looked at."""
-    texts = (entry.actor, entry.action, entry.subject, entry.outcome, entry.reason_code, entry.body)
-    digest = _hash(entry.seq, (time_text(entry.at), *texts, entry.policy_version), entry.prev)
-    return digest == entry.hash and tx.vault.check_mac("audit_mac", digest.encode(), entry.mac)
 
 
 async def last(tx: Tx, subject: str, action: str) -> Entry | None:
@@ -294,7 +294,7 @@ async def verify(
     beyond = sorted(a.seq for a in anchors if a.seq > end.seq)
     if beyond:
         return Report(False, count, last, end.seq + 1, "anchor")
-    forged = [a.seq for a in anchors if not _is_ours(tx, a)]
+    forged = [a.seq for a in anchors if not is_ours(tx, a)]
     if forged:
         return Report(False, count, last, min(forged), "anchor")
     return Report(True, count, last)
@@ -390,7 +390,8 @@ async def _before(tx: Tx, from_seq: int) -> str | None:
     return (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == from_seq - 1))).scalar_one_or_none()
 
 
-def _is_ours(tx: Tx, anchored: Anchor) -> bool:
+def is_ours(tx: Tx, anchored: Anchor) -> bool:
+    """Was it signed with one of our keys, a retired one included?"""
     data = _anchor_bytes(anchored.seq, anchored.hash, anchored.at)
     return tx.vault.check_mac("audit_mac", data, anchored.mac, as_proof=True)
 

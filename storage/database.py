@@ -99,6 +99,13 @@ class Database:
         return ""
 
     def _why_unwritable(self, error: OSError) -> str:
+        if error.errno == errno.EROFS:
+            return (
+                f"The database {self.path} is on a read-only file system. Mount it so that it can be written, or"
+                " correct COUNTERSIGN_DATABASE_URL."
+            )
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return f"The disk of the database {self.path} is full. Free some space there, and start again."
         return (
             f"The database {self.path} and its folder cannot be written ({error.strerror}). Give them to the user that"
             " Countersign runs as, or correct COUNTERSIGN_DATABASE_URL."

@@ -97,7 +97,8 @@ def _current(database: Database) -> str | None:
             return _revision(connection)
     except DatabaseError as error:
         # Its text may hold the address with the password, so only our own sentence goes on.
-        raise DatabaseUnreachable(_why_unreachable(database, str(error.orig))) from None
+        why = database.unwritable() or _why_unreachable(database, str(error.orig))
+        raise DatabaseUnreachable(why) from None
     finally:
         engine.dispose()
 

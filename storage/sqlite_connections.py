@@ -72,8 +72,9 @@ class _Dbapi(RollingBack):
 class SqliteEngine:
     """Up to so many connections to one file. It offers what `storage` uses of SQLAlchemy's AsyncEngine."""
 
-    def __init__(self, path: Path, *, writes: bool, connections: int) -> None:
+    def __init__(self, path: Path, *, writes: bool, connections: int, busy_ms: int = BUSY_MS) -> None:
         self._writes = writes
+        self._busy_ms = busy_ms
         self.sync_engine = _engine(path, writes=writes)
         self._free = asyncio.Semaphore(connections)
         self._idle: list[SqliteConnection] = []
@@ -86,7 +87,9 @@ class SqliteEngine:
             connection = (
                 self._idle.pop()
                 if self._idle
-                else SqliteConnection(self.sync_engine, self._threads, writes=self._writes)
+                else SqliteConnection(
+                    self.sync_engine, self._threads, writes=self._writes, busy_ms=self._busy_ms
+                )
             )
             try:
                 yield connection
@@ -117,13 +120,16 @@ class SqliteEngine:
 class SqliteConnection:
     """One connection. It offers what `storage` uses of SQLAlchemy's AsyncConnection."""
 
-    def __init__(self, engine: Engine, threads: ThreadPoolExecutor, *, writes: bool) -> None:
+    def __init__(
+        self, engine: Engine, threads: ThreadPoolExecutor, *, writes: bool, busy_ms: int = BUSY_MS
+    ) -> None:
         # For SQLAlchemy all its life is one transaction: BEGIN, COMMIT and ROLLBACK are said here.
         self._connection: Connection = engine.connect()
         self._connection.begin()
         self._dbapi: Any = self._connection.connection.driver_connection
         self._threads = threads
         self._writes = writes
+        self._busy_ms = busy_ms
         self._turn_began_s = 0.0
         self._changes_before = 0
 
@@ -132,13 +138,13 @@ class SqliteConnection:
         return self._connection.dialect
 
     async def begin(self) -> None:
-        """Take the write lock where this connection writes, for as long as others hold it up to `BUSY_MS`."""
+        """Take the write lock where this connection writes, for as long as others hold it up to its limit."""
         self._turn_began_s = time.monotonic()
         self._changes_before = self._dbapi.total_changes
         if not self._writes:
             self._connection.exec_driver_sql("BEGIN")
             return
-        gives_up_s = time.monotonic() + BUSY_MS / 1000
+        gives_up_s = time.monotonic() + self._busy_ms / 1000
         for pause_s in chain(_PAUSES_S, repeat(_PAUSES_S[-1])):
             try:
                 self._connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
@@ -36,6 +37,8 @@ _POSTGRES_CONNECTIONS = 8
 _ANALYSED = 400
 # A checkpoint that finds a reader in its way is tried again after these, with writers between.
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
+# Our own transactions hold a lock for some milliseconds.
+_PROBE_WAITS_MS = 1000
 
 
 class Store:
@@ -47,6 +50,7 @@ class Store:
         *,
         writer: Engine,
         reader: Engine,
+        prober: Engine,
         vault: Vault,
         clock: Clock,
         lock: FileLock | None,
@@ -58,7 +62,9 @@ class Store:
         self.signed_now: int | None = None
         self._writer = writer
         self._reader = reader
+        self._prober = prober
         self._clock = clock
+        self._stored_at = float("-inf")
         self._lock = lock
         self._chain_end = ChainEnd()
         self._versions: dict[tuple[str, str], int] = {}
@@ -95,7 +101,10 @@ class Store:
             raise DatabaseUnreachable(unwritable)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
         writer, reader = (engines or _engines)(database)
-        store = cls(database, writer=writer, reader=reader, vault=vault, clock=clock, lock=lock)
+        prober = engines(database)[0] if engines else _prober(database, writer)
+        store = cls(
+            database, writer=writer, reader=reader, prober=prober, vault=vault, clock=clock, lock=lock
+        )
         try:
             await store._settle(exclusive)
         except BaseException:
@@ -120,17 +129,26 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
-        async with self.write_turn, self._writer.begin() as connection:
-            tx = Tx(
-                connection,
-                vault=self.vault,
-                now=self._clock.now(),
-                writes=True,
-                versions=self._versions,
-                chain_end=self._chain_end,
-            )
-            yield tx
+        try:
+            async with self.write_turn, self._writer.begin() as connection:
+                tx = Tx(
+                    connection,
+                    vault=self.vault,
+                    now=self._clock.now(),
+                    writes=True,
+                    versions=self._versions,
+                    chain_end=self._chain_end,
+                )
+                yield tx
+        except SQLAlchemyError:
+            self._stored_at = float("-inf")
+            raise
+        self._stored_at = self._clock.monotonic()
         tx.committed()
+
+    def stored_within(self, seconds: float) -> bool:
+        """Was a transaction committed in these last seconds, and none failed at the database since?"""
+        return self._clock.monotonic() - self._stored_at <= seconds
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Tx]:
@@ -170,10 +188,13 @@ class Store:
         async with self.write_turn, self._writer.begin() as connection:
             await connection.run_sync(_optimize)
 
-    async def ping(self) -> None:
-        """Raise if the database does not answer."""
-        async with self.read() as tx:
-            await tx.run(text("SELECT 1"))
+    async def probe(self) -> None:
+        """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way."""
+        async with self._prober.begin() as connection:
+            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
+            if tx.is_postgres:
+                await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
+            await instance.note_probe(tx)
 
     async def server(self) -> str:
         """What the database runs on, with its version."""
@@ -185,6 +206,7 @@ class Store:
     async def close(self) -> None:
         await self._reader.dispose()
         await self._writer.dispose()
+        await self._prober.dispose()
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -223,3 +245,10 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
         SqliteEngine(database.path, writes=True, connections=1),
         SqliteEngine(database.path, writes=False, connections=_READERS),
     )
+
+
+def _prober(database: Database, writer: Engine) -> Engine:
+    """To ask whether it can be written; on SQLite of its own, as the one writer may be waiting for the same lock."""
+    if database.path is None:
+        return writer
+    return SqliteEngine(database.path, writes=True, connections=1, busy_ms=_PROBE_WAITS_MS)

@@ -30,7 +30,11 @@ LIVES_IN = {"tests.sandbox_partner": "sandbox.partner"}
 #: Modules in one folder; more is a hall, in which nobody finds a file by its name.
 MODULES_MOST = 15
 #: Folders that may hold more, and why.
-HALLS = {"bot.operations": "one file for each operation kind, found by its name"}
+HALLS = {
+    "bot.operations": "one file for each operation kind, found by its name",
+    "bot.domain.alerts": "one file for each subject that alerts are about",
+    "storage.migrations.versions": "one file for each revision, found by its number",
+}
 
 
 @pytest.fixture(scope="module")

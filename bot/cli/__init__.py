@@ -224,6 +224,34 @@ def migrate() -> None:
 
 @app.command()
 @in_sentences
+def backup(file: Annotated[Path, typer.Argument(help="A new file; nothing is overwritten.")]) -> None:
+    """Write a copy of the database to FILE and check it. Works beside a running bot.
+
+    FILE is one SQLite file, whichever the database is. What is sealed in it stays sealed.
+    """
+    import asyncio
+
+    from bot.cli.backup import back_up
+
+    asyncio.run(back_up(file))
+
+
+@app.command()
+@in_sentences
+def restore(file: Annotated[Path, typer.Argument(help="What `countersign backup` wrote.")]) -> None:
+    """Put a backup in place of the database, and start in safe mode next time. Stop every bot first.
+
+    An SQLite file that is replaced is kept beside it. On PostgreSQL the database of the settings must be empty.
+    """
+    import asyncio
+
+    from bot.cli.backup import restore as put_back
+
+    asyncio.run(put_back(file))
+
+
+@app.command()
+@in_sentences
 def backfill(
     since: Annotated[
         str, typer.Option(help="Read events from this time on, as ISO time; UTC unless it says otherwise.")

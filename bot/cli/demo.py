@@ -207,6 +207,7 @@ def _settings(places: Places, slack: Slack, partner: Partner, bind: Bind) -> Set
             "COUNTERSIGN_PARTNER_URL": partner.base_url,
             "COUNTERSIGN_PARTNER_KEY": partner.key,
             "COUNTERSIGN_HTTP_BIND": str(bind),
+            "COUNTERSIGN_METRICS_BIND": f"{HOST}:{bind.port + 1}",
             "COUNTERSIGN_PUBLIC_URL": f"https://{PUBLIC_HOST}",
             "COUNTERSIGN_LOG": "json",
         }

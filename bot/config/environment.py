@@ -248,7 +248,19 @@ class Settings(BaseSettings):
     metrics_bind: Annotated[Bind, _read(_bind(_METRICS))] = Field(
         _METRICS,
         alias="COUNTERSIGN_METRICS_BIND",
-        description="The address of the metrics server, which does not exist yet: the value is only checked",
+        description="Metrics for Prometheus, at `/metrics`. A second process on a machine needs an address of its own",
+    )
+    anchors_file: Path | None = Field(
+        None,
+        alias="COUNTERSIGN_ANCHORS_FILE",
+        description="A file on another disk to which the end of the audit chain is written. Each start reads it, and so"
+        " notices an older copy of the database",
+    )
+    anchors_command: str | None = Field(
+        None,
+        alias="COUNTERSIGN_ANCHORS_COMMAND",
+        description="The same by a command of yours: run with `write` it takes a line on standard input, with `read` it"
+        " prints every line that it took",
     )
     public_url: Annotated[str, _read(_address(), _without_slash)] | None = Field(
         None,
@@ -295,6 +307,10 @@ class Settings(BaseSettings):
         if found is None or problems:
             raise SettingsError(problems)
         return found
+
+    def is_set(self, name: str) -> bool:
+        """Does the environment say it, or is it the default?"""
+        return name in self.model_fields_set
 
     @property
     def socket_mode(self) -> bool:

@@ -18,6 +18,7 @@ from bot.partner.calls.deposits import DepositCalls
 from bot.partner.calls.events import EventCalls
 from bot.partner.calls.history import HistoryCalls
 from bot.partner.endpoints import Endpoint
+from bot.partner.wire import Contact
 
 #: Carries HTTP requests; what takes the place of the network in a test.
 Transport = httpx.AsyncBaseTransport
@@ -43,6 +44,16 @@ class PartnerClient(AccountCalls, CardCalls, HistoryCalls, EventCalls, DepositCa
     def key_prefix(self) -> str:
         """The part of the key that may be shown."""
         return self._wire.key_prefix
+
+    @property
+    def contact(self) -> Contact:
+        """Whether the API answers, as this client's calls have found it."""
+        return self._wire.contact
+
+    @property
+    def budget_left(self) -> int:
+        """How many calls the key's minute still has room for."""
+        return self._limiter.left
 
     async def aclose(self) -> None:
         """Close the connections this client opened."""

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -37,6 +37,12 @@ from bot.partner.redaction import private_values, redact
 from bot.partner.secret import Secret
 
 log = logging.getLogger("countersign.partner")
+
+# Whoever gives up earlier says nothing of the API.
+_UNANSWERED_S = 5.0
+
+#: Is given each exchange that ended: the endpoint's name, the status (None where nothing came back), and seconds.
+Observe = Callable[[str, int | None, float], None]
 
 MOST_ANSWER_BYTES = 5 * 1024 * 1024
 """A thousand balances are 180 kB; what is larger than this is not an answer of this API."""
@@ -105,6 +111,41 @@ class Received:
     rate_remaining: int | None = None
 
 
+class Contact:
+    """Does the API answer one client? A refusal is an answer as well. Times are seconds of the clock's `monotonic`."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.answered_at = float("-inf")
+        self.unanswered_since: float | None = None
+        """When the first of the exchanges began to which nothing came since the last answer; None while it answers."""
+        self.missed = 0
+        """How many there were of them."""
+
+    def answered(self) -> None:
+        """Something came back."""
+        self.answered_at = self._clock.monotonic()
+        self.unanswered_since, self.missed = None, 0
+
+    def unanswered(self, began_at: float) -> None:
+        """Nothing came back to an exchange that began then."""
+        if began_at < self.answered_at:
+            return  # others were answered meanwhile
+        self.missed += 1
+        if self.unanswered_since is None:
+            self.unanswered_since = began_at
+
+    def given_up(self, began_at: float) -> None:
+        """Nobody waits any more for the answer to an exchange that began then."""
+        if self._clock.monotonic() - began_at >= _UNANSWERED_S:
+            self.unanswered(began_at)
+
+    @property
+    def quiet_for_s(self) -> float:
+        """Since the last answer."""
+        return self._clock.monotonic() - self.answered_at
+
+
 class Wire:
     """Sends requests of one key to one base address."""
 
@@ -115,7 +156,10 @@ class Wire:
         *,
         http: httpx.AsyncClient | httpx.AsyncBaseTransport | None,
         clock: Clock,
+        observe: Observe | None = None,
     ) -> None:
+        self._observe = observe
+        self.contact = Contact(clock)
         self._base = str(check_access(base_url, key))
         self._key = key
         self._clock = clock
@@ -144,11 +188,25 @@ class Wire:
             error = _lost(out, type(failure).__name__)
         except PartnerError as failure:
             error = failure
+        except asyncio.CancelledError:
+            self.contact.given_up(began)
+            raise
         else:
+            self._note(out, began, status)
             self._log(out, began, str(status))
             return received
+        self._note(out, began, error.status)
         self._log(out, began, f"{error.status or '-'} {error.code or type(error).__name__}")
         raise error from None
+
+    def _note(self, out: Outgoing, began: float, status: int | None) -> None:
+        """`status`: None where nothing came back."""
+        if status is None:
+            self.contact.unanswered(began)
+        else:
+            self.contact.answered()
+        if self._observe is not None:
+            self._observe(out.endpoint.value, status, self._clock.monotonic() - began)
 
     async def _transfer(self, out: Outgoing) -> tuple[int, httpx.Headers, bytes]:
         """The exchange itself; the answer's bytes up to the cap."""

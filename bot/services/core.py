@@ -20,6 +20,8 @@ from bot.domain.requests import Request, State
 from bot.domain.time import Clock
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
+from bot.services.anchor_places import AnchorPlaces
+from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
 from storage.store import Store
@@ -117,6 +119,8 @@ class Core:
         default_factory=dict
     )  # role -> who had it when last recorded
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
+    measures: Measures = field(default_factory=Measures)  # counted since the start
+    anchors: AnchorPlaces = field(default_factory=AnchorPlaces)  # of the audit chain, outside the database
     people_kept: dict[str, tuple[Actor, float]] = field(
         default_factory=dict
     )  # looked up, and kept when (monotonic)

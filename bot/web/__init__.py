@@ -79,7 +79,10 @@ def build(
         return web.json_response({"ok": True})
 
     async def readyz(request: web.Request) -> web.Response:
-        names = list(checks)
+        only = [name for name in request.query.get("only", "").split(",") if name]
+        if unknown := [name for name in only if name not in checks]:
+            return web.json_response({"error": f"Unknown checks: {', '.join(unknown)}"}, status=400)
+        names = only or list(checks)
         answers = await asyncio.gather(*(_ask(checks[name]) for name in names))
         wrong = {name: answer for name, answer in zip(names, answers, strict=True) if answer}
         body: dict[str, object] = {"ready": not wrong}

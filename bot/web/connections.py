@@ -21,6 +21,8 @@ from bot.partner.loopback import is_loopback
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _FORWARDED: Final = "X-Forwarded-For"
+# What a proxy adds for whom it asks.
+_OF_PROXIES: Final = (_FORWARDED, "Forwarded", "X-Real-IP", "Via")
 _TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 # Addresses whose refusals are remembered: a flood from many must not fill the memory.
 _MOST_ADDRESSES: Final = 10_000
@@ -77,7 +79,7 @@ class Door:
 
     def is_local(self, request: web.BaseRequest) -> bool:
         """Whether a program on this machine asks, and not a proxy here for somebody else."""
-        return is_loopback(request.remote or "") and _FORWARDED not in request.headers
+        return is_loopback(request.remote or "") and not any(name in request.headers for name in _OF_PROXIES)
 
     def is_barred(self, address: str) -> bool:
         """Whether this address was refused too often lately."""

@@ -1,6 +1,7 @@
 """Slack's Web API as the bot uses it: people and channels, messages, files, charts, tokens, the agent's status line."""
 
 from handlers.slack_api.agent import Agent
+from handlers.slack_api.announcing import announce
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.errors import SlackUnreachable, code_of, retry_after_s, status_of
 from handlers.slack_api.files import fetch
@@ -13,6 +14,7 @@ __all__ = [
     "SlackPublisher",
     "SlackUnreachable",
     "agent",
+    "announce",
     "chart_upload",
     "code_of",
     "fetch",

@@ -3,13 +3,16 @@
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey
 from storage.operators.pauses import Pause
+from storage.operators.safe_mode import OrphanDebit, SafeMode
 from storage.operators.stops import Stopped
 
 __all__ = [
     "Key",
+    "OrphanDebit",
     "Passkey",
     "PasskeyLink",
     "Pause",
+    "SafeMode",
     "Stopped",
     "held_endpoints",
     "leases",
@@ -21,5 +24,6 @@ __all__ = [
     "rate_minutes",
     "replicas",
     "roles_on_record",
+    "safe_mode",
     "stops",
 ]

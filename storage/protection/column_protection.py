@@ -96,6 +96,18 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "created_at": _SHOWN,
         "updated_at": _SHOWN,
     },
+    "safe_mode": dict.fromkeys(
+        (
+            *("id", "head_seq", "head_at", "anchor_seq", "anchor_at", "entered_at", "voided", "reported"),
+            "left_at",
+        ),
+        _harmless(
+            "the pauses that come with it are signed, and the audit chain has when it began and who ended it"
+        ),
+    ),
+    "orphan_debit": dict.fromkeys(
+        ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at"), _FACT
+    ),
     "passkey": {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
         **dict.fromkeys(("name", "created_at", "added_at", "used_at", "ended_at", "ended_why"), _SHOWN),

@@ -45,6 +45,7 @@ from bot.domain.requests import (
     OPEN,
     TERMINAL,
     UNSENT,
+    DecisionKind,
     Event,
     PendingHold,
     Request,
@@ -60,6 +61,7 @@ from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
 from storage.transaction import DATABASE_CLOCK, Tx
 
+_APPROVING = (DecisionKind.APPROVE, DecisionKind.BREAK_GLASS)
 _GUARDED = frozenset(
     {"id", "state", "version", "key", "requester", "digest", "program", "kind", "terms", "rows", "parent_id"}
 )
@@ -568,6 +570,33 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     row = t.request.c
     found = (await tx.run(select(*COLUMNS).where(row.parent_id == parent_id))).all()
     return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
+
+
+async def doubt_all(tx: Tx) -> None:
+    """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing."""
+    r = t.request.c
+    is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
+    await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
+
+
+async def with_approvals(tx: Tx, *, older_than: datetime, limit: int) -> list[Request]:
+    """Those not sent yet that somebody has approved, and those requested before `older_than`; a batch for its rows
+    where that is not sent either."""
+    r, d = t.request.c, t.decision.c
+    approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
+    parent = t.request.alias("parent")
+    of_its_own = or_(
+        r.parent_id.is_(None),
+        ~exists().where(parent.c.id == r.parent_id, parent.c.state.in_([State.PENDING, State.APPROVED])),
+    )
+    return await _all(
+        tx,
+        r.state.in_([State.PENDING, State.APPROVED]),
+        or_(r.state == State.APPROVED, approved, r.created_at < older_than),
+        of_its_own,
+        order=(r.created_at, r.id),
+        limit=limit,
+    )
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:

@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,67 +13,16 @@ from freezegun import freeze_time
 from slack_sdk.signature import SignatureVerifier
 from sqlalchemy import text
 
-from bot import app, slack_connection, slack_names, startup
-from bot.config import Config, Settings
+from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
 from bot.services import alerts
-from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
-from sandbox.slack import Options
-from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from storage import audit
 from storage.messages import alerts as alert_rows
-from storage.migrate import migrate
+from storage.operators import pauses
+from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
 from tests.support.waiting import eventually
-
-ROOT = Path(__file__).parents[2]
-CONFIG = b"""
-[slack]
-approvals_channel = "#card-approvals"
-alerts_channel = "#card-alerts"
-[people]
-approvers = ["@card-approvers"]
-"""
-#: Names a group that Slack does not have.
-WITHOUT_ITS_ADMINS = CONFIG.replace(b"[people]", b'[people]\nadmins = ["@no-such-group"]')
-MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
-
-
-@dataclass
-class Surroundings:
-    """A stand-in, a simulator and the settings that point at them."""
-
-    slack: Slack
-    partner: Partner
-    env: dict[str, str]
-    database: Path
-    options: Options
-
-    async def start(self, config: bytes = CONFIG, **env: str) -> app.Running:
-        await migrate(self.env["COUNTERSIGN_DATABASE_URL"])
-        return await app.start(Settings.from_env({**self.env, **env}), Config.parse(config))
-
-
-@pytest.fixture
-async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
-    url = f"http://127.0.0.1:{free_port}/slack/events"
-    options = Options(request_url=url)
-    slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml", options=options)
-    partner = await serve_partner(port=0, demo=True)
-    env = {
-        "SLACK_API_URL": slack.api_url,
-        "SLACK_BOT_TOKEN": slack.bot_token,
-        "SLACK_SIGNING_SECRET": slack.signing_secret,
-        "COUNTERSIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'bot.db'}",
-        "COUNTERSIGN_MASTER_KEYS": MASTER,
-        "COUNTERSIGN_PARTNER_URL": partner.base_url,
-        "COUNTERSIGN_PARTNER_KEY": partner.key,
-        "COUNTERSIGN_HTTP_BIND": f"127.0.0.1:{free_port}",
-    }
-    yield Surroundings(slack, partner, env, tmp_path / "bot.db", options)
-    await partner.close()
-    await slack.close()
 
 
 async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(around: Surroundings) -> None:
@@ -128,12 +75,6 @@ async def test_a_signed_request_of_slack_is_good_for_five_minutes(
 
     assert answer.status_code == status
     assert ("echo" in answer.text) is (status == 200)
-
-
-async def ready(running: app.Running) -> dict[str, str]:
-    async with httpx.AsyncClient(base_url=running.url, trust_env=False) as web:
-        found: dict[str, str] = (await web.get("/readyz")).json()["checks"]
-        return found
 
 
 async def ready_once_started(around: Surroundings, config: bytes = CONFIG, **env: str) -> dict[str, str]:
@@ -320,16 +261,32 @@ async def test_a_live_key_is_never_sent_to_this_machine(around: Surroundings) ->
         await around.start(COUNTERSIGN_PARTNER_KEY="svc_live_12345678deadbeef")
 
 
-async def test_a_restored_backup_is_refused_by_the_anchor_beside_it(around: Surroundings) -> None:
+async def test_an_older_copy_is_noticed_by_the_anchor_beside_it_and_starts_in_safe_mode(
+    around: Surroundings,
+) -> None:
     await (await around.start()).stop()
     backup = around.database.read_bytes()
     await (await around.start()).stop()
+    newer = around.database.read_bytes()
     for file in around.database.parent.glob("bot.db-*"):
         file.unlink()
     around.database.write_bytes(backup)
 
-    with pytest.raises(startup.CannotStart, match="older than it was"):
-        await around.start()
+    running = await around.start()
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["system:restore"]
+            (alert,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "older_copy"]
+        assert "Countersign receives events and reads the card provider, but sends nothing" in alert.text
+        assert (await ready(running))["safe_mode"].startswith("Safe mode")
+    finally:
+        await running.stop()
+
+    # Nothing that it did keeps the newer database from being put back.
+    for file in around.database.parent.glob("bot.db-*"):
+        file.unlink()
+    around.database.write_bytes(newer)
+    assert (await ready_once_started(around))["safe_mode"] == "ok"
 
 
 async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroundings) -> None:

@@ -345,6 +345,7 @@ def test_every_command_says_first_what_it_does_by_a_verb() -> None:
         "List",
         "Print",
         "Pull",
+        "Put",
         "Remove",
         "Run",
         "Seal",

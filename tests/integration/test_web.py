@@ -61,6 +61,26 @@ async def test_readiness_names_every_reason_and_no_secret(monkeypatch: pytest.Mo
     }
 
 
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"])
+async def test_the_reasons_are_for_this_machine_alone(header: str) -> None:
+    """They name hosts, paths and people; a proxy asks for somebody else."""
+    async with running({"slack": not_yet}) as client:
+        async with client.get("/readyz", headers={header: "203.0.113.9"}) as answer:
+            assert (answer.status, await answer.json()) == (503, {"ready": False})
+        async with client.get("/readyz") as answer:
+            assert "not connected" in (await answer.json())["checks"]["slack"]
+
+
+async def test_a_probe_may_look_at_some_checks_only() -> None:
+    """An outage of Slack must not take the receiver of events out of service."""
+    checks = {"slack": not_yet, "database": fine, "key": fine}
+    async with running(checks) as client:
+        async with client.get("/readyz?only=database,key") as answer:
+            assert (answer.status, (await answer.json())["checks"]) == (200, {"database": "ok", "key": "ok"})
+        async with client.get("/readyz?only=databse") as answer:
+            assert (answer.status, await answer.json()) == (400, {"error": "Unknown checks: databse"})
+
+
 async def test_ready_when_every_check_is_well() -> None:
     async with running({"database": fine}) as client, client.get("/readyz") as answer:
         assert answer.status == 200

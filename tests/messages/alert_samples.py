@@ -74,6 +74,13 @@ Ledger debit 50.00
 Ledger refund none""")
 #: What differs by kind and case.
 FACTS: Mapping[tuple[str, str], Facts] = {
+    ("older_copy", ""): {
+        "since": "It ends at entry 4,021 of 2026-03-01 22:00 UTC. The newest one known is 4,310 of 2026-03-02 08:52"
+        " UTC.",
+        "voided": "3 requests were cancelled",
+        "found": "The whole ledger was read: *100 debits of 300.00 USD in all* are not known to this copy. The thread"
+        " lists them.",
+    },
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},
     ("unexplained_movement", "orphans"): {"count": "1 movement", "rows": _LEDGER_ROW},

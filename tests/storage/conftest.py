@@ -1,6 +1,7 @@
 """Every storage test runs on SQLite and on PostgreSQL."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.clock import FrozenClock
 from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, postgres_server
+from tests.support.disks import a_small_disk
 
 Databases = SqliteFiles | PostgresDatabases
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
@@ -103,3 +105,10 @@ async def sqlite_store(sqlite_files: SqliteFiles, open_store: Opener) -> AsyncIt
     yield store
     await store.close()
     sqlite_files.drop(url)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A file system of 6 MB of its own."""
+    with a_small_disk() as folder:
+        yield folder

@@ -46,4 +46,5 @@ __all__ = [
     "people_alerts",
     "process_alerts",
     "request_alerts",
+    "running_alerts",
 ]

@@ -17,6 +17,7 @@ from bot.domain.alerts import (
     people_alerts,
     process_alerts,
     request_alerts,
+    running_alerts,
 )
 from bot.domain.alerts.alert_kind import AlertKind
 
@@ -32,6 +33,7 @@ _SUBJECTS = (
     passkey_alerts,
     process_alerts,
     request_alerts,
+    running_alerts,
 )
 
 

@@ -25,7 +25,7 @@ from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
 from bot.partner.ratelimit import Lane, Place, RateLimiter
 from bot.partner.secret import Secret
-from bot.partner.wire import Outgoing, Received, Wire
+from bot.partner.wire import Observe, Outgoing, Received, Wire
 
 M = TypeVar("M", bound=models.Answer)
 
@@ -41,9 +41,10 @@ class Calls:
         limiter: RateLimiter,
         clock: Clock,
         http: httpx.AsyncClient | httpx.AsyncBaseTransport | None = None,
+        observe: Observe | None = None,
     ) -> None:
         secret = Secret(key) if isinstance(key, str) else key
-        self._wire = Wire(base_url, secret, http=http, clock=clock)
+        self._wire = Wire(base_url, secret, http=http, clock=clock, observe=observe)
         self._limiter = limiter
         self._clock = clock
         self._lane: Lane | None = None

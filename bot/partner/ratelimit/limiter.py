@@ -66,6 +66,11 @@ class RateLimiter:
         return self._budget.per_minute
 
     @property
+    def left(self) -> int:
+        """How many requests may go at once, those kept for emergencies included, as far as this process knows."""
+        return self._budget.free(Lane.URGENT, self._clock.monotonic())
+
+    @property
     def waiting(self) -> int:
         """How many requests wait for their turn."""
         return sum(self._waiting.values())

@@ -24,6 +24,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.snapshots import Kept, Ledger
+from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
@@ -151,13 +152,28 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
             await _tell_of_unsent(tx, core, program, request, took)
     await _tell_of_returns(tx, core, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
-    for case, rows in (("orphans", orphans), ("foreign", [] if is_first else foreign)):
+    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry) for entry in orphans])
+    # In safe mode they are expected, and its own alert lists them.
+    is_listed = await safe_mode.current(tx) is not None
+    for case, rows in (("orphans", [] if is_listed else orphans), ("foreign", [] if is_first else foreign)):
         if not rows:
             continue
         took_usd = -exact_sum(entry.amount_usd for entry in rows)
         said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
         await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
+
+
+def _orphan(tx: Tx, program: str, entry: LedgerEntry) -> OrphanDebit:
+    return OrphanDebit(
+        program,
+        entry.reference or "",
+        entry.amount_usd,
+        entry.kind,
+        entry.card_id,
+        entry.created_at,
+        tx.now,
+    )
 
 
 async def _tell_of_unsent(

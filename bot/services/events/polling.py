@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -33,6 +34,10 @@ POLLED = "polled:"
 """Begins the name of the reading that says when a job was last done for a program."""
 _SILENT_AFTER = timedelta(minutes=3)
 _MISSED_POLLS = 3
+# An API that has said nothing for so long is asked whether it is there; so long it has to answer, and as a hiccup is
+# no outage, it is asked a second time after a pause. With the job's cadence of ten seconds that is known within 50.
+_QUIET_S, _ANSWERS_WITHIN_S, _ASKED_AGAIN_S = 15.0, 8.0, 5.0
+_MISSES = 2
 
 # A list of cards that was empty is read again after this long, then twice as long, …
 _FIRST_CARDS_AGAIN_S = 5.0
@@ -60,10 +65,33 @@ class Poller:
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
         self._queued_read: dict[tuple[str, str], float] = {}  # by program and card
+        self._was_missed = False
 
     async def account(self) -> None:
         """GET /me: float and allowance."""
         await self._each("account", self._read_account)
+
+    async def answers(self) -> None:
+        """Is the API there? Asked where no other call has shown it lately; where it is not, people are notified."""
+        await asyncio.gather(*(self._ask_whether_there(program) for program in self._core.partners))
+        is_missed = any(partner.contact.missed for partner in self._core.partners.values())
+        if is_missed or self._was_missed:
+            await self.watch()
+        self._was_missed = is_missed
+
+    async def _ask_whether_there(self, program: str) -> None:
+        partner = self._core.partners[program]
+        if partner.contact.quiet_for_s < _QUIET_S:
+            return
+        for asked_before in range(_MISSES):
+            if asked_before:
+                await self._core.clock.sleep(_ASKED_AGAIN_S)
+            # Whatever it says is an answer; the poller handles it.
+            with suppress(TimeoutError, PartnerError):
+                async with asyncio.timeout(_ANSWERS_WITHIN_S):
+                    await partner.me(lane=Lane.BACKGROUND)
+            if not partner.contact.missed:
+                return
 
     async def runway(self) -> None:
         """No call: the readings of the last days say how long the float lasts."""
@@ -221,13 +249,14 @@ class Poller:
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at
                 condition = account_alerts.POLLER_SILENT.condition(program)
-                if tx.now - seen_at <= self._silent_after or program in paused:
+                is_there = self._core.partners[program].contact.missed < _MISSES
+                if (is_there and tx.now - seen_at <= self._silent_after) or program in paused:
                     await alerts.resolve(tx, self._core, condition)
                     continue
                 said = account_alerts.poller_silent(
                     program,
                     last_read_at=last.read_at if last else None,
-                    error=self._last_error.get(program),
+                    error=self._last_error.get(program) if is_there else None,
                 )
                 await alerts.keep(
                     tx,

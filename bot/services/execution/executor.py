@@ -47,6 +47,7 @@ async def execute(core: Core, request_id: str) -> None:
             answered = await api_call.answer_of(core, claim, partner.at(place))
             core.crash_point("execution.answered")
             await outcome_writer.write(core, claim, answered)
+        core.measures.executed(answered.outcome.finding)
     core.crash_point("execution.finished")
     await _after_it(core, claim, answered)
 

@@ -17,6 +17,7 @@ __all__ = [
     "digest",
     "reminders",
     "request_links",
+    "storage_watch",
     "view_model_loader",
     "waiting",
 ]

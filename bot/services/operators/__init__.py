@@ -27,4 +27,5 @@ __all__ = [
     "people_watch",
     "programs",
     "replicas",
+    "safe_mode",
 ]

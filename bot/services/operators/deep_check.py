@@ -152,6 +152,8 @@ async def check(core: Core) -> None:
     async with core.store.read() as tx:
         report = await audit.verify(tx)
         found = await differences(tx) if report.ok else []
+    if report.ok:
+        core.measures.chain_checked_to, core.measures.chain_checked_at_s = report.last, core.clock.monotonic()
     wrong = [] if report.ok else [f"the audit chain is broken at entry {report.first_bad} ({report.kind})"]
     wrong += [str(one) for one in found[:_SHOWN]]
     if len(found) > _SHOWN:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain import slack_faults
+from bot.partner.client import PartnerClient
 from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
+from storage.maintenance import why_not_written
 from storage.messages import Waiting, outbox
-from storage.operators import programs
+from storage.operators import programs, safe_mode
 
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
+_MISSED_ANSWERS = 2
 _LOOKED_AT = 50
 
 
@@ -50,8 +53,30 @@ def messages_wait(waiting: Waiting) -> str:
     return f"{messages} for Slack since {waiting.since:%Y-%m-%d %H:%M:%S} UTC. {why}"
 
 
+async def database_is_written(core: Core) -> str | None:
+    """A row can be stored now."""
+    return await why_not_written(core.store) or None
+
+
+async def sends(core: Core) -> str | None:
+    """The database is no older copy of itself."""
+    async with core.store.read() as tx:
+        mode = await safe_mode.current(tx)
+    return (
+        "Safe mode: the database is an older copy, so nothing is sent. Two people leave it with /countersign resume."
+        if mode
+        else None
+    )
+
+
 async def poller_runs(core: Core, every: timedelta) -> str | None:
-    """The account of every program was read within three cadences."""
+    """The card provider answers, and the account of every program was read within three cadences."""
+    unanswered = {
+        name: found for name, partner in core.partners.items() if (found := _unanswered_s(core, partner))
+    }
+    if unanswered:
+        named = ", ".join(f"{name} (for {seconds:.0f} s)" for name, seconds in unanswered.items())
+        return f"Your card provider does not answer: {named}. Nothing is sent before it does."
     oldest = core.clock.now() - every * _MISSED_POLLS
     late = []
     async with core.store.read() as tx:
@@ -60,3 +85,11 @@ async def poller_runs(core: Core, every: timedelta) -> str | None:
             if last is None or last.read_at < oldest:
                 late.append(f"{program} ({'never' if last is None else f'{last.read_at:%H:%M:%S} UTC'})")
     return f"The account was not read lately: {', '.join(late)}." if late else None
+
+
+def _unanswered_s(core: Core, partner: PartnerClient) -> float:
+    """For how long nothing has come back, in seconds; 0 while it answers, or one call alone was lost."""
+    since = partner.contact.unanswered_since
+    return (
+        0.0 if since is None or partner.contact.missed < _MISSED_ANSWERS else core.clock.monotonic() - since
+    )

@@ -18,7 +18,7 @@ from bot.operations import readers
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
-from bot.services.operators import confirmations
+from bot.services.operators import confirmations, safe_mode
 from bot.services.operators import programs as program_pauses
 from bot.services.people import Role, Roles
 from storage.operators import Pause, held_endpoints, pauses, programs
@@ -96,6 +96,9 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
         for program in sorted(set(named) - {p.program for p in paused}):
             if why := await program_pauses.why_held(tx, program):
                 held[program] = why
+        if held and (why_not := await safe_mode.why_not_resumed(tx, core)):
+            raise NotFound(f"{why_not} Try again in a minute. Nothing was changed.")
+        about_the_copy = await safe_mode.summary(tx)
         asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
         known_ones = [p for p in await programs.all(tx) if p.name in named]
         no_key = {p.name for p in known_ones if p.is_paused}
@@ -118,7 +121,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
         if known is not None and known.asked_by != actor.id:
             said.append(await confirmations.give(core, ACT, known.id, actor.id))
         else:
-            said.append(await _ask(core, program, why, actor))
+            said.append(await _ask(core, program, f"{why}{about_the_copy}", actor))
     return said
 
 
@@ -149,6 +152,7 @@ async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     body = {"reason": f"asked by {consent.asked_by}"}
     await audit.record(tx, core, actor.id, "program.write_resumed", f"program:{program}", body)
     await alerts.resolve(tx, core, people_alerts.PAUSED.condition(program), actor=actor.id)
+    await safe_mode.leave(tx, core, actor.id)
     await requests.due_at_once(tx, program)
     await _redraw(tx, core, program)
     who = f"{consent.asked_by_name} asked, {actor.name} confirmed."

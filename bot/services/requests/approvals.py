@@ -50,6 +50,7 @@ from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing
 from bot.services.requests.signed_decisions import newest_words, signed
+from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
 
@@ -102,6 +103,7 @@ async def _approve(
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
         request = await existing(tx, request_id)
+        await _refuse_in_safe_mode(tx)
         batch_approval.refuse_row(request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
@@ -128,6 +130,16 @@ async def _approve(
         await _show_approval(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
     return request, verdict
+
+
+async def _refuse_in_safe_mode(tx: Tx) -> None:
+    """What is approved may have been carried out before the older copy of the database was put in place."""
+    if await safe_mode.current(tx) is not None:
+        raise NotAllowed(
+            "Countersign is in safe mode: its database is an older copy. No approval is taken until two people leave it"
+            " with `/countersign resume`; see the alert. Nothing was recorded.",
+            "safe_mode",
+        )
 
 
 async def _assertion(

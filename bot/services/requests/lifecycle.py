@@ -163,8 +163,13 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
     return stopped
 
 
-async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str) -> Request:
-    """End a request before anything was carried out: reject, cancel, expire. Private details go with it."""
+async def close(
+    tx: Tx, core: Core, request: Request, event: Event, actor: str, text: str, *, line: str = ""
+) -> Request:
+    """End a request before anything was carried out: reject, cancel, expire. Private details go with it.
+
+    `line`: what its thread says, where that is not the new state.
+    """
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(
@@ -177,7 +182,7 @@ async def close(tx: Tx, core: Core, request: Request, event: Event, actor: str, 
     await batch_rows.row_changed(tx, core, moved)
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
-    line = "withdrawn" if request.state is State.EXECUTING else str(moved.state)
+    line = line or ("withdrawn" if request.state is State.EXECUTING else str(moved.state))
     await outbox_messages.line(tx, core, moved, line, actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)
     return moved

@@ -278,6 +278,7 @@ _LINES = {
     "rejected": "⊘ Rejected by {actor}. Nothing was sent.",
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
+    "voided": "▲ Void: an older copy of the database was put in place. What happened to it before is not known.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped the rest. Rows already sent continue.",

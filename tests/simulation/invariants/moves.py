@@ -39,7 +39,9 @@ class Moves:
             self.known.paused_at = None
         elif self.known.paused_at is None:
             self.known.paused_at = now
-            if not self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'paused' AND state <> 'resolved'"):
+            if not self.known.world.rows(
+                "SELECT 1 FROM alert WHERE kind IN ('paused', 'older_copy') AND state <> 'resolved'"
+            ):
                 self.known.broken("I-8 at once", "sending was paused without an alert")
         if self.known.world.rows(_STOPPED):
             held = self.known.world.rows(

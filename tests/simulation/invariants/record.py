@@ -66,9 +66,6 @@ class Seen:
     lease_until: str | None = None
 
 
-Remembered = tuple[dict[str, Seen], set[str], float | None, dict[str, str], set[str]]
-
-
 @dataclass
 class Record:
     """Looked at by every check; `found` holds what was broken, the first first."""
@@ -116,9 +113,8 @@ class Record:
         """A copy of the database was made just now."""
         self.copied_at = self.world.loop.time()
 
-    def note_restored(self) -> Remembered:
-        """The copy is the database now: what came after it is not known there any more. Returns what was known."""
-        before = self.seen, self.orphans, self.restored_from, self.restored, self.undone
+    def note_restored(self) -> None:
+        """The copy is the database now: what came after it is not known there any more."""
         self.orphans = set(self.orphans)
         self.restored_from = self.copied_at
         rows = self.world.rows("SELECT id, state, version FROM request")
@@ -131,11 +127,6 @@ class Record:
             key = (row["reference"] or "").removeprefix("topup:")
             if key not in known and not key.startswith("seed-"):
                 self.orphans.add(key)
-        return before
-
-    def note_put_back(self, before: Remembered) -> None:
-        """The newer database is in place again."""
-        self.seen, self.orphans, self.restored_from, self.restored, self.undone = before
 
     def _note_undone(self) -> None:
         """Money moved, or a card was made, for requests that nothing was sent for as far as the copy knows."""

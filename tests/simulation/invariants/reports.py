@@ -131,7 +131,9 @@ class Reports:
 
     def _orphans_told(self) -> None:
         """I-10: what the ledger has of this installation and D does not know is an alert."""
-        told = self.known.world.rows("SELECT 1 FROM alert WHERE kind = 'unexplained_movement'")
+        told = self.known.world.rows(
+            "SELECT 1 FROM alert WHERE kind IN ('unexplained_movement', 'older_copy')"
+        )
         states = (
             self.known.world.rows("SELECT state FROM request WHERE id = ? AND kind = 'card_topup'", one)
             for one in self.known.undone

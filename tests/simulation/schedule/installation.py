@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from bot.startup import CannotStart
 from sandbox.partner.accounts import api_keys
 from storage import key_rotation
 from storage.store import Store
@@ -85,24 +84,16 @@ class InstallationSteps(MachineSteps):
         self.watch.note_copy()
 
     def do_restore(self, rng: random.Random) -> None:
-        """An older copy is put in place: Countersign refuses it, and the newer one is put back; or it goes on."""
+        """An older copy is put in place: in safe mode, if its anchors show it, until two people leave it."""
         world = self.world
         if world.copy is None:
             return
         world.kill_bot()
         self.people.close_windows()
-        newer = world.put_in_place(world.copy)
-        remembered = self.watch.note_restored()
+        world.put_in_place(world.copy)
+        self.watch.note_restored()
         world.start_bots()
         self.until_ready()
-        refusal = next((p.failed for p in world.processes if p.owner.alive and p.failed), None)
-        if isinstance(refusal, CannotStart) and "older than it was" in str(refusal):
-            world.say("the newer database is put back")
-            world.kill_bot()
-            world.put_in_place(newer)
-            self.watch.note_put_back(remembered)
-            world.start_bots()
-            self.until_ready()
 
 
 async def _rewrap(store: Store) -> None:

@@ -1,0 +1,62 @@
+"""The alerts of the installation itself: its database is an older copy, its audit chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+
+from bot.domain.alerts.alert_kind import AlertKind, Button, Said, Severity, one, over
+from bot.domain.money import exact_sum, format_usd
+
+SAFE_MODE = AlertKind(
+    name="older_copy",
+    raised_when="an older copy of the database was put in place; nothing is sent meanwhile",
+    found_by="start",
+    ends="two people resume sending",
+    wordings=one(
+        Severity.CRITICAL,
+        "Safe mode: the database is an older copy, so nothing is sent",
+        "{since} Countersign receives events and reads the card provider, but sends nothing and takes no approval."
+        " Approvals of before are void: {voided}. {found}\n`/countersign resume` leaves safe mode, confirmed by two"
+        " people.",
+    ),
+    endings=over(
+        "Safe mode is over",
+        "{who} confirmed it, after {lasted}. Approvals of before stay void: request again what is still needed.",
+    ),
+    is_mutable=False,
+    buttons=(Button.RESUME, Button.MORE),
+)
+
+
+def safe_mode(
+    *,
+    head_seq: int,
+    head_at: datetime | None,
+    anchor_seq: int,
+    anchor_at: datetime | None,
+    voided: int,
+    orphans: Sequence[Decimal] | None,
+) -> Said:
+    """`orphans`: what each debit found so far took from the float, in USD; None while the ledger is being read."""
+    ends = f"It ends at entry {head_seq:,}" + (f" of {head_at:%Y-%m-%d %H:%M} UTC." if head_at else ".")
+    if anchor_seq > head_seq and anchor_at is not None:
+        since = f"{ends} The newest one known is {anchor_seq:,} of {anchor_at:%Y-%m-%d %H:%M} UTC."
+    else:
+        since = f"{ends} What was done after that is not known here."
+    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
+
+
+def _requests(count: int) -> str:
+    return "1 request was cancelled" if count == 1 else f"{count:,} requests were cancelled"
+
+
+def _found(orphans: Sequence[Decimal] | None) -> str:
+    if orphans is None:
+        return "The ledger is being read for debits that this copy does not know."
+    if not orphans:
+        return "The whole ledger was read: it has no debit that this copy does not know."
+    total = format_usd(-exact_sum(orphans))
+    many = f"{len(orphans):,} debits" if len(orphans) > 1 else "1 debit"
+    return f"The whole ledger was read: *{many} of {total} in all* are not known to this copy. The thread lists them."

@@ -1,0 +1,12 @@
+"""Metrics for Prometheus, on an address of their own: what this process has counted, and what the database holds.
+
+    exposition   the metrics: names, labels, and their values now
+    server       who answers `GET /metrics`
+
+No label holds an id, a person or a commit hash; each state, job and finding is there from the start.
+"""
+
+from bot.metrics.exposition import Sources
+from bot.metrics.server import serve
+
+__all__ = ["Sources", "serve"]

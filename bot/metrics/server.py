@@ -1,0 +1,29 @@
+"""Answers `GET /metrics` on an address of its own, so that whoever may read the metrics reaches nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from aiohttp import web
+
+from bot.metrics import exposition
+from bot.metrics.exposition import Sources
+from bot.web import Server
+from bot.web import serve as listen
+
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+async def serve(sources: Sources, *, host: str, port: int) -> Server:
+    """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
+    app = web.Application()
+    app.router.add_get("/metrics", partial(_answer, sources, asyncio.Lock()))
+    return await listen(app, host=host, port=port)
+
+
+async def _answer(sources: Sources, turn: asyncio.Lock, _request: web.Request) -> web.Response:
+    # One reading of the database at a time, however many ask.
+    async with turn:
+        body = await exposition.text(sources)
+    return web.Response(body=body, headers={"Content-Type": _CONTENT_TYPE})

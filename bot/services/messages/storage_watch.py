@@ -1,0 +1,97 @@
+"""Can everything that happens be stored? While it cannot, people are notified without the database.
+
+An alert is a row, so it cannot say that no row can be stored: this message goes to the alerts channel past the outbox,
+once, and a second one when it is over. Of several processes that one writes which led last.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+
+from bot.domain.alerts import Severity
+from bot.domain.time import in_words
+from bot.services.alerts import called
+from bot.services.core import Core
+from bot.services.messages import mentions
+from storage.maintenance import lacks_room, why_not_written
+
+log = logging.getLogger("countersign.storage")
+
+#: Posts a text with mentions in the alerts channel now; raises what Slack's client raises.
+Say = Callable[[str, Sequence[str]], Awaitable[None]]
+
+_LOOKS_EVERY_S = 10.0
+# Something stored so lately shows by itself that it can be.
+_STORED_LATELY_S = 15.0
+# A hiccup is over by the second look.
+_FAULTS_BEFORE_IT_IS_SAID = 2
+
+
+class StorageWatch:
+    """One in a process."""
+
+    def __init__(self, core: Core, say: Say) -> None:
+        self._core = core
+        self._say = say
+        self._faults = 0
+        self._since: datetime | None = None
+        self._is_said = False
+        self._led = core.leads()
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await self._core.clock.sleep(_LOOKS_EVERY_S)
+            await self.look()
+
+    async def look(self) -> None:
+        """Try to store something where nothing else has shown that it works, and say what has changed."""
+        core = self._core
+        if core.store.stored_within(_STORED_LATELY_S):
+            why = lacks_room(core.store)
+        else:
+            why = await why_not_written(core.store)
+        core.measures.can_store = not why
+        if why:
+            await self._is_not_stored(why)
+        else:
+            await self._is_stored()
+
+    async def _is_not_stored(self, why: str) -> None:
+        self._faults += 1
+        if self._since is None:
+            self._since = self._core.clock.now()
+            log.error("storage.not_written", extra={"fault": why})
+        if self._is_said or not self._led or self._faults < _FAULTS_BEFORE_IT_IS_SAID:
+            return
+        text = (
+            f"Countersign cannot store anything since {self._since:%Y-%m-%d %H:%M:%S} UTC, so nothing is sent to your"
+            f" card provider, and commands, forms and buttons fail. {why} Countersign continues by itself when that is"
+            " fixed. What was confirmed before is not lost."
+        )
+        whom = await mentions.named(self._core, called(self._core, Severity.CRITICAL))
+        self._is_said = await self._try_to_say(text, whom)
+
+    async def _is_stored(self) -> None:
+        self._led, self._faults = self._core.leads(), 0
+        if self._since is None:
+            return
+        lasted = in_words(self._core.clock.now() - self._since)
+        log.info("storage.written_again", extra={"lasted": lasted})
+        self._since = None
+        if self._is_said:
+            text = (
+                f"Countersign stores everything again. It could not for {lasted}. Commands and approvals of that time"
+                " that showed an error were not taken: repeat those that are still needed."
+            )
+            self._is_said = not await self._try_to_say(text, ())
+
+    async def _try_to_say(self, text: str, whom: Sequence[str]) -> bool:
+        try:
+            await self._say(text, whom)
+        except Exception as error:  # noqa: BLE001 - the SDK lets the errors of its HTTP library through as they are
+            log.warning("storage.not_said", extra={"error": type(error).__name__})
+            return False
+        return True

@@ -1,0 +1,16 @@
+"""What keeps a database in good order: can it be written, how much is in it, and copies of it that can be put back."""
+
+from storage.maintenance.copies import Copied, CopyRefused, back_up, put_back
+from storage.maintenance.figures import Figures, figures
+from storage.maintenance.write_probe import lacks_room, why_not_written
+
+__all__ = [
+    "Copied",
+    "CopyRefused",
+    "Figures",
+    "back_up",
+    "figures",
+    "lacks_room",
+    "put_back",
+    "why_not_written",
+]

@@ -1,0 +1,268 @@
+"""Copies of a database: taken while it is in use, checked, and put back.
+
+A copy is one SQLite file, whichever database it is of, so it can be looked into without a server, and what is sealed in
+it stays sealed. Of an SQLite database it is taken page by page, of PostgreSQL row by row from one snapshot. Put back on
+PostgreSQL, the rows go into an empty database: the one that is replaced stays as it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, func, insert, select, text
+from sqlalchemy.pool import NullPool
+
+from bot.domain.time import Clock
+from storage import audit, tables
+from storage.database import Database, FileLock
+from storage.errors import DatabaseUnreachable, StorageError
+from storage.migrate import migrate
+from storage.operators import safe_mode
+from storage.store import Store
+from storage.vault import Vault
+
+_PIECE = 1000
+_DAMAGED = "{copy} is damaged ({fault}). Take another backup, or use an older one."
+# They have rows in an empty database, or get them by triggers.
+_MADE_WITH_THE_SCHEMA = (tables.meta, tables.audit_head, tables.card_count)
+
+
+class CopyRefused(StorageError):
+    """A copy cannot be taken or put back like this; the text says why and what to do."""
+
+    reason = "copy_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy holds: how many requests, and where its audit chain ends."""
+
+    requests: int
+    audit_entries: int
+    last_entry_at: datetime | None
+
+
+async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copied:
+    """Write a copy of the database at `url` to the new file `target`, beside whatever works on it, and check it.
+
+    Raises `CopyRefused`, and storage errors. What was written is removed then.
+    """
+    if target.exists():  # noqa: ASYNC240 - one look
+        raise CopyRefused(
+            f"{target} is there already. Name a new file: an older backup is never overwritten."
+        )
+    database = Database.parse(url)
+    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with _made(unfinished):
+            if database.path is None:
+                await migrate(f"sqlite:///{unfinished}")
+                await asyncio.to_thread(_copy_rows, database, Database.parse(f"sqlite:///{unfinished}"))
+            else:
+                await asyncio.to_thread(_copy_file, database.path, unfinished)
+            found = await check(unfinished, vault=vault, clock=clock)
+            os.rename(unfinished, target)
+    except OSError as error:
+        raise CopyRefused(f"{target} cannot be written ({error.strerror}).") from None
+    return found
+
+
+async def check(copy: Path, *, vault: Vault, clock: Clock) -> Copied:
+    """Is it whole: its pages, its audit chain from end to end, and sealed under these keys? Raises `CopyRefused`."""
+    if fault := await asyncio.to_thread(_damage, copy):
+        raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
+    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=clock, exclusive=False)
+    try:
+        async with store.read() as tx:
+            report = await audit.verify(tx)
+            if not report.ok:
+                raise CopyRefused(
+                    f"The audit chain in {copy} is broken at entry {report.first_bad} ({report.kind}), so the"
+                    " database was changed outside Countersign."
+                )
+            counted = (await tx.run(select(func.count()).select_from(tables.request))).scalar_one()
+            return Copied(int(counted), report.last, await audit.made_at(tx, report.last))
+    finally:
+        await store.close()
+        await asyncio.to_thread(_fold_log, copy)
+
+
+async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple[Copied, Path | None]:
+    """Make this copy the database at `url`, in safe mode; returns what it holds, and where the SQLite file that it
+    replaces is kept. Nothing may work on the database meanwhile.
+
+    Raises `CopyRefused`, `DatabaseInUse`, and storage errors; the database is as it was then.
+    """
+    if not copy.is_file():  # noqa: ASYNC240 - one look
+        raise CopyRefused(f"There is no backup at {copy}.")
+    if fault := await asyncio.to_thread(_damage, copy):
+        raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
+    database = Database.parse(url)
+    folder = copy.parent if database.path is None else database.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    work = folder / f".restore.{secrets.token_hex(4)}.part"
+    try:
+        with _made(work):
+            await asyncio.to_thread(_copy_file, copy, work)
+            await migrate(f"sqlite:///{work}")
+            found = await check(work, vault=vault, clock=clock)
+            await _ask_for_safe_mode(work, vault, clock)
+            if database.path is None:
+                await _fill(url, work)
+                return found, None
+            return found, await asyncio.to_thread(_replace, database.path, work)
+    except OSError as error:
+        raise CopyRefused(f"The backup cannot be put in place ({error.strerror}).") from None
+    finally:
+        for name in ("-wal", "-shm", ".lock"):
+            work.with_name(work.name + name).unlink(missing_ok=True)
+        for kept in folder.glob(f"{work.name}.before-upgrade-from-*"):
+            kept.unlink()
+
+
+async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
+    """Whatever the anchors say: the next start finds it in force."""
+    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=clock)
+    try:
+        async with store.begin() as tx:
+            head = await audit.head(tx)
+            at = await audit.made_at(tx, head.seq)
+            await safe_mode.enter(
+                tx,
+                f"restore-{secrets.token_hex(8)}",
+                head_seq=head.seq,
+                head_at=at,
+                anchor_seq=head.seq,
+                anchor_at=at,
+            )
+            await audit.append(
+                tx,
+                actor="system:restore",
+                action=safe_mode.RESTORED,
+                subject="database",
+                body={"head": head.seq, "anchor": head.seq},
+            )
+    finally:
+        await store.close()
+    await asyncio.to_thread(_fold_log, copy)
+
+
+async def _fill(url: str, copy: Path) -> None:
+    """The rows of the copy, into an empty database."""
+    await migrate(url)
+    target = Database.parse(url)
+    if await asyncio.to_thread(_has_rows, target):
+        raise CopyRefused(
+            f"The database {target.shown} is not empty. Make a new one with createdb, point COUNTERSIGN_DATABASE_URL to"
+            " it, and restore again: the old one stays as it is."
+        )
+    await asyncio.to_thread(_copy_rows, Database.parse(f"sqlite:///{copy}"), target)
+
+
+def _copy_file(source: Path, target: Path) -> None:
+    old, new = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
+    with closing(old), closing(new):
+        old.backup(new, pages=2000, sleep=0.01)
+    _fold_log(target)
+
+
+def _fold_log(path: Path) -> None:
+    """Into the file: it is all there is of the copy."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _damage(path: Path) -> str:
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.DatabaseError:
+        return "it isn't a database"
+    return "" if found == "ok" else str(found)
+
+
+def _replace(path: Path, work: Path) -> Path | None:
+    """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
+    kept = None
+    if path.exists():
+        lock = FileLock(path)
+        try:
+            _fold_log(path)
+            kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
+            os.rename(path, kept)
+            for name in ("-wal", "-shm"):
+                path.with_name(path.name + name).unlink(missing_ok=True)
+            os.link(work, path)
+        finally:
+            lock.release()
+    else:
+        os.link(work, path)
+    return kept
+
+
+def _has_rows(database: Database) -> bool:
+    with _connected(database) as connection:
+        head = connection.execute(select(tables.audit_head.c.seq)).scalar_one()
+        return bool(head or connection.execute(select(func.count()).select_from(tables.request)).scalar_one())
+
+
+def _copy_rows(source: Database, target: Database) -> None:
+    """Every row of every table; both have the newest schema."""
+    with _connected(source) as old, _connected(target) as new:
+        # What triggers count comes after that which is counted.
+        for table in sorted(tables.metadata.sorted_tables, key=lambda one: one is tables.card_count):
+            if table in _MADE_WITH_THE_SCHEMA:
+                new.execute(table.delete())
+            rows = old.execution_options(yield_per=_PIECE).execute(select(table))
+            for piece in rows.mappings().partitions(_PIECE):
+                new.execute(insert(table), [dict(row) for row in piece])
+        if target.path is None:
+            _move_sequences(new)
+
+
+def _move_sequences(connection: Connection) -> None:
+    """What PostgreSQL numbers itself goes on after the numbers that were copied."""
+    for table in tables.metadata.sorted_tables:
+        column = table.autoincrement_column
+        if column is None:
+            continue
+        asked = text("SELECT pg_get_serial_sequence(:table, :column)")
+        sequence = connection.execute(asked, {"table": table.name, "column": column.name}).scalar_one()
+        if sequence is not None:
+            newest = connection.execute(select(func.max(column))).scalar_one()
+            if newest:
+                connection.execute(select(func.setval(sequence, newest)))
+
+
+@contextmanager
+def _connected(database: Database) -> Iterator[Connection]:
+    """One transaction, in which everything that is read is of one moment."""
+    options = {"isolation_level": "REPEATABLE READ"} if database.path is None else {}
+    engine = create_engine(database.url, poolclass=NullPool, **options)
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except sqlite3.Error as error:
+        raise DatabaseUnreachable(f"The database {database.shown} cannot be read ({error}).") from None
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _made(path: Path) -> Iterator[None]:
+    """A new file for this user alone, which is gone at the end unless it was renamed."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        for name in ("-wal", "-shm"):
+            path.with_name(path.name + name).unlink(missing_ok=True)

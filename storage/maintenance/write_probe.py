@@ -1,0 +1,83 @@
+"""Can the database be written now? It is tried with a row of its own, and what is in the way is said in sentences.
+
+To read says nothing of it: a full disk, a file system that has become read-only and a lock that somebody holds leave
+every reading as it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
+
+from storage.store import Store
+
+# Below the time a probe has (`bot.web.CHECK_TIMEOUT_S`).
+ANSWERS_WITHIN_S = 1.8
+# SQLite's log of changes has room of its own for a while after the disk is full: what does not fit any more is more
+# than a row. Below this there is no room for a minute's work.
+LOW_ON_SPACE_BYTES = 1024 * 1024
+
+_ON_POSTGRES = {
+    "25006": "{shown} is read-only now: a standby answers, or the server was switched to read-only. Connect Countersign"
+    " to the primary.",
+    "53100": "The disk of {shown} is full. Free some space on the database server.",
+    "53300": "{shown} takes no more connections. Raise max_connections, or run fewer processes.",
+    "55P03": "Something else holds a lock in {shown} for more than a second. Look at pg_stat_activity for a"
+    " transaction that has not ended, and end it.",
+    "57P03": "{shown} is starting up or recovering. Wait until it is ready.",
+}
+_ON_SQLITE = {
+    sqlite3.SQLITE_BUSY: "Another process holds the write lock of {shown} for more than a second. Find it with"
+    " `fuser -v {shown}`, and end it or wait for it.",
+    sqlite3.SQLITE_FULL: "The disk of {shown} is full. Free some space there.",
+    sqlite3.SQLITE_READONLY: "{shown} can only be read. Give the file and its folder to the user that Countersign runs"
+    " as, and check that the file system is not mounted read-only.",
+    sqlite3.SQLITE_CANTOPEN: "{shown} cannot be opened any more. Check that the file and its folder are still there.",
+    sqlite3.SQLITE_IOERR: "The disk of {shown} reports errors. Check the system's log, and keep a copy of the file.",
+    sqlite3.SQLITE_CORRUPT: "{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup.",
+    sqlite3.SQLITE_NOTADB: "{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup.",
+}
+_NO_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
+_NO_ANSWER = "{shown} does not answer. Check that the database server runs and can be reached."
+_SLOW = "{shown} takes longer than two seconds to store one row. Check the load of its disk and server."
+
+
+async def why_not_written(store: Store) -> str:
+    """Why nothing can be stored now and what to do, in sentences; empty where it can."""
+    shown = store.database.shown
+    try:
+        async with asyncio.timeout(ANSWERS_WITHIN_S):
+            await store.probe()
+    except (TimeoutError, NoFreeConnection):
+        return _SLOW.format(shown=shown)
+    except SQLAlchemyError as error:
+        return _explained(error).format(shown=shown)
+    except OSError:
+        return _NO_ANSWER.format(shown=shown)
+    return lacks_room(store)
+
+
+def lacks_room(store: Store) -> str:
+    """That an SQLite file has no room left to grow, and what to do; empty where it has, and on PostgreSQL."""
+    path = store.database.path
+    if path is None:
+        return ""
+    try:
+        found = os.statvfs(path.parent)
+    except OSError:
+        return _ON_SQLITE[sqlite3.SQLITE_CANTOPEN].format(shown=store.database.shown)
+    free = found.f_bavail * found.f_frsize
+    return _NO_ROOM.format(shown=store.database.shown, free=free // 1024) if free < LOW_ON_SPACE_BYTES else ""
+
+
+def _explained(error: SQLAlchemyError) -> str:
+    original = error.orig if isinstance(error, DBAPIError) else None
+    if isinstance(original, sqlite3.Error):
+        # The lower byte is the kind, what is above says which of it [sqlite.org, rescode].
+        code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF
+        return _ON_SQLITE.get(code, _ON_SQLITE[sqlite3.SQLITE_IOERR])
+    return _ON_POSTGRES.get(getattr(original, "sqlstate", None) or "", _NO_ANSWER)

@@ -1,0 +1,62 @@
+"""`countersign backup` and `restore`, as an operator types them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from storage.operators import safe_mode
+from tests.integration.surroundings import ROOT, Surroundings
+
+
+def countersign(around: Surroundings, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, **around.env, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "bot", *words], env=env, capture_output=True, text=True, check=False
+    )
+
+
+async def test_a_backup_is_taken_beside_a_running_bot_and_put_back_in_safe_mode(
+    around: Surroundings, tmp_path: Path
+) -> None:
+    running = await around.start()
+    copy = tmp_path / "copy.db"
+    try:
+        taken = countersign(around, "backup", str(copy))
+        assert taken.returncode == 0, taken.stderr
+        assert "is written and checked" in taken.stdout
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+        assert [name for name in os.listdir(tmp_path) if ".part" in name] == [], "nothing unfinished is left"
+
+        again = countersign(around, "backup", str(copy))
+        assert (again.returncode, "never overwritten" in again.stderr) == (2, True)
+        refused = countersign(around, "restore", str(copy))
+        assert refused.returncode == 2
+        assert "Another Countersign process is using" in refused.stderr
+    finally:
+        await running.stop()
+
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(copy.read_bytes()[:40_000])
+    before = around.database.read_bytes()
+    refused = countersign(around, "restore", str(damaged))
+    assert (refused.returncode, "is damaged" in refused.stderr) == (2, True)
+    assert around.database.read_bytes() == before
+    assert "There is no backup at" in countersign(around, "restore", str(tmp_path / "none.db")).stderr
+
+    restored = countersign(around, "restore", str(copy))
+    assert restored.returncode == 0, restored.stderr
+    assert "The next start is in safe mode" in restored.stdout
+    (kept,) = [tmp_path / name for name in os.listdir(tmp_path) if name.startswith("bot.db.before-restore-")]
+    assert sqlite3.connect(kept).execute("SELECT count(*) FROM audit").fetchone()[0] > 0
+
+    running = await around.start()
+    try:
+        async with running.core.store.read() as tx:
+            assert await safe_mode.current(tx) is not None
+    finally:
+        await running.stop()

@@ -1,0 +1,139 @@
+"""What goes wrong around a running bot, and who is notified and where: Slack, the page for machines, the log."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bot import app, jobs
+from bot.services.events import polling
+from bot.services.messages import storage_watch
+from storage import store
+from tests.integration.surroundings import Surroundings, ready
+from tests.support.disks import fill
+from tests.support.waiting import eventually
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_watch, "_LOOKS_EVERY_S", 0.2)
+    monkeypatch.setattr(storage_watch, "_STORED_LATELY_S", 0.1)
+    monkeypatch.setattr(store, "_PROBE_WAITS_MS", 100)
+
+
+@asynccontextmanager
+async def started(around: Surroundings) -> AsyncIterator[app.Running]:
+    running = await around.start()
+    try:
+        yield running
+    finally:
+        await running.stop()
+
+
+async def said_in(around: Surroundings, channel: str) -> str:
+    """Every text of a channel, as people see it."""
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        return (await page.get(f"/_control/see?user=U0BOB&channel={channel}")).text
+
+
+async def alerted(around: Surroundings, *words: str) -> str:
+    async def is_said() -> str:
+        seen = await said_in(around, "C0ALERTS")
+        return seen if all(word in seen for word in words) else ""
+
+    return await eventually(f"the alerts channel says {words}", is_said)
+
+
+async def asked_for_help(around: Surroundings) -> dict[str, Any]:
+    """Somebody types a command."""
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        body = {"user": "U0ALICE", "channel": "C0OPS", "text": "/card topup"}
+        found: dict[str, Any] = (await page.post("/_control/act/command", json=body)).json()["outcome"]
+        return found
+
+
+@contextmanager
+def write_lock(database: Path) -> Iterator[None]:
+    other = sqlite3.connect(database)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.rollback()
+        other.close()
+
+
+async def test_while_another_process_holds_the_write_lock_it_is_not_ready_and_people_are_notified(
+    around: Surroundings,
+) -> None:
+    async with started(around) as running:
+        assert (await ready(running))["database"] == "ok"
+
+        with write_lock(around.database):
+            assert "holds the write lock" in (await ready(running))["database"]
+            said = await alerted(around, "cannot store anything since", "holds the write lock")
+            assert "S0APPROVERS" in said or "subteam" in said, "those who are called by a critical alert"
+
+        await alerted(around, "stores everything again")
+        assert (await ready(running))["database"] == "ok"
+
+
+async def test_with_a_full_disk_it_is_not_ready_and_people_are_notified(
+    around: Surroundings, small_disk: Path
+) -> None:
+    around.put_database_in(small_disk)
+    async with started(around) as running:
+        filler = small_disk / "filler"
+        fill(filler)
+
+        assert "is full" in (await ready(running))["database"]
+        await alerted(around, "cannot store anything since", "Free some space")
+
+        filler.unlink()
+        await alerted(around, "stores everything again")
+        assert (await ready(running))["database"] == "ok"
+
+
+async def test_an_api_that_does_not_answer_is_reported_in_slack_and_on_the_page(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(polling, "_QUIET_S", 0.2)
+    monkeypatch.setattr(polling, "_ANSWERS_WITHIN_S", 0.3)
+    monkeypatch.setattr(polling, "_ASKED_AGAIN_S", 0.1)
+    monkeypatch.setattr("bot.partner.wire._UNANSWERED_S", 0.2)
+    monkeypatch.setattr(jobs, "ANSWERS_EVERY_S", 1)
+    async with started(around) as running:
+        hang = {"operation": "GET /me", "effect": "hang", "seconds": 60, "times": 1000}
+        async with httpx.AsyncClient(base_url=around.partner.url, trust_env=False, verify=False) as control:
+            assert (await control.post("/_control/faults", json=hang)).is_success
+
+            await alerted(around, "The account of main cannot be read")
+            assert "does not answer: main" in (await ready(running))["poller"]
+
+            assert (await control.delete("/_control/faults")).is_success
+
+        async def is_over() -> bool:
+            return (await ready(running))["poller"] == "ok"
+
+        assert await eventually("it is ready again", is_over)
+        await alerted(around, "The account of main is read again")
+
+
+def test_an_api_that_does_not_answer_is_known_within_a_minute() -> None:
+    """With the jitter that timers have, and the time the outbox takes."""
+    asked = polling._MISSES * polling._ANSWERS_WITHIN_S + (polling._MISSES - 1) * polling._ASKED_AGAIN_S
+
+    assert polling._QUIET_S + 1.1 * jobs.ANSWERS_EVERY_S + asked + 5 < 60
+
+
+async def test_a_slack_that_does_not_answer_is_reported_on_the_page(around: Surroundings) -> None:
+    async with started(around) as running:
+        await around.slack.close()
+
+        assert "Slack does not answer" in (await ready(running))["slack"]

@@ -1,0 +1,200 @@
+"""An older copy of the database is put in place: nothing is sent, and every debit that it does not know is found.
+
+The drill runs on both databases, with the real client and simulator: a backup, a hundred top-ups after it, the restore.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from bot import startup
+from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.requests import State
+from bot.services.anchor_places import AnchorPlaces
+from bot.services.events import Poller
+from bot.services.messages import audit_anchors
+from bot.services.operators import confirmation_answers, pausing, safe_mode
+from storage import audit, tables
+from storage.database import Database
+from storage.maintenance import back_up, copies, put_back
+from storage.messages import alerts as alert_rows
+from storage.messages import outbox
+from storage.migrate import migrate
+from storage.operators import pauses
+from storage.operators import safe_mode as rows
+from storage.requests import confirmations
+from storage.store import Store
+from storage.vault import Keyring, Vault
+from tests.storage.conftest import Databases
+from tests.support.world import BOB, CAROL, MASTER, World, a_world
+
+DEBITS = 100
+VAULT = Vault(Keyring.parse(MASTER))
+
+
+@pytest.fixture
+async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
+    async with a_world(tmp_path, url=own_url) as world:
+        world.rebuild(anchors=AnchorPlaces([tmp_path / "anchors"]))
+        yield world
+        await world.store.close()
+
+
+async def restart_on(world: World, url: str) -> startup.OlderCopy | None:
+    """As another process on this database, which is looked at as each start does."""
+    await world.store.close()
+    world.store = await Store.open(url, vault=VAULT, clock=world.clock)
+    world.rebuild(store=world.store)
+    found = await startup.check_audit(world.store, world.core.anchors)
+    if found is not None:
+        await safe_mode.enter(world.core, found.head, found.anchor)
+    await safe_mode.at_start(world.core)
+    return found
+
+
+async def put_in_place(world: World, copy: Path, databases: Databases) -> str:
+    """As an operator without `countersign restore` does it: a volume, or a dump. Returns where it is."""
+    url = databases.empty()
+    await migrate(url)
+    await asyncio.to_thread(copies._copy_rows, Database.parse(f"sqlite:///{copy}"), Database.parse(url))
+    return url
+
+
+async def debit(world: World, number: int) -> Decimal:
+    """A top-up through the API under a key of this installation, for which it has no request; what it took, in USD."""
+    amount = Decimal(number % 5 + 1)
+    card = world.cards[number % 3]["id"]
+    if number % 40 == 0:
+        await world.advance(61)  # the API takes so many a minute
+    body = f'{{"amount_usd": {amount}}}'.encode()
+    await world.core.partners["main"].top_up(card, body, key=world.core.ids.idempotency_key())
+    return amount
+
+
+async def sent(world: World) -> int:
+    return len(await world.sent("POST /topup"))
+
+
+async def test_every_debit_that_an_older_copy_does_not_know_is_found_and_nothing_is_sent_before_two_people_say_so(
+    world: World, databases: Databases, tmp_path: Path, own_url: str
+) -> None:
+    await world.tell("float", {"amount_usd": "5000"})
+    done = await world.top_up("7")
+    await world.run_due()
+    waiting = await world.top_up("8", approved=False)
+    approved = await world.top_up("9")
+    poller = Poller(world.core, account_every=timedelta(seconds=60))
+    await poller.first_ledger()
+    await audit_anchors.drop(world.core)
+    await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+
+    # What the copy does not know: an approval with its debit, and debits of requests that came later.
+    await world.advance(60)
+    await world.approve(waiting)
+    await world.run_due()
+    expected = [await debit(world, number) for number in range(DEBITS)]
+    await audit_anchors.drop(world.core)
+    calls = await sent(world)
+
+    url = await put_in_place(world, tmp_path / "copy.db", databases)
+    found = await restart_on(world, url)
+
+    assert found is not None
+    assert found.anchor[0] > found.head[0], "the copy is older than what was kept outside"
+    assert (await world.request(done.id)).state is State.SUCCEEDED
+    voided = await world.request(approved.id)
+    assert voided.state is State.CANCELLED
+    assert "may have been carried out" in voided.outcome_text
+    assert (await world.request(waiting.id)).state is State.PENDING, (
+        "without an approval there is none to be void"
+    )
+    with pytest.raises(NotAllowed, match="safe mode"):
+        await world.approve(waiting)
+    with pytest.raises(NotFound, match="still reading the whole ledger"):
+        await pausing.resume(world.core, BOB, ["main"])
+
+    poller = Poller(world.core, account_every=timedelta(seconds=60))
+    await poller.first_ledger()
+    await safe_mode.review(world.core)
+    async with world.store.read() as tx:
+        mode = await rows.current(tx)
+        assert mode is not None
+        orphans = await rows.orphans(tx, since=mode.entered_at)
+        (alert,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "older_copy"]
+        lines = select(tables.alert_thread_line.c.text).where(tables.alert_thread_line.c.alert_id == alert.id)
+        listed = list((await tx.run(lines)).scalars())
+        known_debit = [one for one in await alert_rows.open_ones(tx) if one.subject == waiting.id]
+
+    assert sorted(-row.amount_usd for row in orphans) == sorted(expected), f"{len(orphans)} of {DEBITS}"
+    assert {row.card_id for row in orphans} == {card["id"] for card in world.cards[:3]}
+    assert f"{DEBITS} debits of {sum(expected)}.00 USD in all" in alert.text
+    for row in orphans:
+        assert sum(row.reference in text for text in listed) == 1, (
+            "each is listed once, with its amount and card"
+        )
+    assert "which is pending" in known_debit[0].title, "the debit of an approval that the copy does not know"
+    assert await sent(world) == calls, "nothing was sent"
+    await world.run(300)
+    assert await sent(world) == calls
+
+    await leave_by_two(world)
+    assert await restart_on(world, url) is None, "what was lost is known, and not found again"
+    again = await world.top_up("3")
+    await world.run_due()
+    assert (await world.request(again.id)).state is State.SUCCEEDED
+    await world.store.close()
+    databases.drop(url)
+
+
+async def leave_by_two(world: World) -> None:
+    asked = await pausing.resume(world.core, BOB, ["main"])
+    assert "Another approver or admin has to confirm" in asked[0]
+    async with world.store.read() as tx:
+        assert await pauses.of(tx, "main") is not None, "one person alone does not leave it"
+        consent = await confirmations.open_one(tx, pausing.RESUME, "main")
+        (question,) = [one for one in await alert_rows.open_ones(tx) if one.kind == "consent"]
+    assert f"{DEBITS} debits" in question.text, "whoever confirms it reads what was found"
+    assert consent is not None
+
+    assert "has resumed" in await confirmation_answers.give(world.core, consent.id, CAROL)
+
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is None
+        assert [one.kind for one in await alert_rows.open_ones(tx) if one.kind == "older_copy"] == []
+
+
+async def test_what_restore_puts_in_place_starts_in_safe_mode_whatever_the_anchors_say(
+    world: World, databases: Databases, tmp_path: Path, own_url: str
+) -> None:
+    await world.top_up("7")
+    await world.run_due()
+    copied = await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    async with world.store.read() as tx:
+        head = await audit.head(tx)
+    assert (copied.requests, copied.audit_entries) == (1, head.seq)
+
+    url = databases.empty()
+    restored, _ = await put_back(url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    assert restored == copied
+    assert await restart_on(world, url) is None
+
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+        assert (await audit.verify(tx)).ok
+    assert [p.by for p in await all_pauses(world)] == ["system:restore"]
+    async with world.store.begin() as tx:  # what the database numbers itself goes on behind what was copied
+        assert await outbox.put(tx, channel="C0ALERTS", kind="line", subject="x:1", body={}, dedupe="after")
+    await world.store.close()
+    databases.drop(url)
+
+
+async def all_pauses(world: World) -> list[pauses.Pause]:
+    async with world.store.read() as tx:
+        return await pauses.all(tx)

@@ -1,0 +1,150 @@
+"""Whether the database can be written is tried, and what is in the way is said with its fix."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from sqlalchemy import make_url, text
+
+from storage.errors import DatabaseUnreachable
+from storage.maintenance import why_not_written
+from storage.migrate import migrate
+from storage.store import Store
+from tests.storage.conftest import Opener
+from tests.support.databases import PostgresDatabases, SqliteFiles
+from tests.support.disks import fill, mount, unmount
+
+
+async def test_nothing_is_said_of_a_database_that_can_be_written(store: Store) -> None:
+    assert await why_not_written(store) == ""
+    assert await why_not_written(store) == "", "the same row is written again"
+
+
+async def test_a_lock_that_another_process_holds_is_named_on_sqlite(
+    sqlite_store: Store, sqlite_files: SqliteFiles
+) -> None:
+    path = sqlite_store.database.path
+    assert path is not None
+    other = sqlite3.connect(path)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        said = await why_not_written(sqlite_store)
+    finally:
+        other.rollback()
+
+    assert "holds the write lock" in said
+    assert f"fuser -v {path}" in said
+    assert await why_not_written(sqlite_store) == "", "it is over with the lock"
+
+
+@pytest.mark.parametrize(
+    ("locked", "said"),
+    [
+        ("SELECT * FROM audit_head FOR UPDATE", "holds a lock"),
+        ("LOCK TABLE meta IN ACCESS EXCLUSIVE MODE", "holds a lock"),
+    ],
+)
+async def test_a_lock_that_another_connection_holds_is_named_on_postgresql(
+    postgres_databases: PostgresDatabases, open_store: Opener, locked: str, said: str
+) -> None:
+    url = postgres_databases.migrated()
+    store = await open_store(url)
+    with psycopg.connect(url) as other:
+        other.execute(locked.encode())
+        found = await why_not_written(store)
+        other.rollback()
+
+    assert said in found
+    assert "pg_stat_activity" in found
+    assert await why_not_written(store) == ""
+    await store.close()
+    postgres_databases.drop(url)
+
+
+async def test_a_standby_that_is_read_only_is_named(
+    postgres_databases: PostgresDatabases, open_store: Opener
+) -> None:
+    url = postgres_databases.migrated()
+    name = make_url(url).database
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute(f'ALTER DATABASE "{name}" SET default_transaction_read_only = on'.encode())
+
+    reading = await open_store(url, exclusive=False)
+
+    assert "read-only now" in await why_not_written(reading)
+    await reading.close()
+    postgres_databases.drop(url)
+
+
+async def test_a_database_server_that_is_gone_is_named(
+    postgres_databases: PostgresDatabases, open_store: Opener
+) -> None:
+    url = postgres_databases.migrated()
+    store = await open_store(url)
+    postgres_databases.drop(url)
+
+    said = await why_not_written(store)
+
+    assert "does not answer" in said
+    assert "://" in said
+
+
+async def test_a_full_disk_is_named_and_over_once_there_is_room(
+    small_disk: Path, sqlite_files: SqliteFiles, open_store: Opener
+) -> None:
+    url = f"sqlite:///{small_disk / 'bot.db'}"
+    await migrate(url)
+    store = await open_store(url)
+    assert await why_not_written(store) == ""
+
+    filler = small_disk / "filler"
+    fill(filler)
+
+    said = await why_not_written(store)
+    assert "is full" in said
+    assert str(small_disk / "bot.db") in said
+    async with store.read() as tx:
+        assert (await tx.run(text("SELECT 1"))).scalar_one() == 1, "to read says nothing of it"
+
+    filler.unlink()
+    assert await why_not_written(store) == ""
+
+
+async def test_a_disk_that_became_read_only_is_named(small_disk: Path, open_store: Opener) -> None:
+    url = f"sqlite:///{small_disk / 'bot.db'}"
+    await migrate(url)
+    store = await open_store(url)
+    # A mount over it: the system refuses to switch the one that has open files.
+    mount("--bind", str(small_disk), str(small_disk))
+    mount("-o", "remount,ro,bind", str(small_disk))
+
+    said = await why_not_written(store)
+    unmount(small_disk)
+
+    assert "can only be read" in said
+    assert "read-only" in said
+
+
+@pytest.mark.parametrize("is_made", [True, False])
+async def test_a_start_on_a_read_only_file_system_says_so(
+    small_disk: Path, open_store: Opener, is_made: bool
+) -> None:
+    """Not that the file is no database, which it is."""
+    url = f"sqlite:///{small_disk / 'bot.db'}"
+    if is_made:
+        await migrate(url)
+    mount("-o", "remount,ro", str(small_disk))
+
+    starts: list[Callable[[str], Awaitable[Any]]] = [migrate, open_store] if is_made else [migrate]
+    for start in starts:
+        with pytest.raises(DatabaseUnreachable) as refused:
+            await start(url)
+        said = str(refused.value)
+        assert "read-only file system" in said
+        assert "Mount it so that it can be written" in said
+        assert "is not one" not in said

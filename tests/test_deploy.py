@@ -1,0 +1,191 @@
+"""What is in deploy/ fits what is served and what the docs say. What cannot run here is checked by its own tool."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from bot import entrances
+from bot.cli.serving import SHUTDOWN_S
+from bot.config import Settings
+from tests.test_docs_pages import anchor, headings
+
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+RULES = DEPLOY / "prometheus" / "alerts.yml"
+DASHBOARD = DEPLOY / "grafana" / "countersign.json"
+_NAME = re.compile(r"\bcountersign_[a-z_]+")
+
+
+def documented() -> set[str]:
+    """The metrics of docs/metrics.md, which a running bot is held to in tests/integration/test_metrics.py."""
+    return set(
+        re.findall(
+            r"^\| `(countersign_[a-z_]+)` \|", (ROOT / "docs" / "metrics.md").read_text(), re.MULTILINE
+        )
+    )
+
+
+def metric(name: str) -> str:
+    """Without what Prometheus adds to the name of a histogram."""
+    return re.sub(r"_(bucket|count|sum)$", "", name)
+
+
+def rules() -> list[dict[str, Any]]:
+    (group,) = yaml.safe_load(RULES.read_text())["groups"]
+    found: list[dict[str, Any]] = group["rules"]
+    return found
+
+
+def expressions() -> Iterator[str]:
+    for rule in rules():
+        yield rule["expr"]
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def test_dashboard_and_rules_name_only_metrics_that_are_served() -> None:
+    named = {metric(name) for expression in expressions() for name in _NAME.findall(expression)}
+
+    assert {name for name in named if not name.startswith("countersign_process_")} <= documented()
+
+
+def test_every_metric_is_on_the_dashboard_or_in_a_rule() -> None:
+    named = {metric(name) for expression in expressions() for name in _NAME.findall(expression)}
+
+    assert documented() - named == set()
+
+
+def test_every_rule_leads_to_a_section_of_the_runbook() -> None:
+    known = {anchor(title) for title in headings("runbook.md")}
+    for rule in rules():
+        page, _, section = rule["annotations"]["runbook_url"].partition("#")
+        assert page == "https://countersign.example.com/docs/runbook.md"
+        assert section in known, rule["alert"]
+        assert rule["labels"]["severity"] in ("critical", "warning")
+
+
+def tool(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"deploy/: {name} is not installed")
+    return found
+
+
+def test_prometheus_takes_the_rules() -> None:
+    checked = subprocess.run([tool("promtool"), "check", "rules", RULES], capture_output=True, text=True)
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_panels_of_the_dashboard_are_apart_and_ask_the_chosen_prometheus() -> None:
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    taken = [(p["gridPos"]["x"], p["gridPos"]["y"]) for p in panels]
+    assert len(set(taken)) == len(taken)
+    assert {panel["datasource"]["uid"] for panel in panels} == {"${datasource}"}
+
+
+@pytest.fixture
+def laid_out(tmp_path: Path) -> Path:
+    """deploy/ with what each installation adds to it."""
+    shutil.copytree(DEPLOY, tmp_path / "deploy")
+    local = tmp_path / "deploy" / "compose" / "local"
+    local.mkdir()
+    (local / ".env").write_text("SLACK_BOT_TOKEN=xoxb-1\n")
+    shutil.copy(RULES, tmp_path / "deploy" / "compose" / "alerts.yml")
+    return tmp_path / "deploy"
+
+
+def checked(*command: str | Path, cwd: Path, **env: str) -> None:
+    done = subprocess.run(command, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_configuration_beside_the_compose_file(laid_out: Path) -> None:
+    checked(tool("promtool"), "check", "config", "prometheus.yml", cwd=laid_out / "compose")
+
+
+def test_compose_takes_the_file(laid_out: Path) -> None:
+    secrets = {"POSTGRES_PASSWORD": "one", "GRAFANA_PASSWORD": "two"}
+    checked(tool("docker-compose"), "-f", "compose.yaml", "config", "-q", cwd=laid_out / "compose", **secrets)
+
+
+def test_systemd_takes_the_units(laid_out: Path) -> None:
+    units = laid_out / "systemd"
+    for unit in units.glob("*.service"):
+        # It looks for the program, which is not installed here.
+        unit.write_text(unit.read_text().replace("/opt/countersign/.venv/bin/countersign", "/bin/true"))
+    names = sorted(path.name for path in units.iterdir())
+    assert names == ["countersign-backup.service", "countersign-backup.timer", "countersign.service"]
+
+    checked(tool("systemd-analyze"), "verify", *(f"./{name}" for name in names), cwd=units)
+
+
+def manifests() -> Iterator[dict[str, Any]]:
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+        yield from yaml.safe_load_all(path.read_text())
+
+
+def test_kubernetes_takes_the_manifests() -> None:
+    validate = pytest.importorskip(
+        "kubernetes_validate", reason="deploy/: kubernetes-validate is not installed"
+    )
+    for manifest in manifests():
+        validate.validate(manifest, "1.31", strict=True)
+
+
+def deployments() -> dict[str, dict[str, Any]]:
+    return {m["metadata"]["labels"]["role"]: m for m in manifests() if m["kind"] == "Deployment"}
+
+
+def test_each_role_is_deployed_twice_with_probes_and_is_not_taken_down_as_a_whole() -> None:
+    budgets = {m["metadata"]["name"]: m["spec"] for m in manifests() if m["kind"] == "PodDisruptionBudget"}
+
+    assert deployments().keys() == {"web", "worker", "slack"}
+    for role, deployment in deployments().items():
+        pod = deployment["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        assert deployment["spec"]["replicas"] >= 2
+        assert budgets[f"countersign-{role}"]["minAvailable"] == 1
+        assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+        assert container["args"][-2:] == ["--roles", role]
+        assert pod["terminationGracePeriodSeconds"] > SHUTDOWN_S
+        assert container["securityContext"]["readOnlyRootFilesystem"]
+
+
+async def test_the_readiness_probes_ask_for_checks_there_are() -> None:
+    known = set(re.findall(r'^        "(\w+)": ', inspect.getsource(entrances._checks), re.MULTILINE))
+    for deployment in deployments().values():
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        path, _, only = container["readinessProbe"]["httpGet"]["path"].partition("?only=")
+        assert path == "/readyz"
+        assert set(only.split(",")) <= known
+
+
+def test_every_setting_that_is_deployed_is_one() -> None:
+    """What is misspelt keeps the bot from starting."""
+    compose = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text())
+    named = {name for m in manifests() for name in (m.get("data") or {})} | {
+        name for m in manifests() for name in (m.get("stringData") or {})
+    }
+    named |= set(compose["x-countersign"]["environment"])
+    known = {field.alias for field in Settings.model_fields.values()}
+
+    assert {name for name in named if name.isupper()} - known == {"PGPASSWORD"}
+
+
+def test_the_roles_that_are_deployed_can_be_run() -> None:
+    if "--roles" not in (ROOT / "docs" / "cli.md").read_text():
+        pytest.skip("deploy/kubernetes: `countersign run` has no --roles yet")

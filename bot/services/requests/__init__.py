@@ -25,9 +25,11 @@ from bot.services.requests.signatures import (
     is_genuine,
 )
 from bot.services.requests.signed_decisions import approved_by, resolved_as
+from storage.requests import Draft
 
 __all__ = [
     "FIRST_REMINDER",
+    "Draft",
     "Pending",
     "Preview",
     "approvals",

@@ -177,7 +177,7 @@ async def test_real_money_is_never_approved_in_a_slack_on_this_machine(around: S
         "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,
     }
     with pytest.raises(startup.CannotStart, match="stand-in on this machine"):
-        await around.start(**live)
+        await around.start(CONFIG, **live)
 
 
 async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_be(

@@ -51,7 +51,7 @@ async def test_the_form_says_so(world: World) -> None:
         world.core, owner=ALICE, kind="card_freeze", texts=texts, reason="lost", run_now=True
     )
 
-    shown = await drafts.preview(world.core, draft.id)
+    shown = await drafts.preview(world.core, draft)
 
     assert not shown.draft.run_now
     assert any("Freeze now 2 times in the last 24 hours" in concern.text for concern in shown.concerns)
@@ -65,7 +65,7 @@ async def test_a_form_that_was_open_before_gets_no_more_than_the_others(world: W
         draft = await drafts.begin(
             world.core, owner=ALICE, kind="card_freeze", texts=texts, reason="lost", run_now=True
         )
-        await drafts.preview(world.core, draft.id)
+        await drafts.preview(world.core, draft)
         open_forms.append(draft.id)
 
     states = [(await requests.submit(world.core, one, ALICE)).state for one in open_forms]

@@ -30,6 +30,7 @@ async def test_what_a_thief_has_thought_of_gives_nothing(tmp_path: Path) -> None
     assert await programme.known_holes(tmp_path) == {}
 
 
+@pytest.mark.timeout(300)  # a database is made for each
 async def test_what_a_thief_has_thought_of_gives_nothing_on_postgresql(
     tmp_path: Path, databases: PostgresDatabases
 ) -> None:

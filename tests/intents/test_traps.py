@@ -1,4 +1,4 @@
-"""Sentences that only look like a request open no form. `traps/sentences.jsonl` has thirty and more of each of ten kinds.
+"""Sentences that only look like a request open no form. `traps/sentences.jsonl` has thirty and more of ten kinds.
 
 Written against the gate after its rules, by somebody who knew them; 64 of the 312 opened a form at first.
 """

@@ -80,7 +80,7 @@ _TAKEN_BACK: Final = re.compile(
 )
 _STATED: Final = re.compile(
     r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
-    r"|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
+    r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:bob|carol|dave|him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.

@@ -1,6 +1,6 @@
-"""Sentences that only look like a request: none of them opens a form. `traps/sentences.jsonl` has 30 of each kind.
+"""Sentences that only look like a request open no form. `traps/sentences.jsonl` has thirty and more of ten kinds.
 
-Written against the gate after its rules, by somebody who knew them; 52 of the 300 opened a form at first.
+Written against the gate after its rules, by somebody who knew them; 64 of the 312 opened a form at first.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from bot.intents.requests.wording import Said, is_small, said_before_a_story, sa
 _A_CARD: Final = re.compile(
     r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
 )
+_WHEN: Final = re.compile(r"§[pl]\d+§")
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
 _FEWEST_WORDS: Final = 3  # a story has a subject and a verb; a day alone says when
 _POLITELY: Final = re.compile(
@@ -102,6 +103,8 @@ def _divided(parts: Sequence[Part]) -> _Divided:
         said += [(part, one) for one in found]
         if not found and not is_small(part.text):
             found, rest = said_before_a_story(part.text)
+            if _WHEN.search(rest):
+                found = []  # a day behind the request says when
             head = replace(part, text=part.text.removesuffix(rest))
             said += [(head, one) for one in found]
             story += [replace(part, text=rest, asked=False)] if found else []

@@ -79,12 +79,14 @@ _TAKEN_BACK: Final = re.compile(
     r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
 _STATED: Final = re.compile(
+    r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
+    r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:bob|carol|dave|him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
-        r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
+        r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:failed|fails|missing|arrived?|rejected|refused|denied)\b|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
         r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b"
@@ -92,6 +94,7 @@ _NOT_BY: Final = {
     "set_markup": re.compile(
         r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b"
     ),
+    "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
 _OTHER_THING: Final = re.compile(

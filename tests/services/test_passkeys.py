@@ -312,6 +312,39 @@ async def test_what_the_database_holds_of_a_signature_is_checked_again_before_se
     assert not await world.sent("POST /topup")
 
 
+async def test_the_signature_on_one_request_put_beside_another_sends_nothing(
+    world: World, devices: Devices
+) -> None:
+    first, second = await pending(world, "60"), await pending(world, "61")
+    await devices.approve(first)
+    await devices.approve(second)
+    await change(
+        world,
+        "UPDATE decision SET assertion = (SELECT assertion FROM decision WHERE request_id = :first)"
+        " WHERE request_id = :second",
+        first=first.id,
+        second=second.id,
+    )
+
+    await world.run_due()
+
+    assert (await world.request(first.id)).state is State.SUCCEEDED
+    assert (await world.request(second.id)).state is State.CANCELLED
+
+
+async def test_two_who_open_a_link_at_the_same_time_get_one_page(world: World, devices: Devices) -> None:
+    link = await devices.link(await pending(world), BOB)
+    async with world.store.begin() as tx:
+        opened = [
+            await passkey_links.open_page(tx, link_digest(token_of(link)), f"{number:064d}")
+            for number in range(2)
+        ]
+        spent = [await passkey_links.spend(tx, f"{0:064d}") for _ in range(2)]
+
+    assert [one is not None for one in opened] == [True, False]
+    assert [one is not None for one in spent] == [True, False]
+
+
 async def test_a_passkey_that_is_lost_before_sending_stops_what_it_approved(
     world: World, devices: Devices
 ) -> None:

@@ -18,12 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock
+from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import Tx
+from storage.transaction import ChainEnd, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -60,6 +60,7 @@ class Store:
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        self._chain_end = ChainEnd()
         self._versions: dict[tuple[str, str], int] = {}
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
@@ -119,7 +120,14 @@ class Store:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         async with self.write_turn, self._writer.begin() as connection:
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
+            tx = Tx(
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=True,
+                versions=self._versions,
+                chain_end=self._chain_end,
+            )
             yield tx
         tx.committed()
 
@@ -197,11 +205,15 @@ def _optimize(connection: Connection) -> None:
 def _engines(database: Database) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
     if database.path is None:
-        writer = create_async_engine(database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
+        named = {"application_name": connections_named(process_name())}
+        writer = create_async_engine(
+            database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True, connect_args=named
+        )
         reader = create_async_engine(
             database.url,
             pool_size=_READERS,
             pool_pre_ping=True,
+            connect_args=named,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )

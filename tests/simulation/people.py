@@ -324,7 +324,7 @@ async def _resume(who: str, core: Core) -> None:
 async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> Any:
     await known_people.require_member(core, who, action="ask")
     draft = await drafts.begin(core, owner=who, kind=kind, texts=dict(texts), reason="because", run_now=now)
-    await drafts.preview(core, draft.id)
+    await drafts.preview(core, draft)
     return await request_services.submit(core, draft.id, who)
 
 

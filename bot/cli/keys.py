@@ -104,6 +104,16 @@ def relay(
     asyncio.run(_relay(destination))
 
 
+@app.command()
+@in_sentences
+def reset_passkeys() -> None:
+    """End every passkey, where nobody has one left that works. The next one is then confirmed by a click. Audited.
+
+    Whoever may do this may let anybody approve: do it with the people in one room. Works beside a running bot.
+    """
+    asyncio.run(_reset_passkeys())
+
+
 def _read_key() -> Secret:
     """The key from standard input, unseen when typed: an argument would stay in the shell's history."""
     from getpass import getpass
@@ -234,6 +244,26 @@ async def _rewrap() -> None:
         )
     for kid in retired:
         typer.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
+
+
+async def _reset_passkeys() -> None:
+    from bot.cli.environment import open_store, operator
+    from bot.services.passkeys import proofs
+    from storage import audit
+    from storage.operators import passkeys
+
+    async with open_store(beside_the_bot=True) as store, store.begin() as tx:
+        ended = await passkeys.everybodys(tx)
+        for one in ended:
+            await passkeys.end(tx, one, "reset")
+            body = {"person": one.slack_id, "why": "reset"}
+            await audit.append(
+                tx, actor=operator(), action=proofs.ENDED, subject=f"passkey:{one.id}", body=body
+            )
+        await audit.append(tx, actor=operator(), action=proofs.RESET, subject="passkey:all")
+    typer.echo(
+        f"{len(ended)} passkey(s) ended. Now add the first two together: /countersign passkey add in Slack."
+    )
 
 
 async def _verify(*, as_json: bool) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from bot.cli import environment, keys
 from bot.domain.errors import NotAllowed, PasskeyNeeded, Stale
-from bot.domain.passkeys import Bound, base64url, unbase64url
+from bot.domain.passkeys import Bound, base64url, link_digest, unbase64url
 from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
@@ -21,7 +23,9 @@ from bot.services.passkeys import enrolment, links, page, proofs
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
+from storage.operators import passkey_links
 from storage.requests import confirmations
+from storage.store import Store
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
 from tests.services.outcome_steps import processor
 from tests.support.authenticator import Authenticator
@@ -240,6 +244,24 @@ async def _finish(devices: Devices, token: Secret, answer: Mapping[str, Any]) ->
     await page.finish(devices.core, token, answer)
 
 
+async def test_a_signature_that_was_checked_for_one_request_decides_on_no_other(
+    world: World, devices: Devices
+) -> None:
+    first, second = await pending(world, "60"), await pending(world, "61")
+    link = await devices.link(first, BOB)
+    shown = await devices.open(link)
+    async with world.store.begin() as tx:
+        spent = await passkey_links.spend(tx, link_digest(shown.token))
+        assert spent is not None
+        assertion = await proofs.signed(tx, world.core, spent, devices[BOB].answer(shown.options))
+    proof = proofs.Proof(spent, assertion)
+
+    for request, person in ((second, BOB), (first, CAROL)):
+        with pytest.raises(NotAllowed) as refused:
+            await approvals.approve(world.core, request.id, person, shown_digest=request.digest, proof=proof)
+        assert refused.value.reason == "passkey_other"
+
+
 async def test_nobody_approves_their_own_request_with_any_passkey(world: World, devices: Devices) -> None:
     request = await pending(world)
 
@@ -288,6 +310,39 @@ async def test_what_the_database_holds_of_a_signature_is_checked_again_before_se
 
     assert (await world.request(request.id)).state is State.CANCELLED
     assert not await world.sent("POST /topup")
+
+
+async def test_the_signature_on_one_request_put_beside_another_sends_nothing(
+    world: World, devices: Devices
+) -> None:
+    first, second = await pending(world, "60"), await pending(world, "61")
+    await devices.approve(first)
+    await devices.approve(second)
+    await change(
+        world,
+        "UPDATE decision SET assertion = (SELECT assertion FROM decision WHERE request_id = :first)"
+        " WHERE request_id = :second",
+        first=first.id,
+        second=second.id,
+    )
+
+    await world.run_due()
+
+    assert (await world.request(first.id)).state is State.SUCCEEDED
+    assert (await world.request(second.id)).state is State.CANCELLED
+
+
+async def test_two_who_open_a_link_at_the_same_time_get_one_page(world: World, devices: Devices) -> None:
+    link = await devices.link(await pending(world), BOB)
+    async with world.store.begin() as tx:
+        opened = [
+            await passkey_links.open_page(tx, link_digest(token_of(link)), f"{number:064d}")
+            for number in range(2)
+        ]
+        spent = [await passkey_links.spend(tx, f"{0:064d}") for _ in range(2)]
+
+    assert [one is not None for one in opened] == [True, False]
+    assert [one is not None for one in spent] == [True, False]
 
 
 async def test_a_passkey_that_is_lost_before_sending_stops_what_it_approved(
@@ -436,6 +491,26 @@ async def test_that_rows_are_gone_brings_no_click_back(world: World, devices: De
 
     with pytest.raises(PasskeyNeeded):
         await confirmation_answers.give(world.core, consent.id, CAROL)
+
+
+async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_again(
+    world: World, devices: Devices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def same_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
+        yield world.store
+
+    monkeypatch.setattr(environment, "open_store", same_store)
+    await keys._reset_passkeys()
+    made = await devices.make(BOB, "New phone")
+    for person in (CAROL, ALICE):  # an earlier one is gone, so two confirm it
+        world.people.groups["@card-approvers"].add(ALICE)
+        async with world.store.read() as tx:
+            consent = await confirmations.open_one(tx, "passkey_add", made)
+        assert consent is not None
+        await confirmation_answers.give(world.core, consent.id, person)
+
+    await devices.approve(await pending(world))
 
 
 async def test_nobody_confirms_their_own_passkey(world: World) -> None:

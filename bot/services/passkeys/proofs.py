@@ -20,6 +20,7 @@ from storage.operators import Passkey, PasskeyLink, passkeys
 from storage.transaction import Tx
 
 ADDED = "passkey.added"
+RESET = "passkey.reset"
 ENDED = "passkey.ended"
 """The audit action after which a passkey counts no more, whatever its row says."""
 
@@ -60,8 +61,9 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
 
 
 async def any_was_added(tx: Tx) -> bool:
-    """Has anybody here ever had a passkey that counted? By the audit log: rows can be deleted."""
-    return any([entry.action == ADDED async for entry in audit.about(tx, "passkey")])
+    """Has anybody had a passkey that counted, since they were last reset? By the audit log: rows can be deleted."""
+    done = [entry.action async for entry in audit.about(tx, "passkey") if entry.action in (ADDED, RESET)]
+    return done[-1:] == [ADDED]
 
 
 async def _was_ended(tx: Tx, passkey_id: str) -> bool:

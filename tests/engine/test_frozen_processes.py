@@ -99,22 +99,23 @@ async def test_a_file_has_one_process_and_nobody_to_notice(tmp_path: Path) -> No
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(180)
 async def test_a_whole_bot_that_stands_still_is_reported_by_the_other(
     databases: PostgresDatabases, tmp_path: Path
 ) -> None:
     shared = SharedDatabase(databases.migrated())
     async with outside(tmp_path, shared=shared) as world, AsyncExitStack() as stack:
-        other = await world.bot.sibling()
-        stack.push_async_callback(other.close)
-        await world.bot.start()
-        await other.start()
+        frozen, other = [await world.bot.sibling(all_timers=True) for _ in range(2)]
+        for bot in (frozen, other):
+            stack.push_async_callback(bot.close)
+            await bot.start()
 
         def said() -> list[str]:
             return [m["text"] for m in world.posts() if "stands still" in m["text"]]
 
-        world.bot.stand_still()
+        frozen.stand_still()
         await eventually("it is reported", said, within_s=30, every_s=0.2)
-        world.bot.go_on()
+        frozen.go_on()
         await eventually("it works again", lambda: any("no more" in text for text in said()), within_s=20)
     shared.forget()
     databases.drop(shared.url)

@@ -17,7 +17,18 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, insert, or_, select, type_coerce, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 from sqlalchemy.types import NULLTYPE
 
 from bot.domain.money import guarded
@@ -29,7 +40,13 @@ from storage.vault import Vault, length_prefixed
 _DOMAIN = b"countersign-audit-v1"
 _HEAD = select(t.audit_head.c.seq, t.audit_head.c.hash)
 _HEAD_LOCKED = _HEAD.with_for_update()
-_LINK, _MOVE_HEAD = insert(t.audit), update(t.audit_head)
+_LINK = insert(t.audit)
+# Only from where the chain was thought to end: who was mistaken looks, and moves it from there.
+_MOVE_HEAD = (
+    update(t.audit_head)
+    .where(t.audit_head.c.seq == bindparam("known_seq"), t.audit_head.c.hash == bindparam("known_hash"))
+    .values(seq=bindparam("seq"), hash=bindparam("hash"))
+)
 # The links as they are stored: what is checked needs no objects, and its time is text where it was hashed as text.
 _STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.audit.c)[2:]).order_by(
     t.audit.c.seq
@@ -137,9 +154,6 @@ async def append(
     `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
     head row until the transaction ends, so do it late in the transaction.
     """
-    previous = (await tx.run(_HEAD_LOCKED)).one()
-    seq: int = previous.seq + 1
-    prev = previous.hash or FIRST_PREV
     texts = {
         "actor": actor,
         "action": action,
@@ -149,11 +163,30 @@ async def append(
         "body": json_text(body or {}),
         "policy_version": policy_version,
     }
-    digest = _hash(seq, (time_text(tx.now), *texts.values()), prev)
-    mac = tx.vault.mac("audit_mac", digest.encode())
-    await tx.run(_LINK, {"seq": seq, "at": tx.now, **texts, "prev": prev, "hash": digest, "mac": mac})
-    await tx.run(_MOVE_HEAD, {"seq": seq, "hash": digest})
-    return seq
+    covered = (time_text(tx.now), *texts.values())
+    link = (
+        None if tx.chain_end.seq is None else await _moved(tx, tx.chain_end.seq, tx.chain_end.hash, covered)
+    )
+    if link is None:  # somebody else has added to it, or what this process added was undone
+        end = (await tx.run(_HEAD_LOCKED)).one()
+        link = await _moved(tx, end.seq, end.hash, covered)
+    if link is None:
+        raise RuntimeError("the end of the audit chain moved although it was locked")
+    mac = tx.vault.mac("audit_mac", link["hash"].encode())
+    await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
+    tx.chain_end.seq, tx.chain_end.hash = link["seq"], link["hash"]
+    return int(link["seq"])
+
+
+async def _moved(tx: Tx, known_seq: int, known_hash: str, covered: Iterable[str]) -> dict[str, Any] | None:
+    """Move the chain's end on by a link that covers these texts; None where the chain does not end where it was known
+    to. On PostgreSQL it is held from then on."""
+    seq, prev = known_seq + 1, known_hash or FIRST_PREV
+    digest = _hash(seq, covered, prev)
+    to = {"known_seq": known_seq, "known_hash": known_hash, "seq": seq, "hash": digest}
+    if not (await tx.run(_MOVE_HEAD, to)).rowcount:
+        return None
+    return {"seq": seq, "prev": prev, "hash": digest}
 
 
 async def head(tx: Tx) -> Head:

@@ -23,7 +23,7 @@ from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import Tx
+from storage.transaction import ChainEnd, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -60,6 +60,7 @@ class Store:
         self._reader = reader
         self._clock = clock
         self._lock = lock
+        self._chain_end = ChainEnd()
         self._versions: dict[tuple[str, str], int] = {}
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
@@ -119,7 +120,14 @@ class Store:
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         async with self.write_turn, self._writer.begin() as connection:
-            tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
+            tx = Tx(
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=True,
+                versions=self._versions,
+                chain_end=self._chain_end,
+            )
             yield tx
         tx.committed()
 

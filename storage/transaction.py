@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -35,6 +36,18 @@ _AT_ONCE = 500
 Connected = AsyncConnection | SqliteConnection
 
 
+@dataclass(slots=True)
+class ChainEnd:
+    """Where the audit chain ended when this process added to it last; `seq` is None before that.
+
+    Others may have added since, and what was added here may have been rolled back: whoever relies on it checks it in
+    the statement that moves the end.
+    """
+
+    seq: int | None = None
+    hash: str = ""
+
+
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
@@ -49,12 +62,14 @@ class Tx:
         now: datetime,
         writes: bool,
         versions: dict[tuple[str, str], int],
+        chain_end: ChainEnd | None = None,
     ) -> None:
         self.connection = connection
         self.vault = vault
         self.now = now
         self.writes = writes
         self.versions = versions
+        self.chain_end = chain_end or ChainEnd()
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -439,8 +439,16 @@ class Operation(ABC):
         return None
 
     def changed_card(self, outcome: Outcome) -> str | None:
-        """The id of the card that a success has changed or made, to be read again; None = no card."""
+        """The id of the card that a success has changed or made, to be read again; None = none that is listed otherwise
+        now."""
+        if not (self.moves_money or self.leaves_card):
+            return None
         return next((self.values[field.name] for field in self.declared if field.card), None)
+
+    @property
+    def changes_the_balance_alone(self) -> bool:
+        """Of its card a success changes what it holds, and nothing else."""
+        return self.moves_money and not self.leaves_card and bool(self.subject)
 
     def _answer(self, error: PartnerError) -> Answer:
         """The row of the table for what `send` met."""

@@ -187,7 +187,8 @@ def of_outcome(
 
 def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[Effect]:
     """The request ended, or its outcome was given up as unknown, with no call made for it any more."""
-    return _settled(after, event, {"without_a_call": True}, sent)
+    found = _settled(after, event, {"without_a_call": True}, sent)
+    return [*found, PurgePrivate()] if after.state in TERMINAL else found
 
 
 def of_holding_back(*, is_urgent: bool) -> list[Effect]:
@@ -250,13 +251,14 @@ def _unresolved(request: Request, sent: Sent) -> RaiseAlert:
 
 
 def _settled(after: Request, event: Event | None, body: Mapping[str, Any], sent: Sent) -> list[Effect]:
-    """Audit and card always; what people must read, the purge and the alert by where the request is now."""
+    """Audit and card always; what people must read, and the alert, by where the request is now."""
     found: list[Effect] = [AuditEntry("request.outcome", body), RedrawCard()]
     if event is not None:
         found.append(ThreadLine(after.word, after.outcome_text))
     if after.state in TERMINAL:
-        over = ResolveAlert(request_alerts.UNRESOLVED.condition(after.id))
-        found += [PurgePrivate(), DirectMessage(), over]
+        found.append(DirectMessage())
+        if len(sent.attempts) > 1:  # the first one can have raised none
+            found.append(ResolveAlert(request_alerts.UNRESOLVED.condition(after.id)))
     if event is Event.LOSE_SIGHT:
         found += [_unresolved(after, sent), DirectMessage()]
     return found

@@ -112,6 +112,10 @@ class Core:
     inbox_bell: asyncio.Event = field(default_factory=asyncio.Event)  # rung when an event was stored
     closing: asyncio.Event = field(default_factory=asyncio.Event)  # the process ends: nothing new is sent
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
+    people_kept: dict[str, tuple[Actor, float]] = field(
+        default_factory=dict
+    )  # looked up, and kept when (monotonic)
+    accounts_seen: SharedLooks = field(default_factory=SharedLooks)  # by the same, of the float
     codes: Codes = field(default_factory=Codes)  # one-time codes on their way; in memory only
     alerting: Alerting = field(default_factory=Alerting)
     destinations: tuple[Destination, ...] = ()  # of the relay

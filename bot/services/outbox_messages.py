@@ -96,18 +96,29 @@ async def tell_requester(
     """
     if actor == request.requester or request.parent_id is not None:
         return
-    subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
-    shown_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
+    is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
+    shown_at = None
+    if is_news and (is_bad or is_loud or not _was_shown_lately(tx, request)):
+        subject = kinds.stored_subject(kinds.REQUESTER_NOTICE.about, request.id)
+        shown_at = await outbox.last_put(tx, subject, kinds.REQUESTER_NOTICE.form.value)
     key = (request.id, request.version)
     to = request.requester
     await _put(tx, core, kinds.REQUESTER_NOTICE, request.id, key, body={"actor": actor}, person=to)
-    if not is_news or shown_at is None:
+    if shown_at is None:
         return
-    is_bad = request.state in _UNWELCOME_STATES or request.stage in UNWELCOME
     if is_bad or is_loud or tx.now - shown_at > NEWS_SEEN_FOR:
         shown = {"line": request.word, "text": request.outcome_text}
         body = {**shown, "actor": actor, "version": request.version}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
+
+
+def _was_shown_lately(tx: Tx, request: Request) -> bool:
+    """Its approval was: that is put into the outbox in the transaction that approves it."""
+    return (
+        request.approved_at is not None
+        and not request.break_glass
+        and tx.now - request.approved_at <= NEWS_SEEN_FOR
+    )
 
 
 async def tell_of_posting(tx: Tx, core: Core, request_id: str, requester: str, word: str) -> None:

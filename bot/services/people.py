@@ -23,35 +23,68 @@ from bot.domain.errors import (
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.operations import Operation
-from bot.services import shared_look
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from storage.operators import people
 
 T = TypeVar("T")
 
+# A click that decides uses a look at the groups that began so many seconds before it at most: Slack allows some twenty
+# of them a minute. Who clicked, and who asked, is looked up for each click.
+DECIDED_WITHIN_S = 3.0
+# Who is only shown something, a preview or the terms, was looked up within so many seconds: Slack allows some hundred
+# look-ups of a person a minute. What is submitted and decided then is checked for itself.
+SHOWN_WITHIN_S = 60.0
+# Who was looked up is kept again so many seconds after the last time.
+KEPT_AGAIN_AFTER_S = 60.0
+MOST_KEPT = 1_000
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
 
-async def member(core: Core, slack_id: str) -> Actor:
-    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated."""
-    actor = await core.directory.actor(slack_id)
-    async with core.store.begin() as tx:
-        await people.put(tx, actor)
+async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
+    """The person, looked up live; raises `NotAllowed` for guests, strangers, bots, the deactivated.
+
+    For what is only shown, by a look that began up to `within_s` before.
+    """
+    asked_s = core.clock.monotonic()
+    actor = await _account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
+    kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
+    if kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S:
+        async with core.store.begin() as tx:
+            await people.put(tx, actor)
+        if len(core.people_kept) >= MOST_KEPT:
+            core.people_kept.clear()
+        core.people_kept[slack_id] = (actor, asked_s)
     require_full_member(actor, core.directory.home_team)
     return actor
 
 
-async def require_member(core: Core, slack_id: str, *, action: str, subject: str = "") -> Actor:
+async def _account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
+    ask = partial(core.directory.actor, slack_id)
+    return await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
+
+
+async def account(core: Core, slack_id: str) -> Actor:
+    """The account as Slack says it now; what is sent soon on the same decision is sent by this look. Raises
+    LookupFailed."""
+    asked_s = core.clock.monotonic()
+    actor = await core.directory.actor(slack_id)
+    core.people_seen.note(_account(slack_id), asked_s, actor, core.clock)
+    return actor
+
+
+async def require_member(
+    core: Core, slack_id: str, *, action: str, subject: str = "", within_s: float = 0
+) -> Actor:
     """As `member`, and a refusal is audited; that Slack cannot say who it is, is none."""
     async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
-        return await member(core, slack_id)
+        return await member(core, slack_id, within_s=within_s)
 
 
-async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
+async def require_requester(core: Core, slack_id: str, *, action: str, within_s: float = 0) -> Actor:
     """A full member who may ask: anybody, unless `people.requesters` names some."""
-    actor = await require_member(core, slack_id, action=action)
+    actor = await require_member(core, slack_id, action=action, within_s=within_s)
     names = core.policy.people.requesters
     if names and slack_id not in await core.directory.members(names):
         async with audited_refusal(core, slack_id, action):
@@ -61,10 +94,12 @@ async def require_requester(core: Core, slack_id: str, *, action: str) -> Actor:
     return actor
 
 
-async def require_may_ask(core: Core, slack_id: str, cls: type[Operation], *, action: str) -> Actor:
+async def require_may_ask(
+    core: Core, slack_id: str, cls: type[Operation], *, action: str, within_s: float = 0
+) -> Actor:
     """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
-        return await require_requester(core, slack_id, action=action)
+        return await require_requester(core, slack_id, action=action, within_s=within_s)
     names = core.policy.people.admins or core.policy.people.approvers
     text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
@@ -119,8 +154,13 @@ async def standing(core: Core) -> Standing:
 
 
 async def roles(core: Core) -> Roles:
-    """As Slack says it now."""
-    return await _roles(core, core.directory.each)
+    """As Slack says it now: by a look that all share who decide within `DECIDED_WITHIN_S`."""
+    return await core.people_seen.lately(
+        _roles_key(core),
+        lambda: _roles(core, core.directory.each),
+        core.clock,
+        within_s=DECIDED_WITHIN_S,
+    )
 
 
 async def require_role(
@@ -169,16 +209,9 @@ class SeenToSend:
     actors: Mapping[str, Actor]
 
 
-async def seen_to_send(
-    core: Core, slack_ids: Collection[str], *, within_s: float = shared_look.GOOD_FOR_S
-) -> SeenToSend:
+async def seen_to_send(core: Core, slack_ids: Collection[str], *, within_s: float) -> SeenToSend:
     """For the check before sending: readings begun less than `within_s` ago. Raises LookupFailed."""
     ids, seen, clock = sorted(set(slack_ids)), core.people_seen, core.clock
-
-    async def of_roles() -> Roles:
-        return await seen.at(
-            _roles_key(core), lambda: _roles(core, core.directory.each), clock, within_s=within_s
-        )
 
     async def of_accounts() -> list[Actor]:
         return [
@@ -186,11 +219,8 @@ async def seen_to_send(
             for i in ids
         ]
 
-    if within_s < shared_look.GOOD_FOR_S:
-        # At the same time, or the first would be old by the time the last is read.
-        found, actors = await asyncio.gather(of_roles(), of_accounts())
-    else:
-        found, actors = await of_roles(), await of_accounts()
+    # At the same time, or the first would be old by the time the last is read.
+    found, actors = await asyncio.gather(_roles_seen(core, within_s), of_accounts())
     return SeenToSend(found, dict(zip(ids, actors, strict=True)))
 
 
@@ -200,8 +230,16 @@ def seen_to_send_since(core: Core, slack_ids: Collection[str]) -> float | None:
     return min((at for at in begun if at is not None), default=None)
 
 
+async def _roles_seen(core: Core, within_s: float) -> Roles:
+    return await core.people_seen.at(
+        _roles_key(core), lambda: _roles(core, core.directory.each), core.clock, within_s=within_s
+    )
+
+
 def _roles_key(core: Core) -> Hashable:
-    return ("roles", id(core.policy))
+    """One look for those whose delegations are in force now: the end of one takes effect at once."""
+    now = core.clock.now()
+    return ("roles", id(core.policy), tuple(d.in_force(now) for d in core.policy.delegations))
 
 
 def _account(slack_id: str) -> Hashable:
@@ -262,7 +300,7 @@ async def judged(
         try:
             return await judge(as_persons(standing, seen.values()), seen)
         except NotLookedAt as missing:
-            seen |= {one: await core.directory.actor(one) for one in missing.slack_ids}
+            seen |= {one: await account(core, one) for one in missing.slack_ids}
 
 
 def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:

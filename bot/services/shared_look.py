@@ -13,11 +13,12 @@ from typing import Any, TypeVar
 
 from bot.domain.errors import CountersignError
 from bot.domain.time import Clock
+from bot.partner.errors import PartnerError
 
 T = TypeVar("T")
 
-# Six looks a minute, of the some twenty that Slack allows.
-GOOD_FOR_S = 10.0
+# Six looks a minute where it fails, of the some twenty that Slack allows.
+FAILED_FOR_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,10 @@ class _Seen:
     at: float
     ended_at: float
     value: Any
-    error: CountersignError | None
+    error: CountersignError | PartnerError | None
+
+    def good_for_s(self, within_s: float) -> float:
+        return within_s if self.error is None else min(within_s, FAILED_FOR_S)
 
 
 class SharedLooks:
@@ -40,19 +44,42 @@ class SharedLooks:
         self._turns: defaultdict[Hashable, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def at(
-        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float = GOOD_FOR_S
+        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float
     ) -> T:
         """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised."""
         came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
             failed_meanwhile = seen is not None and seen.error is not None and seen.ended_at > came_at
-            if seen is None or not (failed_meanwhile or clock.monotonic() - seen.at < within_s):
+            if seen is None or not (
+                failed_meanwhile or clock.monotonic() - seen.at < seen.good_for_s(within_s)
+            ):
                 seen = self._seen[about] = await self._ask(ask, clock)
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
         return found
+
+    async def lately(
+        self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float
+    ) -> T:
+        """What `ask` answered to a look begun less than `within_s` before the caller came, or answers now.
+
+        So all who wait for one slow look are served by it. Raises what it raised.
+        """
+        came_at = clock.monotonic()
+        async with self._turns[about]:
+            seen = self._seen.get(about)
+            if seen is None or seen.at <= came_at - within_s:
+                seen = self._seen[about] = await self._ask(ask, clock)
+        if seen.error is not None:
+            raise seen.error
+        found: T = seen.value
+        return found
+
+    def note(self, about: Hashable, begun_at: float, value: object, clock: Clock) -> None:
+        """What somebody saw who looked for themselves, as the look that is shared from now on."""
+        self._seen[about] = _Seen(begun_at, clock.monotonic(), value, None)
 
     def begun_at(self, about: Hashable) -> float | None:
         """When the look that is shared now began, by the monotonic clock; None before the first."""
@@ -63,6 +90,6 @@ class SharedLooks:
         at = clock.monotonic()
         try:
             found = await ask()
-        except CountersignError as error:
+        except (CountersignError, PartnerError) as error:
             return _Seen(at, clock.monotonic(), None, error)
         return _Seen(at, clock.monotonic(), found, None)

@@ -14,7 +14,7 @@ from bot.services import requests
 from bot.services.cards import card_choice
 from bot.services.messages import waiting
 from bot.services.operators import programs
-from bot.services.requests import Preview, approvals, drafts, request_lookups
+from bot.services.requests import Draft, Preview, approvals, drafts, request_lookups
 from handlers.guard import Turn
 from handlers.views import Block, blocks, ids, replies
 from handlers.views.requests import approval_modals, forms
@@ -49,15 +49,15 @@ async def form(turn: Turn) -> None:
         return
     await turn.ack(response_action="update", view=forms.loading(cls.title, _READING))
     back = {"draft_id": draft.id, "channel": meta.get("channel", ""), "kind": cls.kind}
-    turn.after_in_view(turn.view["id"], cls.title, _show_preview(turn, draft.id, meta), **back)
+    turn.after_in_view(turn.view["id"], cls.title, _show_preview(turn, draft, meta), **back)
 
 
 def _program(turn: Turn, chosen: str) -> str | None:
     return chosen if chosen in turn.core.partners else None
 
 
-async def _show_preview(turn: Turn, draft_id: str, meta: ids.Meta) -> None:
-    found = await drafts.preview(turn.core, draft_id)
+async def _show_preview(turn: Turn, draft: Draft, meta: ids.Meta) -> None:
+    found = await drafts.preview(turn.core, draft)
     view = forms.preview(shown(found), channel=meta.get("channel", ""))
     await turn.client.views_update(view_id=turn.view["id"], view=view)
 

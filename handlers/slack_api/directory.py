@@ -271,7 +271,7 @@ class SlackDirectory:
     async def _asked(
         self, call: Callable[[], Awaitable[AsyncSlackResponse]], what: str
     ) -> AsyncSlackResponse:
-        """Slack's answer; over its rate the question waits a little and is asked once more."""
+        """Slack's answer; over its rate the question waits a little and is asked again, as long as patience lasts."""
         try:
             return await self._patiently(call)
         except SlackApiError as error:
@@ -286,14 +286,16 @@ class SlackDirectory:
             raise SlackAway(said, "no answer") from error
 
     async def _patiently(self, call: Callable[[], Awaitable[AsyncSlackResponse]]) -> AsyncSlackResponse:
-        try:
-            return await call()
-        except SlackApiError as error:
-            wait_s = retry_after_s(error)
-            if wait_s is None or wait_s > _MOST_PATIENCE_S:
-                raise
+        left_s = _MOST_PATIENCE_S
+        while True:
+            try:
+                return await call()
+            except SlackApiError as error:
+                wait_s = retry_after_s(error)
+                if wait_s is None or wait_s > left_s:
+                    raise
+            left_s -= wait_s
             await self._sleep(wait_s)
-            return await call()
 
 
 def _actor(user: Mapping[str, Any], keyed: Callable[[str], str] | None) -> Actor:

@@ -318,7 +318,9 @@ async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) ->
     if not read:
         return
     c = t.card.c
-    is_newer = or_(c.balance_at.is_(None), c.balance_at <= bindparam("balance_at"))
+    # One of a time that is still to come is of a clock that has stepped back since.
+    is_older = or_(c.balance_at <= bindparam("balance_at"), c.balance_at > tx.now)
+    is_newer = or_(c.balance_at.is_(None), is_older)
     changed = update(t.card).where(c.id == bindparam("card"), is_newer)
     rows = [
         {"card": card_id, "balance_usd": balance_usd, "balance_at": at} for card_id, balance_usd, at in read

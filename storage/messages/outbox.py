@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
@@ -82,10 +84,6 @@ async def put(
     A card or an alert is drawn from the database when it is sent, so one that still waits and due no
     later shows this change, too.
     """
-    if kind in _DRAWN:
-        same = {"subject": subject, "kind": kind, "channel": channel, "due_at": due_at or tx.now}
-        if (await tx.run(_WAITING, same)).first() is not None:
-            return False
     row = {
         "channel": channel,
         "user": user,
@@ -99,7 +97,44 @@ async def put(
         "last_error": "",
         "created_at": tx.now,
     }
+    if kind in _DRAWN:
+        return (await tx.run(_put_unless_waiting(tx.is_postgres), row)).first() is not None
     return await insert_new(tx, t.outbox, row)
+
+
+@cache
+def _put_unless_waiting(is_postgres: bool) -> Any:
+    """Insert a row unless one that waits about the same, due no later, covers it."""
+    names = (
+        "channel",
+        "user",
+        "kind",
+        "subject",
+        "body",
+        "dedupe",
+        "state",
+        "due_at",
+        "attempts",
+        "last_error",
+    )
+    given = {name: bindparam(name, type_=_O[name].type) for name in (*names, "created_at")}
+    other = t.outbox.alias("other")
+    # Locked: a sender that takes the row meanwhile might draw what was before this change.
+    waiting = (
+        select(other.c.id)
+        .where(
+            other.c.subject == given["subject"],
+            other.c.kind == given["kind"],
+            other.c.channel == given["channel"],
+            other.c.state == "owed",
+            other.c.due_at <= given["due_at"],
+        )
+        .limit(1)
+        .with_for_update()
+    )
+    row = select(*given.values()).where(not_(waiting.exists()))
+    statement: Any = (postgresql if is_postgres else sqlite).insert(t.outbox)
+    return statement.from_select(list(given), row).on_conflict_do_nothing().returning(_O.id)
 
 
 async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:
@@ -304,17 +339,4 @@ _PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
 )
 _PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
     _M.subject.in_(bindparam("subjects", expanding=True)), _M.kind == bindparam("kind")
-)
-# Locked: a sender that takes the row meanwhile might draw what was before this change.
-_WAITING = (
-    select(_O.id)
-    .where(
-        _O.subject == bindparam("subject"),
-        _O.kind == bindparam("kind"),
-        _O.channel == bindparam("channel"),
-        _O.state == "owed",
-        _O.due_at <= bindparam("due_at"),
-    )
-    .limit(1)
-    .with_for_update()
 )

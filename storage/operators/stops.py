@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, select
+from sqlalchemy import BindParameter, RowMapping, bindparam, select
 
 from bot.partner.endpoints import Endpoint
 from storage import tables as t
-from storage.protection import PAUSE, PROGRAM, signed_rows
+from storage.protection import PAUSE, PROGRAM, RowRead, signed_rows
 from storage.transaction import Tx
 
 # What is asked before anything is sent is built once.
 _PROGRAM: BindParameter[str] = bindparam("program")
 _P = t.program.c
-_KEY = select(_P.paused_at, _P.partner_id, _P.drafts_since, _P.drafts_until).where(_P.name == _PROGRAM)
-_KEY_LOCKED = _KEY.with_for_update(read=True)
 _S = t.row_signature.c
-# The pause with both signatures: that of the program, and that of the pause or of its absence.
+_HOLD = select(_P.name).where(_P.name == _PROGRAM).with_for_update(read=True)
+_OF_PROGRAM = ("paused_at", "partner_id", "drafts_since", "drafts_until")
+_OF_PAUSE = tuple(column.name for column in t.pause.c)
+COLUMNS = (
+    *(_P[name].label(f"program_{name}") for name in ("name", *_OF_PROGRAM)),
+    *(t.pause.c[name].label(f"pause_{name}") for name in _OF_PAUSE),
+    *(_S[name].label(f"signed_{name}") for name in ("table_name", "version", "mac")),
+    t.held_endpoint.c.endpoint.label("held"),
+)
+"""What `stopped` is made of: a program with its pause, both their signatures, and the endpoints it may not call."""
+
+
+def joined(with_program: Any) -> Any:
+    """The same with all that `COLUMNS` are read from, joined to a table that has the program joined."""
+    signed = (_S.row_key == _P.name) & _S.table_name.in_([PROGRAM.name, PAUSE.name])
+    return (
+        with_program.outerjoin(t.row_signature, signed)
+        .outerjoin(t.pause, t.pause.c.program == _P.name)
+        .outerjoin(t.held_endpoint, t.held_endpoint.c.program == _P.name)
+    )
+
+
+_OF = select(*COLUMNS).select_from(joined(t.program)).where(_P.name == _PROGRAM)
+# Where the program itself is missing.
 _SIGNED = (
     select(_S.table_name, _S.version, _S.mac, *t.pause.c)
     .outerjoin(t.pause, t.pause.c.program == _S.row_key)
@@ -64,20 +86,67 @@ class Stopped:
 
 async def of(tx: Tx, program: str) -> Stopped:
     """All of it at once. Where the caller writes, no pause begins before its transaction ends."""
+    if tx.writes:
+        await hold(tx, program)
+    rows = (await tx.run(_OF, {"program": program})).mappings().all()
+    return stopped(tx, program, rows) if rows else await _of_missing(tx, program)
+
+
+async def hold(tx: Tx, program: str) -> None:
+    """No pause of it begins before this transaction ends, see `pauses.put`. SQLite's write lock does so already.
+
+    What stands in the way is read after it, in a statement of its own: one that waited for the lock sees what was
+    before it.
+    """
+    if tx.is_postgres:
+        await tx.run(_HOLD, {"program": program})
+
+
+def stopped(tx: Tx, program: str, rows: Sequence[RowMapping]) -> Stopped:
+    """From what a statement with `COLUMNS` found of a program, the same row several times or with other endpoints."""
+    first = rows[0]
+    pause = None
+    if first["pause_program"] is not None:
+        pause = {name: first[f"pause_{name}"] for name in _OF_PAUSE}
+    signatures = {
+        row["signed_table_name"]: (row["signed_version"], row["signed_mac"])
+        for row in rows
+        if row["signed_table_name"] is not None
+    }
+    held = frozenset(row["held"] for row in rows if row["held"] is not None)
+    return _judged(
+        tx, program, {name: first[f"program_{name}"] for name in _OF_PROGRAM}, pause, signatures, held
+    )
+
+
+async def _of_missing(tx: Tx, program: str) -> Stopped:
     of_it = {"program": program}
-    # First of all: a pause that begins waits here, see `pauses.put`.
-    row = (await tx.run(_KEY_LOCKED if tx.writes else _KEY, of_it)).mappings().one_or_none()
-    seen = {signed: tx.versions.get((signed.name, program), 0) for signed in (PROGRAM, PAUSE)}
-    signatures = {found["table_name"]: found for found in (await tx.run(_SIGNED, of_it)).mappings()}
+    found = (await tx.run(_SIGNED, of_it)).mappings().all()
     held = frozenset((await tx.run(_HELD, of_it)).scalars())
-    if row is None and not signatures:
+    if not found:
         paused = (await tx.run(_PAUSED, of_it)).one_or_none()
         return Stopped(by_key=False, by_people=paused is not None, endpoints=held)
-    of_pause = signatures.get(PAUSE.name)
-    pause = None if of_pause is None or of_pause["program"] is None else of_pause
+    pause = next(
+        (row for row in found if row["table_name"] == PAUSE.name and row["program"] is not None), None
+    )
+    signatures = {row["table_name"]: (row["version"], row["mac"]) for row in found}
+    return _judged(tx, program, None, pause, signatures, held)
+
+
+def _judged(
+    tx: Tx,
+    program: str,
+    row: RowRead | None,
+    pause: RowRead | None,
+    signatures: Mapping[str, tuple[int, str]],
+    held: frozenset[str],
+) -> Stopped:
+    """With `signatures`, a version and a MAC by table, of the program and of its pause or the absence of one."""
     is_as_left = all(
-        (made := signatures.get(signed.name)) is not None
-        and signed_rows.holds(tx, signed, program, is_now, made["version"], made["mac"], seen[signed])
+        signed.name in signatures
+        and signed_rows.holds(
+            tx, signed, program, is_now, *signatures[signed.name], tx.versions.get((signed.name, program), 0)
+        )
         for signed, is_now in ((PROGRAM, row), (PAUSE, pause))
     )
     return Stopped(

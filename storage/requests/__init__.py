@@ -3,6 +3,7 @@
 Every change is guarded by the version or the fence that the caller saw.
 """
 
+from storage.requests.before_sending import Kept
 from storage.requests.card_details_links import Reveal
 from storage.requests.confirmations import Consent
 from storage.requests.drafts import Draft
@@ -10,8 +11,10 @@ from storage.requests.drafts import Draft
 __all__ = [
     "Consent",
     "Draft",
+    "Kept",
     "Reveal",
     "attempts",
+    "before_sending",
     "card_details_links",
     "confirmations",
     "decisions",

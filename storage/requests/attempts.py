@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
 from storage.transaction import Tx
 
+_OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
+_START = insert(t.attempt)
 
-async def start(tx: Tx, request: Request, purpose: str) -> Attempt:
-    """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look."""
-    made = select(func.coalesce(func.max(t.attempt.c.number), 0)).where(t.attempt.c.request_id == request.id)
-    number = (await tx.run(made)).scalar_one() + 1
+
+async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
+    """Record that the holder of the request's lease is about to call. `purpose`: send, replay or look.
+
+    `after`: those made before, where the caller has read them in this transaction.
+    """
+    made = await of(tx, request.id) if after is None else after
+    number = max((attempt.number for attempt in made), default=0) + 1
     attempt = Attempt(
         id=f"{request.id}.{number}",
         request_id=request.id,
@@ -24,7 +31,7 @@ async def start(tx: Tx, request: Request, purpose: str) -> Attempt:
         purpose=purpose,
         sent_at=tx.now,
     )
-    await tx.run(insert(t.attempt).values(asdict(attempt)))
+    await tx.run(_START, asdict(attempt))
     return attempt
 
 
@@ -53,5 +60,4 @@ async def answer(
 
 async def of(tx: Tx, request_id: str) -> list[Attempt]:
     """The attempts for a request, in order."""
-    asked = select(t.attempt).where(t.attempt.c.request_id == request_id).order_by(t.attempt.c.number)
-    return [Attempt(**row._mapping) for row in (await tx.run(asked)).all()]
+    return [Attempt(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]

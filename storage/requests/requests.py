@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -41,11 +40,22 @@ from bot.domain.errors import Stale
 from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd
 from bot.domain.money import exact_sum
 from bot.domain.people import Limits
-from bot.domain.requests import COMMITTED, OPEN, UNSENT, Event, PendingHold, Request, State, advance, moves_of
+from bot.domain.requests import (
+    COMMITTED,
+    OPEN,
+    TERMINAL,
+    UNSENT,
+    Event,
+    PendingHold,
+    Request,
+    State,
+    advance,
+    moves_of,
+)
 from storage import tables as t
 from storage.columns import UtcDateTime
-from storage.errors import Purged
 from storage.requests import request_search
+from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
 from storage.transaction import DATABASE_CLOCK, Tx
@@ -78,17 +88,6 @@ _REMINDING = (
 )
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Frozen:
-    """What was sealed with a request: the private values as typed, and the body to send byte for byte."""
-
-    private: dict[str, str]
-    body: bytes
-
-    def __repr__(self) -> str:
-        return "<frozen request>"
-
-
 async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: bytes) -> None:
     """Write a new request, its private values and its body sealed."""
     sealed = {
@@ -108,10 +107,7 @@ async def frozen(tx: Tx, request_id: str) -> Frozen:
     """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""
     asked = select(t.request.c.sealed_private, t.request.c.sealed_body).where(t.request.c.id == request_id)
     row = (await tx.run(asked)).one()
-    if row.sealed_private is None or row.sealed_body is None:
-        raise Purged(f"The details of {request_id} were deleted when its outcome was settled.")
-    private = json.loads(tx.vault.open(row.sealed_private, REQUEST_PRIVATE.ref(request_id)))
-    return Frozen(private, tx.vault.open(row.sealed_body, REQUEST_BODY.ref(request_id)))
+    return opened(tx, request_id, row.sealed_private, row.sealed_body)
 
 
 async def bodies_of_rows(tx: Tx, parent_id: str) -> dict[str, bytes]:
@@ -245,12 +241,15 @@ async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: flo
 async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) -> Request | None:
     """End a claim: `event` (None = the state stays) and `changes`, and the lease is given back.
 
-    None means FENCED: another executor took the request over, nothing was written, and nothing may be.
+    None means FENCED: another executor took the request over, nothing was written, and nothing may be. With the end
+    of a request its sealed details go, as `purge` drops them.
     """
     _refuse(set(changes))
     row = t.request.c
     state = request.state if event is None else advance(request.state, event)
     values = {"lease_owner": None, "lease_until": None, **changes, "state": state}
+    if state in TERMINAL:
+        values |= _purged(tx)
     mine = (
         row.id == request.id,
         row.fence == request.fence,
@@ -409,7 +408,11 @@ async def reminding(tx: Tx) -> list[Request]:
 async def purge(tx: Tx, request_id: str) -> None:
     """Drop the sealed details; `Store.checkpoint` then takes their bytes out of SQLite's log as well."""
     changed = update(t.request).where(t.request.c.id == request_id, t.request.c.purged_at.is_(None))
-    await tx.run(changed.values(sealed_private=None, sealed_body=None, purged_at=tx.now))
+    await tx.run(changed.values(_purged(tx)))
+
+
+def _purged(tx: Tx) -> dict[str, Any]:
+    return {"sealed_private": None, "sealed_body": None, "purged_at": tx.now}
 
 
 async def purge_due(tx: Tx, *, unresolved_after: timedelta, still_sent: Collection[str] = ()) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 
 from bot.domain.money import format_usd
 from bot.domain.requests import State
 from bot.services import execution
+from bot.services.events import Poller
 from tests.handlers.slack_driver import ALICE, BOB, Json, SlackDriver
 
 
@@ -24,8 +26,9 @@ async def succeeded(driver: SlackDriver, command: str, **values: str) -> str:
     await driver.press(BOB, await driver.card(request.id), "request:approve")
     await driver.submit(BOB)
     await execution.execute(driver.core, request.id)
-    await driver.settle()
     assert (await driver.world.request(request.id)).state is State.SUCCEEDED
+    await Poller(driver.core, account_every=timedelta(minutes=1)).moved()  # within seconds
+    await driver.settle()
     return str(await driver.card(request.id))
 
 

@@ -14,7 +14,6 @@ from bot.partner.ratelimit import Lane
 from bot.services.requests import approvals, drafts, local_facts, request_lookups
 from handlers.views.requests import approval_modals
 from storage.requests import Draft
-from storage.requests import drafts as draft_rows
 from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import execute, status
 from tests.support.kinds import EACH, asked, kind_class
@@ -83,15 +82,14 @@ async def test_a_preview_shows_the_last_reading_or_says_that_there_is_none_and_t
             facts={},
             created_at=tx.now,
         )
-        await draft_rows.put(tx, draft)
     world.limiter.block(3600)
 
     async with asyncio.timeout(HANGS_S):
         if kind_class(kind).handling.must_recheck:
             with pytest.raises(CountersignError, match="Nothing was recorded"):
-                await drafts.preview(world.core, "D1")
+                await drafts.preview(world.core, draft)
         else:
-            found = await drafts.preview(world.core, "D1")
+            found = await drafts.preview(world.core, draft)
             assert any("cannot be read right now" in concern.text for concern in found.concerns)
 
 

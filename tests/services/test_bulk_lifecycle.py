@@ -14,7 +14,7 @@ from bot.domain.people import KindPolicy, Limits
 from bot.domain.people.policy import Tier
 from bot.domain.requests import State
 from bot.services import execution, message_kinds, requests
-from bot.services.execution import maintenance
+from bot.services.execution import maintenance, presend_checks
 from bot.services.requests import approvals, batch_submission
 from storage.requests import decisions
 from storage.requests import requests as request_rows
@@ -318,7 +318,7 @@ async def test_a_row_stops_when_one_who_approved_its_batch_is_no_longer_an_appro
     await world.approve(batch)
     await world.run_due()
     world.people.groups["@card-approvers"].discard(BOB)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     done = await run_to_the_end(world, batch)
 
     assert await states_of(world, batch) == {State.SUCCEEDED: 1, State.CANCELLED: 1}

@@ -29,6 +29,7 @@ from bot.domain.people import Actor, KindPolicy, Limits
 from bot.domain.requests import Request, State
 from bot.services import execution, outbox_messages, people, requests
 from bot.services.core import Core
+from bot.services.execution import presend_checks
 from bot.services.requests import approvals, drafts, request_lookups
 from storage import audit
 from storage.messages import outbox as outbox_rows
@@ -103,6 +104,7 @@ async def test_who_is_not_in_the_group_at_the_click_does_not_decide(world: World
 
     assert (await world.request(request.id)).state is State.PENDING
     world.people.groups["@card-approvers"].add(BOB)
+    await world.advance(people.DECIDED_WITHIN_S)
     assert (await world.approve(request, by=BOB))[0].state is State.APPROVED
 
 
@@ -121,6 +123,7 @@ async def test_when_slack_cannot_say_who_somebody_is_nothing_is_decided_and_noth
 
     world.people.broken = False
     approved, _ = await world.approve(request)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     world.people.broken = True
     assert (await execute(world, approved)).state is State.APPROVED
     assert keys_sent(world) == []
@@ -204,6 +207,7 @@ async def test_an_approver_who_is_gone_before_the_send_stops_it(world: World, fl
         world.people.change(BOB, **flags)
     else:
         world.people.groups["@card-approvers"].discard(BOB)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     ended = await execute(world, request)
 
@@ -454,18 +458,21 @@ async def test_a_draft_becomes_a_request_once_and_only_for_its_owner(world: Worl
     await people.require_member(world.core, BOB, action="test")
     texts = {"card": world.cards[0]["id"], "amount_usd": "50"}
     draft = await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
+    await drafts.preview(world.core, draft)
     with pytest.raises(Stale):
         await requests.submit(world.core, draft.id, BOB)
 
     draft = await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
+    await drafts.preview(world.core, draft)
     done = await asyncio.gather(
         *(requests.submit(world.core, draft.id, ALICE) for _ in range(5)), return_exceptions=True
     )
     assert sum(isinstance(d, Request) for d in done) == 1
     assert all(isinstance(d, Request | CountersignError) for d in done)
 
-    await world.advance(timedelta(minutes=11).total_seconds())
     late = await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
+    await drafts.preview(world.core, late)
+    await world.advance(timedelta(minutes=11).total_seconds())
     with pytest.raises(LookupFailed, match="nothing was recorded"):
         await requests.submit(world.core, late.id, ALICE)
 

@@ -15,6 +15,7 @@ from bot.domain.errors import AlreadyDecided, NotAllowed
 from bot.domain.people import Actor, Delegation, KindPolicy
 from bot.domain.people.policy import Tier
 from bot.domain.requests import State
+from bot.services.execution import presend_checks
 from bot.services.requests import approvals
 from tests.services.outcome_steps import execute, keys_sent
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
@@ -107,6 +108,7 @@ async def test_two_approvals_that_became_one_persons_are_not_enough_to_send(away
     assert approved.state is State.APPROVED
 
     away.people.groups["@card-approvers"].discard(DORA)
+    await away.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     assert policy.delegations[0].in_force(away.clock.now())
     done = await execute(away, approved)
 

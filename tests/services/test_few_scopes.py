@@ -262,7 +262,7 @@ async def test_a_hold_is_not_over_because_another_program_has_many_requests_of_t
             reason="New colleague",
             program="other",
         )
-        await drafts.preview(world.core, draft.id)
+        await drafts.preview(world.core, draft)
         other = await requests.submit(world.core, draft.id, ALICE)
         await world.approve(other)
 

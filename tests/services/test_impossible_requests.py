@@ -13,6 +13,7 @@ from bot.domain.requests import State, Unreadable
 from bot.services import people, requests
 from bot.services.money import float_lookups
 from bot.services.requests import approvals, batch_reading, batch_submission, drafts, request_lookups
+from storage.requests import Draft
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
 
@@ -24,11 +25,10 @@ def limit(world: World, limits: Limits, *, approvals_needed: int = 1) -> None:
     world.rebuild(policy=replace(a_policy(), kinds=kinds, limits=limits))
 
 
-async def begun(world: World, amount: str) -> str:
+async def begun(world: World, amount: str) -> Draft:
     await people.require_member(world.core, ALICE, action="test")
     texts = {"card": world.cards[0]["id"], "amount_usd": amount}
-    draft = await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
-    return draft.id
+    return await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
 
 
 NEVER = r"Your limit in 24 hours is 100\.00 USD: 100\.01 USD in one request can never be approved"
@@ -57,22 +57,22 @@ async def test_a_row_and_a_list_above_a_limit_are_stopped_when_the_list_is_read(
 async def test_a_form_filled_before_the_limit_was_lowered_is_neither_previewed_nor_submitted(
     world: World,
 ) -> None:
-    draft_id = await begun(world, "100.01")
-    await drafts.preview(world.core, draft_id)
+    draft = await begun(world, "100.01")
+    await drafts.preview(world.core, draft)
     read = await batch_reading.begin(world.core, owner=ALICE, text=a_list(world, "60", "60"))
     await batch_submission.preview(world.core, read.draft_id, ALICE)
     limit(world, TIGHT)
 
     for refused in (
-        drafts.preview(world.core, draft_id),
-        requests.submit(world.core, draft_id, ALICE),
+        drafts.preview(world.core, draft),
+        requests.submit(world.core, draft.id, ALICE),
         batch_submission.preview(world.core, read.draft_id, ALICE),
         batch_submission.submit(world.core, read.draft_id, ALICE, reason="because"),
     ):
         with pytest.raises(OverLimit, match="can never be approved"):
             await refused
     limit(world, Limits())
-    assert (await requests.submit(world.core, draft_id, ALICE)).state is State.PENDING, "nothing was lost"
+    assert (await requests.submit(world.core, draft.id, ALICE)).state is State.PENDING, "nothing was lost"
 
 
 async def test_an_old_request_above_a_limit_spoils_nobodys_figures_and_takes_no_approval(

@@ -132,14 +132,18 @@ async def test_the_last_look_sends_nothing_on_the_approval_of_somebody_slack_was
     world: World,
 ) -> None:
     request = await world.top_up("50")
-    look = await presend_checks.may_go(world.core, request, world.core.partners["main"])
+    async with world.store.begin() as tx:
+        kept = await presend_checks.kept_of(tx, world.core, request)
+        assert kept is not None
+        recorded = await presend_checks.by_our_records(tx, world.core, kept)
+    look = await presend_checks.may_go(world.core, request, world.core.partners["main"], recorded)
     assert isinstance(look, presend_checks.Cleared)
     words = [replace(word, actor=CAROL) for word in look.approved.words]
     of_carol = replace(look, approved=replace(look.approved, words=words))
 
     async with world.store.begin() as tx:
-        as_asked = await presend_checks.last_look(tx, world.core, request, look)
-        of_another = await presend_checks.last_look(tx, world.core, request, of_carol)
+        as_asked = await presend_checks.last_look(tx, world.core, kept, look)
+        of_another = await presend_checks.last_look(tx, world.core, kept, of_carol)
 
     assert as_asked == look
     assert isinstance(of_another, presend_checks.Later)
@@ -184,9 +188,9 @@ class SlowSlack:
 
 async def test_people_are_looked_at_again_where_slack_took_long_to_answer(world: World) -> None:
     request = await world.top_up("50")
-    slack = SlowSlack(world, [1, 9, 0])
-    await world.advance(10)
-    at(world, "execution.before_claim", lambda: world.clock.advance(5))
+    slack = SlowSlack(world, [1, 16, 0])
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+    at(world, "execution.before_claim", lambda: world.clock.advance(12))
 
     after = await execute(world, request)
 
@@ -198,7 +202,8 @@ async def test_nothing_is_sent_on_an_old_look_however_long_slack_is_slow_and_it_
     world: World,
 ) -> None:
     request = await world.top_up("50")
-    slack = SlowSlack(world, [9])
+    slack = SlowSlack(world, [16])
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     after = await execute(world, request)
 
@@ -312,6 +317,7 @@ async def test_while_slack_cannot_say_who_people_are_what_is_urgent_goes_out_and
 ) -> None:
     request = await asked(world, kind)
     await world.approve(request)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)  # what the click saw is too old
     world.people.broken = True
 
     after = await execute(world, request)
@@ -369,6 +375,7 @@ async def test_freeze_now_beats_an_unfreeze_that_was_held_when_it_was_pressed(wo
     await world.tell(f"cards/{card}", {"status": "FROZEN"})
     unfreeze = await world.ask("card_unfreeze", {"card": card})
     await world.approve(unfreeze)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     world.people.broken = True
     assert (await execute(world, unfreeze)).state is State.APPROVED, "Slack could not be asked"
     world.people.broken = False

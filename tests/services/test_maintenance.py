@@ -11,7 +11,7 @@ import pytest
 from bot.domain.requests import State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import ledger_rules
-from bot.services.execution import maintenance
+from bot.services.execution import maintenance, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import lifecycle
 from storage.errors import Purged
@@ -26,15 +26,16 @@ FREEZE, ORDER, TOPUP = "POST /cards/{cardId}/freeze", "POST /cards", "POST /card
 
 async def test_a_freeze_given_up_and_set_later_by_somebody_else_is_no_late_landing(world: World) -> None:
     card = {"card": world.cards[0]["id"]}
-    await Fault("drop_before_commit", {"times": 2}).set(world, FREEZE)
+    await Fault("drop_before_commit", {"times": 1}).set(world, FREEZE)
     lost = await world.ask("card_freeze", card)
     await world.approve(lost)
     await execute(world, lost)
     world.people.change(BOB, deleted=True)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     ended = await jump_to_the_end(world, lost, within=timedelta(hours=1))
     assert (ended.state, ended.outcome_unknown) == (State.FAILED, True)
     world.people.change(BOB, deleted=False)
-    await world.advance(10)  # seen by then
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     again = await world.ask("card_freeze", card)
     await world.approve(again)
     assert (await execute(world, again)).state is State.SUCCEEDED

@@ -136,7 +136,7 @@ async def test_it_can_be_asked_for_while_reads_fail_and_is_tried_all_the_same(wo
         world.core, owner=ALICE, kind="card_freeze", texts={"card": card}, reason="Lost phone", run_now=True
     )
 
-    shown = await drafts.preview(world.core, draft.id)
+    shown = await drafts.preview(world.core, draft)
 
     assert ("Card status", "ACTIVE → FROZEN") in shown.lines
     said = " ".join(concern.text for concern in shown.concerns)
@@ -162,7 +162,7 @@ async def test_a_reading_that_hangs_does_not_hold_a_freeze_up(world: World) -> N
     )
     began = world.core.clock.monotonic()
 
-    shown = await drafts.preview(world.core, draft.id)
+    shown = await drafts.preview(world.core, draft)
 
     assert ("Card status", "ACTIVE → FROZEN") in shown.lines
     assert world.core.clock.monotonic() - began < 5

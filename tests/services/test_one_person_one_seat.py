@@ -15,6 +15,7 @@ from bot.domain.people import Actor, KindPolicy
 from bot.domain.people.policy import Tier
 from bot.domain.requests import Request, State
 from bot.services import people
+from bot.services.execution import presend_checks
 from bot.services.operators import pausing
 from bot.services.requests import approvals
 from tests.services.outcome_steps import execute, processor
@@ -126,6 +127,7 @@ async def test_what_two_accounts_of_one_person_approved_is_not_sent(world: World
     assert approved.state is State.APPROVED
 
     _give_mailboxes(world)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     done = await execute(world, approved)
 
     assert done.state is State.CANCELLED
@@ -137,6 +139,7 @@ async def test_what_the_requester_approved_from_a_second_account_is_not_sent(wor
     approved, _ = await world.approve(await world.top_up("50", approved=False), by=ALICE_TWO)
 
     _give_mailboxes(world)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     done = await execute(world, approved)
 
     assert done.state is State.CANCELLED
@@ -217,6 +220,7 @@ async def test_nothing_is_sent_for_who_is_no_full_member_any_more(
     approved = await world.top_up("50")
 
     world.people.change(who, **change)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     done = await execute(world, approved)
 
     assert done.state is State.CANCELLED

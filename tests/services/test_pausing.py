@@ -11,7 +11,7 @@ from sqlalchemy import text
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, OwnRequest, Stale
 from bot.domain.people import Delegation
 from bot.domain.requests import State
-from bot.services import requests
+from bot.services import people, requests
 from bot.services.operators import confirmation_answers, confirmations, pausing, programs
 from bot.services.requests import approvals
 from storage.messages import alerts, outbox
@@ -215,6 +215,7 @@ async def test_an_asking_counts_for_nothing_once_its_asker_left_or_its_time_is_o
     await pausing.resume(world.core, BOB, ["main"])
     first = await asked(world)
     world.people.groups["@card-approvers"].discard(BOB)
+    await world.advance(people.DECIDED_WITHIN_S)
     with pytest.raises(NotAllowed, match="may not do so any more"):
         await confirmation_answers.give(world.core, first.id, CAROL)
 

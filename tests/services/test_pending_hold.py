@@ -41,7 +41,7 @@ async def drafted(world: World, *, card: int, amount: str) -> drafts.Preview:
     texts = {"card": world.cards[card]["id"], "amount_usd": amount}
     await people.require_member(world.core, ALICE, action="test")
     draft = await drafts.begin(world.core, owner=ALICE, kind="card_topup", texts=texts, reason="because")
-    return await drafts.preview(world.core, draft.id)
+    return await drafts.preview(world.core, draft)
 
 
 async def waiting(world: World, *, card: int, amount: str) -> Request:

@@ -57,6 +57,8 @@ async def test_the_list_shows_what_our_own_top_up_left_and_not_what_the_service_
     before = await balance(world)
     await world.top_up("7")
     await world.run_due()
+    await world.advance(3)
+    await poller.moved()
 
     assert await balance(world) == before + 7
 
@@ -73,9 +75,10 @@ async def test_a_reading_that_failed_after_the_outcome_is_made_up_for_within_fiv
     await world.advance(301)
     before = await balance(world)
     await world.top_up("7")
-    # The preview's own readings are over: what fails now is the reading after the outcome.
-    await world.fault("status", "GET /cards/{cardId}", status=503, nth=2)
+    # With all the repeats of the client.
+    await world.fault("status", "POST /cards/balances", status=503, times=4)
     await world.run_due()
+    await poller.moved()
 
     await world.advance(5)
     await poller.moved()
@@ -222,7 +225,7 @@ async def test_a_reading_that_began_before_our_own_top_up_is_not_what_its_messag
     go_on.set()
     await older
     async with world.store.read() as tx:
-        assert card_id in await card_sync.queued_readings(tx, "main")
+        assert card_id in await card_sync.queued_balances(tx, "main")
     assert card_sync.CARD_AFTER not in ((await world.request(request.id)).outcome or {})
 
     await world.advance(1)

@@ -31,14 +31,14 @@ class Asked:
 async def test_who_waited_for_a_look_that_failed_is_given_that_failure() -> None:
     clock = FrozenClock()
     looks, slack = SharedLooks(), Asked(clock, fails=True)
-    waiting = [asyncio.create_task(looks.at("roles", slack, clock)) for _ in range(8)]
+    waiting = [asyncio.create_task(looks.at("roles", slack, clock, within_s=10)) for _ in range(8)]
 
     found = await asyncio.gather(*waiting, return_exceptions=True)
 
     assert all(isinstance(error, LookupFailed) for error in found)
     assert slack.times == 1
     with pytest.raises(LookupFailed):
-        await looks.at("roles", slack, clock)
+        await looks.at("roles", slack, clock, within_s=10)
     assert slack.times == 2, "who asks after it failed asks again"
 
 
@@ -47,7 +47,19 @@ async def test_what_was_seen_too_long_ago_by_its_end_is_seen_again_by_who_waited
     clock = FrozenClock()
     looks, slack = SharedLooks(), Asked(clock, fails=False)
 
-    found = await asyncio.gather(*(looks.at("roles", slack, clock) for _ in range(3)))
+    found = await asyncio.gather(*(looks.at("roles", slack, clock, within_s=10) for _ in range(3)))
 
     assert found == ["seen"] * 3
     assert slack.times == 3
+
+
+async def test_who_waited_for_one_slow_look_at_the_account_is_served_by_it() -> None:
+    clock = FrozenClock()
+    looks, api = SharedLooks(), Asked(clock, fails=False)
+
+    found = await asyncio.gather(*(looks.lately("account", api, clock, within_s=1) for _ in range(8)))
+
+    assert found == ["seen"] * 8
+    assert api.times == 1
+    await looks.lately("account", api, clock, within_s=1)
+    assert api.times == 2, "it began long ago by now"

@@ -12,7 +12,7 @@ import pytest
 from bot.domain.requests import State
 from bot.outcomes import timing
 from bot.services import requests
-from bot.services.execution import maintenance
+from bot.services.execution import maintenance, presend_checks
 from bot.services.operators import programs
 from tests.services.outcome_steps import (
     TOPUP,
@@ -407,7 +407,7 @@ async def test_given_up_only_when_nothing_of_ours_can_arrive_any_more_and_watche
     sent_at = world.clock.now()
     await execute(world, request)
     world.people.change(BOB, deleted=True)  # the approval does not hold any more: look only
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     current = await jump(world, request)
     while current.state is State.EXECUTING:
@@ -431,7 +431,7 @@ async def test_a_landing_later_than_48_hours_after_it_was_given_up_is_not_looked
     request = await world.top_up("50")
     await execute(world, request)
     world.people.change(BOB, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     await jump_to_the_end(world, request, within=timedelta(hours=1))
     reads = len(await world.sent("GET /ledger"))
 

@@ -135,7 +135,7 @@ async def test_before_it_is_submitted_or_approved_it_is_said_that_it_is_not_sent
         reason="Lost phone",
         run_now=now,
     )
-    found = await drafts.preview(world.core, draft.id)
+    found = await drafts.preview(world.core, draft)
     preview = view_text(forms.preview(submissions.shown(found)))
     request = await requests.submit(world.core, draft.id, ALICE)
     paused = await programs.paused_now(world.core, "main")
@@ -196,7 +196,7 @@ async def test_its_alert_offers_try_now_exactly_while_pressing_it_is_not_refused
     assert ids.ALERT_TRY_NOW in await alert_message(world)
 
     await stop(world)
-    await execute(world, freeze)
+    await jump(world, freeze)
     answer = await alert_message(world)
     assert ids.ALERT_TRY_NOW not in answer
     assert "Try now" not in answer

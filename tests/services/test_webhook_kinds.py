@@ -7,6 +7,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.requests import Request, State
 from bot.operations import readers
 from bot.services.alerts import remedies
+from bot.services.execution import presend_checks
 from storage.events import webhook_secrets
 from storage.messages import alerts as alert_rows
 from tests.services.outcome_steps import alert_kinds, execute, jump, open_alerts
@@ -36,6 +37,7 @@ async def test_only_an_admin_may_ask_and_only_somebody_else_may_approve(world: W
 
     await world.approve(request)
     world.people.groups["@card-admins"].clear()
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     assert (await execute(world, request)).state is State.CANCELLED
     assert await world.sent("PUT /webhook") == []

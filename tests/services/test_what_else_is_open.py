@@ -14,7 +14,7 @@ async def concerns_of(world: World, kind: str, texts: dict[str, str], *, program
     draft = await drafts.begin(
         world.core, owner=owner, kind=kind, texts=texts, reason="because", program=program
     )
-    return " ".join(concern.text for concern in (await drafts.preview(world.core, draft.id)).concerns)
+    return " ".join(concern.text for concern in (await drafts.preview(world.core, draft)).concerns)
 
 
 async def test_many_newer_requests_do_not_hide_one_whose_outcome_is_not_known(world: World) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from bot.domain.requests import Request, State
 from bot.partner import errors
-from bot.services.execution import maintenance
+from bot.services.execution import maintenance, presend_checks
 from bot.services.requests import approvals
 from storage import tables as t
 from tests.services.outcome_steps import (
@@ -55,10 +55,10 @@ async def never_arrives(world: World, operation: str, request: Request) -> Reque
     await execute(world, request)
     await no_faults(world)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     end = await jump_to_the_end(world, request, within=HOUR)
     world.people.change(CAROL, deleted=False)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     return end
 
 
@@ -106,7 +106,7 @@ async def test_of_two_orders_alike_a_card_is_of_the_one_whose_key_the_ledger_nam
 
     missing = await never_arrives(world, ORDER, lost)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     found = await jump_to_the_end(world, completed, within=timedelta(minutes=5))
 
     assert await cards_of_nora(world) == 1
@@ -125,7 +125,7 @@ async def test_an_order_whose_card_the_ledger_names_is_done_however_references_a
     request = await an_order(world)
     await execute(world, request)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     found = await jump(world, request)
 
@@ -159,10 +159,10 @@ async def given_up(world: World) -> Request:
     await Fault("drop_before_commit").set(world, TOPUP)
     await execute(world, request)
     world.people.change(BOB, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     end = await jump_to_the_end(world, request, within=HOUR)
     world.people.change(BOB, deleted=False)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
     assert end.state is State.FAILED
     return end
 
@@ -246,7 +246,7 @@ async def test_a_close_that_died_half_way_says_where_the_money_is_and_is_not_cal
     request = await a_close(world)
     await execute(world, request)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     found = await jump_to_the_end(world, request, within=HOUR)
 
@@ -277,7 +277,7 @@ async def test_a_close_that_emptied_the_card_without_a_row_in_the_ledger_is_for_
     await execute(world, request)
     world.simulator.world.store.run("UPDATE cards SET balance_usd = '0' WHERE id = ?", request.subject)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     found = await jump_to_the_end(world, request, within=HOUR)
 
@@ -350,7 +350,7 @@ async def test_a_network_correction_that_arrived_is_found(world: World) -> None:
     corrected = await approved(world, "funding_submit", tx_hash=HASH, network="BNB")
     await execute(world, corrected)
     world.people.change(CAROL, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     assert (await jump(world, corrected)).state is State.SUCCEEDED
 
@@ -373,7 +373,7 @@ async def test_a_502_after_which_the_approval_lapsed_is_looked_for_before_its_ke
     request = await world.top_up("50")
     await execute(world, request)
     world.people.change(BOB, deleted=True)
-    await world.advance(10)  # for how long a look at the people is shared
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
 
     await world.advance(20 * 60)
     looked = await execute(world, request)

@@ -152,7 +152,7 @@ class World:
         """Fill the form, read the preview, submit: as the modals do."""
         await people.require_member(self.core, by, action="test")
         draft = await drafts.begin(self.core, owner=by, kind=kind, texts=texts, reason=reason, run_now=now)
-        await drafts.preview(self.core, draft.id)
+        await drafts.preview(self.core, draft)
         return await requests.submit(self.core, draft.id, by)
 
     async def approve(self, request: Request, *, by: str = BOB) -> tuple[Request, Verdict]:

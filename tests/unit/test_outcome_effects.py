@@ -23,7 +23,7 @@ SUMMARY = "Top up ALICE MOREAU ••4242 by 50.00 USD"
 SENT = e.Sent(
     (attempt("unknown"), attempt("unknown", number=2, status=503, code="UNAVAILABLE")), "co_live_1a2b"
 )
-SETTLED = [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.PurgePrivate, e.DirectMessage, e.ResolveAlert]
+SETTLED = [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.DirectMessage, e.ResolveAlert]
 LOST = [e.AuditEntry, e.RedrawCard, e.ThreadLine, e.RaiseAlert, e.DirectMessage]
 STILL_THERE = [e.AuditEntry, e.RedrawCard]
 EXPECTED = {Event.SUCCEED: SETTLED, Event.FAIL: SETTLED, Event.LOSE_SIGHT: LOST, None: STILL_THERE}
@@ -112,8 +112,18 @@ def test_an_ending_without_a_call_has_the_effects_of_its_event(event: Event) -> 
 
     found = e.of_ending_without_call(after, event, sent=SENT)
 
-    assert types(found) == EXPECTED[event]
+    assert set(types(found)) == {*EXPECTED[event], *([e.PurgePrivate] if event is Event.FAIL else [])}
     assert e.AuditEntry("request.outcome", {"without_a_call": True}) in found
+
+
+def test_after_the_first_attempt_no_alert_of_an_unknown_outcome_is_looked_for() -> None:
+    first = replace(SENT, attempts=SENT.attempts[:1])
+
+    found = e.of_outcome(
+        moved(REQUEST, Event.SUCCEED), Event.SUCCEED, Outcome(Finding.SUCCEEDED, ""), sent=first
+    )
+
+    assert types(found) == [each for each in SETTLED if each is not e.ResolveAlert]
 
 
 @pytest.mark.parametrize("state", [State.APPROVED, State.EXECUTING, State.UNRESOLVED])

@@ -1,9 +1,10 @@
 """Account, funding and the ledger: GET /me to GET /ledger."""
 
-from collections.abc import AsyncIterator
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
@@ -73,8 +74,18 @@ _QUICK_PAGES = 5
 class AccountCalls(Calls):
     """The account itself, its float and what fills it."""
 
+    _account: Callable[[], Awaitable[models.Me]] | None = None
+
+    def with_account(self, read: Callable[[], Awaitable[models.Me]]) -> Self:
+        """The same client, whose `me` is what `read` tells: a reading that several share."""
+        other = copy.copy(self)
+        other._account = read
+        return other
+
     async def me(self, *, lane: Lane = Lane.PEOPLE) -> models.Me:
         """Account, key, card allowance and float; the key's own rate limit is taken over."""
+        if self._account is not None:
+            return await self._account()
         me = await self._read(models.Me, Outgoing(ME), lane)
         self._limiter.set_limit(me.key.rate_limit_per_minute)
         return me

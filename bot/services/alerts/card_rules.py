@@ -47,10 +47,9 @@ async def compare(core: Core, program: str, read_at: datetime) -> None:
         await _over(tx, core, program, statuses, read_at)
 
 
-async def look_at(core: Core, card_id: str, read_at: datetime) -> None:
+async def look_at(tx: Tx, core: Core, card_id: str, read_at: datetime) -> None:
     """After one card was read by itself; the reading began at `read_at`."""
-    async with core.store.begin() as tx:
-        await _frozen_still(tx, core, card_id, read_at)
+    await _frozen_still(tx, core, card_id, read_at)
 
 
 async def _frozen_lately(tx: Tx, core: Core, program: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -20,6 +21,8 @@ from storage.transaction import Tx
 SWEEP_BATCH = 500
 CARD_QUEUED = "owed_card:"
 """Begins the name of the reading that says which card our own request has changed."""
+BALANCE_QUEUED = "owed_balance:"
+"""Begins the name of the reading that says of which card our own request has changed what it holds, and no more."""
 CARD_AFTER = "card_balance_after_usd"
 """The fact of a request's outcome that says what its card held when it was read after it, in USD."""
 ACCOUNT_QUEUED = "owed_account"
@@ -81,15 +84,18 @@ async def _keep_balances(core: Core, batch: list[tuple[str, Decimal, datetime]])
     return len(batch)
 
 
-async def queue_reading(tx: Tx, card_id: str, request: Request, *, moves_money: bool = False) -> None:
+async def queue_reading(
+    tx: Tx, card_id: str, request: Request, *, moves_money: bool = False, is_balance: bool = False
+) -> None:
     """In the transaction of an outcome: this card has changed, and the account with it. Read soon, whatever dies.
 
     Kept with it is the request whose message shows less until then: the order of a new card, and a request that
-    `moves_money` onto or off the card, which then says what the card holds.
+    `moves_money` onto or off the card, which then says what the card holds. `is_balance`: nothing else of it changed.
     """
     is_shown = request.subject != card_id or (moves_money and request.parent_id is None)
     waits = request.id if is_shown else None
-    queued = {f"{CARD_QUEUED}{card_id}": {"request": waits}, ACCOUNT_QUEUED: {}}
+    name = BALANCE_QUEUED if is_balance else CARD_QUEUED
+    queued = {f"{name}{card_id}": {"request": waits}, ACCOUNT_QUEUED: {}}
     await api_snapshots.put_all(tx, request.program, queued)
 
 
@@ -105,15 +111,45 @@ async def queued_readings(tx: Tx, program: str) -> dict[str, datetime]:
     }
 
 
+async def queued_balances(tx: Tx, program: str) -> dict[str, datetime]:
+    """The cards that our requests moved money onto or off, and that were not read since, by id: since when."""
+    return {
+        name: kept.read_at for name, kept in (await api_snapshots.named(tx, program, BALANCE_QUEUED)).items()
+    }
+
+
 async def give_up_reading(tx: Tx, program: str, card_id: str) -> None:
     """The next sweep reads it with all others."""
-    await api_snapshots.drop(tx, program, f"{CARD_QUEUED}{card_id}")
+    for name in (CARD_QUEUED, BALANCE_QUEUED):
+        await api_snapshots.drop(tx, program, f"{name}{card_id}")
+
+
+async def read_queued_balances(core: Core, program: str, card_ids: Sequence[str]) -> None:
+    """What these cards hold now, read live together, 25 a call [POST /cards/balances]. Raises PartnerError.
+
+    What cannot be read stays to be read.
+    """
+    read_at = core.clock.now()
+    rows = await core.partners[program].balances(card_ids, refresh=True, lane=Lane.BACKGROUND)
+    read = [(row.card_id, row.balance_usd, read_at) for row in rows if row.balance_usd is not None]
+    async with core.store.begin() as tx:
+        await cards.set_balances(tx, read)
+        for card_id, balance_usd, _ in read:
+            queued = await api_snapshots.take(tx, program, f"{BALANCE_QUEUED}{card_id}", until=read_at)
+            if queued is not None and queued.value["request"]:
+                await _complete(tx, core, queued.value["request"], card_id, balance_usd)
 
 
 async def refresh_card(
-    core: Core, program: str, card_id: str, *, lane: Lane = Lane.PEOPLE
+    core: Core,
+    program: str,
+    card_id: str,
+    *,
+    lane: Lane = Lane.PEOPLE,
+    then: Callable[[Tx], Awaitable[None]] | None = None,
 ) -> CardWithBalance:
-    """Read one card live and keep it in the directory. Raises PartnerError.
+    """Read one card live and keep it in the directory, with what `then` does in the same transaction. Raises
+    PartnerError.
 
     A card that has just been ordered may have no number yet: then its reading stays to be made.
     """
@@ -128,19 +164,26 @@ async def refresh_card(
         shown_since = await cards.put_many(tx, program, [entry], read_at=read_at)
         if not shown_since and entry.last4 and entry.status and entry.balance_usd is not None:
             # What was queued after this reading began is of a change that it may not show.
-            queued = await api_snapshots.take(tx, program, f"{CARD_QUEUED}{card_id}", until=read_at)
-            if queued is not None and queued.value["request"]:
-                await _complete(tx, core, queued.value["request"], entry)
+            for name in (CARD_QUEUED, BALANCE_QUEUED):
+                queued = await api_snapshots.take(tx, program, f"{name}{card_id}", until=read_at)
+                if queued is not None and queued.value["request"]:
+                    balance_usd = None if entry.status == DELETED else entry.balance_usd
+                    await _complete(tx, core, queued.value["request"], card_id, balance_usd)
+        if then is not None:
+            await then(tx)
     return found
 
 
-async def _complete(tx: Tx, core: Core, request_id: str, entry: CardEntry) -> None:
-    """The messages of the request that made or changed the card show what was missing: its number, what it holds."""
+async def _complete(tx: Tx, core: Core, request_id: str, card_id: str, balance_usd: Decimal | None) -> None:
+    """The messages of the request that made or changed the card show what was missing: its number, what it holds.
+
+    None where it is closed.
+    """
     request = await requests.get(tx, request_id)
     if request is None:
         return
-    if request.subject == entry.id and request.state is State.SUCCEEDED and entry.status != DELETED:
-        facts = {**(request.outcome or {}), CARD_AFTER: str(entry.balance_usd)}
+    if request.subject == card_id and request.state is State.SUCCEEDED and balance_usd is not None:
+        facts = {**(request.outcome or {}), CARD_AFTER: str(balance_usd)}
         try:
             request = await requests.touch(tx, request, outcome=facts)
         except Stale:  # it goes on meanwhile: the card shows its balance all the same

@@ -59,7 +59,7 @@ class Poller:
         self._with_ledger: set[str] = set()
         self._first_tries: dict[str, int] = {}
         self._first_cards_at: dict[str, float] = {}
-        self._queued_read: dict[str, float] = {}
+        self._queued_read: dict[tuple[str, str], float] = {}  # by program and card
 
     async def account(self) -> None:
         """GET /me: float and allowance."""
@@ -137,29 +137,44 @@ class Poller:
     async def _read_moved(self, program: str) -> None:
         async with self._core.store.read() as tx:
             queued = await card_sync.queued_readings(tx, program)
+            balances = await card_sync.queued_balances(tx, program)
             account = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
+        self._queued_read = {
+            (of, card_id): at
+            for (of, card_id), at in self._queued_read.items()
+            if of != program or card_id in queued or card_id in balances
+        }
         if account is not None:
             await self._read_account(program)
             async with self._core.store.begin() as tx:
                 now = await api_snapshots.get(tx, program, card_sync.ACCOUNT_QUEUED)
                 if now is not None and now.read_at == account.read_at:  # else it changed while it was read
                     await api_snapshots.drop(tx, program, card_sync.ACCOUNT_QUEUED)
+        moved = [
+            card_id for card_id, since in balances.items() if await self._is_its_turn(program, card_id, since)
+        ]
+        if moved:
+            await card_sync.read_queued_balances(self._core, program, moved)
         for card_id, since in queued.items():
-            await self._read_queued(program, card_id, since)
+            if await self._is_its_turn(program, card_id, since):
+                look = partial(
+                    card_rules.look_at, core=self._core, card_id=card_id, read_at=self._core.clock.now()
+                )
+                await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND, then=look)
 
-    async def _read_queued(self, program: str, card_id: str, since: datetime) -> None:
+    async def _is_its_turn(self, program: str, card_id: str, since: datetime) -> bool:
         """At every turn at first; a card that goes on without its number is asked for less and less."""
         age = self._core.clock.now() - since
-        last, now = self._queued_read.get(card_id, float("-inf")), self._core.clock.monotonic()
+        last, now = self._queued_read.get((program, card_id), float("-inf")), self._core.clock.monotonic()
         if age > _QUEUED_FOR:
-            self._queued_read.pop(card_id, None)
+            self._queued_read.pop((program, card_id), None)
             async with self._core.store.begin() as tx:
                 await card_sync.give_up_reading(tx, program, card_id)
-        elif age < _QUEUED_AT_ONCE or now - last >= _QUEUED_AGAIN_S:
-            self._queued_read[card_id] = now
-            read_at = self._core.clock.now()
-            await card_sync.refresh_card(self._core, program, card_id, lane=Lane.BACKGROUND)
-            await card_rules.look_at(self._core, card_id, read_at)
+            return False
+        if age >= _QUEUED_AT_ONCE and now - last < _QUEUED_AGAIN_S:
+            return False
+        self._queued_read[program, card_id] = now
+        return True
 
     async def _each(self, job: str, work: Work) -> None:
         await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))

@@ -22,7 +22,7 @@ from bot.services.execution.presend_checks import Cleared, Later, Stop
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
 from storage.operators import Stopped, stops
-from storage.requests import attempts, requests
+from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.execution")
@@ -31,6 +31,8 @@ log = logging.getLogger("countersign.execution")
 STALE_AFTER_S = 10.0
 # What was reserved by a process that died is free again so soon.
 RESERVED_S = 10.0
+# Most calls are over by then: their lease is not renewed.
+SHORT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +76,45 @@ class Claim:
 
 @dataclass(slots=True)
 class Reservation:
-    """A request that this process holds while it looks at it."""
+    """A request that this process holds while it looks at it, and what our records said of it then."""
 
     request: Request
+    recorded: presend_checks.Recorded
     is_claimed: bool = False
 
 
-@asynccontextmanager
-async def reserved(core: Core, seen: Request) -> AsyncIterator[Reservation | None]:
-    """Hold it while it is looked at, so that of several processes one asks Slack and the API about it.
+async def reserve(core: Core, request_id: str) -> Reservation | None:
+    """Take a request that is due for a look, so that of several processes one asks Slack and the API about it.
 
-    None where another has it. It is given back where it was not claimed.
+    None where nothing may be called for it now, or another process has it.
     """
     async with core.store.begin() as tx:
-        held = await requests.reserve(tx, seen.id, owner=core.owner, lease_s=RESERVED_S)
-    if held is None:
-        yield None
-        return
-    reservation = Reservation(held)
+        held = await requests.reserve(tx, request_id, owner=core.owner, lease_s=RESERVED_S)
+        if held is None:
+            return None
+        kept = await presend_checks.kept_of(tx, core, held)
+        if kept is None or await _nothing_to_call(tx, core, held, kept):
+            await requests.give_back(tx, held)
+            return None
+        return Reservation(held, await presend_checks.by_our_records(tx, core, kept))
+
+
+async def _nothing_to_call(tx: Tx, core: Core, held: Request, kept: Kept) -> bool:
+    if held.program not in core.partners or (held.is_batch and held.due_at is None):  # its rows are sent
+        return True
+    return await ending_without_a_call.nothing_to_call(tx, core, held, kept.stopped)
+
+
+@asynccontextmanager
+async def reserved(core: Core, held: Reservation) -> AsyncIterator[None]:
+    """Hold it while it is looked at. It is given back where it was not claimed."""
     try:
-        async with lease_kept(core, held, RESERVED_S):
-            yield reservation
+        async with lease_kept(core, held.request, RESERVED_S):
+            yield
     finally:
-        if not reservation.is_claimed:
+        if not held.is_claimed:
             async with core.store.begin() as tx:
-                await requests.give_back(tx, held)
+                await requests.give_back(tx, held.request)
 
 
 async def take(core: Core, held: Reservation, look: presend_checks.Look) -> Claim | None:
@@ -113,11 +129,15 @@ async def take(core: Core, held: Reservation, look: presend_checks.Look) -> Clai
 async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim | None:
     looked_at_s = loop_s()
     async with core.store.begin() as tx:
-        stopped, request = await stops.of(tx, seen.program), await _unchanged(tx, seen)
-        if request is None or _nothing_leaves(core, request, stopped):
+        await stops.hold(tx, seen.program)
+        kept = await presend_checks.kept_of(tx, core, seen)
+        if kept is None or not _is_unchanged(kept.request, seen):
+            return None
+        request, stopped = kept.request, kept.stopped
+        if _nothing_leaves(core, request, stopped):
             return None
         if isinstance(look, Cleared):
-            look = await presend_checks.last_look(tx, core, request, look)
+            look = await presend_checks.last_look(tx, core, kept, look)
         look = _unless_draft(request, look, stopped)
         if isinstance(look, Stop) and look.alarm and request.state is not State.APPROVED:
             await ending_without_a_call.stop_tampered(tx, core, request)
@@ -125,15 +145,12 @@ async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim 
         if not isinstance(look, Cleared) and request.state is State.APPROVED:
             await _held_back(tx, core, request, look)
             return None
-        return await _begin(tx, core, request, look, stopped, looked_at_s)
+        return await _begin(tx, core, kept, look, looked_at_s)
 
 
-async def _unchanged(tx: Tx, seen: Request) -> Request | None:
-    """None where it was decided on, or taken up by another process, since it was `seen`."""
-    current = await requests.get(tx, seen.id)
-    if current is None or (current.version, current.fence) != (seen.version, seen.fence):
-        return None
-    return current
+def _is_unchanged(current: Request, seen: Request) -> bool:
+    """It was not decided on, nor taken up by another process, since it was `seen`."""
+    return (current.version, current.fence) == (seen.version, seen.fence)
 
 
 def _nothing_leaves(core: Core, request: Request, stopped: Stopped) -> bool:
@@ -154,8 +171,8 @@ def _unless_draft(request: Request, look: presend_checks.Look, stopped: Stopped)
 async def hold_back(core: Core, seen: Request, why: Stop | Later) -> None:
     """As found before the last look; nothing where it changed since it was `seen`."""
     async with core.store.begin() as tx:
-        current = await _unchanged(tx, seen)
-        if current is not None:
+        current = await requests.get(tx, seen.id)
+        if current is not None and _is_unchanged(current, seen):
             await _held_back(tx, core, current, why)
 
 
@@ -165,9 +182,10 @@ def loop_s() -> float:
 
 
 async def _begin(
-    tx: Tx, core: Core, before: Request, look: presend_checks.Look, stopped: Stopped, looked_at_s: float
+    tx: Tx, core: Core, kept: Kept, look: presend_checks.Look, looked_at_s: float
 ) -> Claim | None:
     """approved → executing, lease, fence + 1, an attempt; None where another process was quicker."""
+    before, stopped = kept.request, kept.stopped
     request = await requests.claim(
         tx,
         before.id,
@@ -181,7 +199,7 @@ async def _begin(
         return None
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
     is_urgent = operation.handling.is_urgent
-    made = await attempts.of(tx, request.id)
+    made = await attempts.of(tx, request.id) if before.attempts else []
     history = planning.History.of(made, operation.endpoint)
     request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)
     # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
@@ -192,8 +210,9 @@ async def _begin(
     may_send = stopped.sends(operation.endpoint, is_urgent=is_urgent)
     if urgency.is_for_now(request) or not may_send:
         step = planning.Step.LOOK
-    to_send = None if step is planning.Step.LOOK else await _to_send(tx, request, look, looked_at_s)
-    attempt = await attempts.start(tx, request, (planning.Step.LOOK if to_send is None else step).value)
+    to_send = None if step is planning.Step.LOOK else _to_send(tx, kept, look, looked_at_s)
+    purpose = (planning.Step.LOOK if to_send is None else step).value
+    attempt = await attempts.start(tx, request, purpose, after=made)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
     await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
     return Claim(
@@ -219,12 +238,12 @@ async def _with_what_is_known(
     return request
 
 
-async def _to_send(tx: Tx, request: Request, look: presend_checks.Look, looked_at_s: float) -> ToSend | None:
+def _to_send(tx: Tx, kept: Kept, look: presend_checks.Look, looked_at_s: float) -> ToSend | None:
     """None where the body is gone or was tampered with: then it can only be looked up."""
     if isinstance(look, Cleared):
         return ToSend(look.approved.body, looked_at_s, look.people_until_s)
     try:
-        return ToSend((await requests.frozen(tx, request.id)).body, looked_at_s, float("inf"))
+        return ToSend(kept.frozen(tx).body, looked_at_s, float("inf"))
     except (CannotOpen, Purged):
         return None
 
@@ -247,7 +266,8 @@ async def _held_back(tx: Tx, core: Core, request: Request, why: Stop | Later) ->
 
 @asynccontextmanager
 async def lease_kept(core: Core, request: Request, lease_s: float) -> AsyncIterator[None]:
-    """Renew the lease every third of it from this loop: a stalled loop loses it, as it should.
+    """Renew the lease every third of it, and not within `SHORT_S`, from this loop: a stalled loop loses it, as it
+    should.
 
     A renewal that fails is tried again, and takes nothing from what goes on inside: an answer of the API that is
     on its way, with the only copy of a secret perhaps, is worth more than the lease.
@@ -260,8 +280,12 @@ async def lease_kept(core: Core, request: Request, lease_s: float) -> AsyncItera
         await asyncio.wait({task})
 
 
+def _renewed_after_s(lease_s: float) -> float:
+    return min(lease_s / 2, max(lease_s / 3, SHORT_S))
+
+
 async def _keep_lease(core: Core, request: Request, lease_s: float) -> None:
-    held, pause_s = True, lease_s / 3
+    held, pause_s = True, _renewed_after_s(lease_s)
     while held:
         await core.clock.sleep(pause_s)
         try:
@@ -269,7 +293,7 @@ async def _keep_lease(core: Core, request: Request, lease_s: float) -> None:
                 held = await requests.renew(
                     tx, request.id, owner=core.owner, fence=request.fence, lease_s=lease_s
                 )
-            pause_s = lease_s / 3
+            pause_s = _renewed_after_s(lease_s)
         except Exception:  # a database that is busy or away; without it nobody else can take over either
             log.exception("execution.lease_not_renewed", extra={"request": request.id})
             pause_s = lease_s / 6

@@ -30,59 +30,51 @@ _UNTRUSTED = (
 )
 
 
-async def nothing_to_call(core: Core, request: Request, stopped: Stopped) -> bool:
-    """Nothing may be called for it now; where that has gone on for too long, the request ends here."""
-    cls = core.kinds[request.kind]
+async def nothing_to_call(tx: Tx, core: Core, current: Request, stopped: Stopped) -> bool:
+    """Nothing may be called now for what this process holds; where that has gone on for too long, it ends here."""
+    cls = core.kinds[current.kind]
     may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
-    if request.state is not State.EXECUTING:
-        is_stopped = stopped.by_key or (not may_send and request.state is State.APPROVED)
-        can_be_held = request.state is State.APPROVED and not stopped.draft_only
+    if current.state is not State.EXECUTING:
+        is_stopped = stopped.by_key or (not may_send and current.state is State.APPROVED)
+        can_be_held = current.state is State.APPROVED and not stopped.draft_only
         if is_stopped and cls.handling.urgency and can_be_held:
-            await _held_by_a_pause(core, request, cls.handling.urgency)
+            await _held_by_a_pause(tx, core, current, cls.handling.urgency)
         return is_stopped
-    async with core.store.begin() as tx:
-        current = await requests.get(tx, request.id)
-        if current is None or current.version != request.version or await tx.lasts(current.lease_until):
-            return True
-        made = await attempts.of(tx, current.id)
-        history = planning.History.of(made, cls.endpoint)
-        can_wait = not cls.handling.is_urgent  # no time ends what cannot
-        if can_wait and planning.never_executed(current, history, tx.now):
-            await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
-            return True
-        if (
-            can_wait
-            and stopped.by_key
-            and current.first_sent_at
-            and tx.now >= current.first_sent_at + sum_of_pauses()
-        ):
-            text = _KEY_LOST.format(may_have=cls.may_have)
-            await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
-            return True
-        # What was never executed waits with the rest; what may have been is looked at, and not sent again.
-        may_have_acted = history.leaves_a_doubt or history.was_carried_out
-        waits = stopped.by_key or (not may_send and not may_have_acted)
-        if waits:
-            await requests.put_off(tx, current, tx.now + planning.HELD_FOR)
-            await urgent_rules.stops_changed(tx, core, current)
-        return waits
-
-
-async def _held_by_a_pause(core: Core, request: Request, words: Urgency) -> None:
-    """What cannot wait was not even tried: from now on people know of it, and no time ends it."""
-    async with core.store.begin() as tx:
-        current = await requests.get(tx, request.id)
-        if current is None or current.version != request.version:
-            return
-        until = tx.now + planning.HELD_FOR
-        if urgency.waited_for_a_pause(current):
-            await requests.put_off(tx, current, until)
-        else:
-            text = f"Nothing was sent yet. {words.meanwhile}"
-            current = await requests.touch(
-                tx, current, outcome=urgency.HELD_BY_A_PAUSE, outcome_text=text, due_at=until
-            )
+    made = await attempts.of(tx, current.id)
+    history = planning.History.of(made, cls.endpoint)
+    can_wait = not cls.handling.is_urgent  # no time ends what cannot
+    if can_wait and planning.never_executed(current, history, tx.now):
+        await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
+        return True
+    if (
+        can_wait
+        and stopped.by_key
+        and current.first_sent_at
+        and tx.now >= current.first_sent_at + sum_of_pauses()
+    ):
+        text = _KEY_LOST.format(may_have=cls.may_have)
+        await _end(tx, core, current, Event.LOSE_SIGHT, text, made)
+        return True
+    # What was never executed waits with the rest; what may have been is looked at, and not sent again.
+    may_have_acted = history.leaves_a_doubt or history.was_carried_out
+    waits = stopped.by_key or (not may_send and not may_have_acted)
+    if waits:
+        await requests.put_off(tx, current, tx.now + planning.HELD_FOR)
         await urgent_rules.stops_changed(tx, core, current)
+    return waits
+
+
+async def _held_by_a_pause(tx: Tx, core: Core, current: Request, words: Urgency) -> None:
+    """What cannot wait was not even tried: from now on people know of it, and no time ends it."""
+    until = tx.now + planning.HELD_FOR
+    if urgency.waited_for_a_pause(current):
+        await requests.put_off(tx, current, until)
+    else:
+        text = f"Nothing was sent yet. {words.meanwhile}"
+        current = await requests.touch(
+            tx, current, outcome=urgency.HELD_BY_A_PAUSE, outcome_text=text, due_at=until
+        )
+    await urgent_rules.stops_changed(tx, core, current)
 
 
 def sum_of_pauses() -> timedelta:

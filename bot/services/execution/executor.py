@@ -1,7 +1,7 @@
 """Carrying out an approved request once, whatever dies in between.
 
-reserve  nobody else looks at it meanwhile (`claims`)                             committed before anything is asked
-look     at our records, at the people in Slack, at the API (`presend_checks`)    no transaction open
+reserve  nobody else looks at it meanwhile; what our records say (`claims`)       committed before anything is asked
+look     at the people in Slack and at the API (`presend_checks`)                 no transaction open
 wait     for a place in the rate budget; then at the people once more             no transaction open
 claim    the last look; approved → executing, an attempt (`claims`)               committed before any byte leaves
 call     the stored key and the frozen bytes, at once (`api_call`)                no transaction open
@@ -13,40 +13,32 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack
+from functools import partial
 
-from bot.domain.requests import Event, Request, State, moves_of
+from bot.domain.requests import State
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
 from bot.partner.ratelimit import Lane, Place
 from bot.services.alerts import card_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
-from bot.services.execution import (
-    api_call,
-    claims,
-    ending_without_a_call,
-    newest_wins,
-    outcome_writer,
-    presend_checks,
-)
+from bot.services.execution import api_call, claims, newest_wins, outcome_writer, presend_checks
 from bot.services.operators import programs
-from storage.operators import stops
-from storage.requests import requests
 
 log = logging.getLogger("countersign.execution")
 
 
 async def execute(core: Core, request_id: str) -> None:
     """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
-    request = await _to_carry_out(core, request_id)
-    if request is None:
+    held = await claims.reserve(core, request_id)
+    if held is None:
         return
-    partner = core.partners[request.program]
-    if core.kinds[request.kind].handling.is_urgent:
+    partner = core.partners[held.request.program]
+    if core.kinds[held.request.kind].handling.is_urgent:
         partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
     with ExitStack() as places:
-        async with claims.reserved(core, request) as held:
-            found = None if held is None else await _look_and_claim(core, held, partner, places)
+        async with claims.reserved(core, held):
+            found = await _look_and_claim(core, held, partner, places)
         if found is None:
             return
         claim, place = found
@@ -64,7 +56,7 @@ async def _look_and_claim(
 ) -> tuple[claims.Claim, Place] | None:
     """The claim, and the place in the rate budget that its call takes; None where nothing is called now."""
     request = held.request
-    look = await presend_checks.may_go(core, request, partner)
+    look = await presend_checks.may_go(core, request, partner, held.recorded)
     if request.state is State.APPROVED and not isinstance(look, presend_checks.Cleared):
         await claims.hold_back(core, request, look)
         return None
@@ -76,33 +68,19 @@ async def _look_and_claim(
     return None if claim is None else (claim, place)
 
 
-async def _to_carry_out(core: Core, request_id: str) -> Request | None:
-    """The request where something may be called for it now."""
-    async with core.store.read() as tx:
-        request = await requests.get(tx, request_id)
-        if request is None or request.program not in core.partners:
-            return None
-        stopped = await stops.of(tx, request.program)
-    if request.state not in moves_of(Event.CLAIM):
-        return None
-    if request.is_batch and request.due_at is None:
-        return None  # its rows are sent
-    return None if await ending_without_a_call.nothing_to_call(core, request, stopped) else request
-
-
 async def _after_it(core: Core, claim: claims.Claim, answered: api_call.Answered) -> None:
     """What others may go on with. Nothing of it is lost with this process: other looks find it too."""
     request = claim.request
     if answered.status == 200 and claim.was_held:  # the key may call it after all
         async with core.store.begin() as tx:
             await programs.release(tx, core, request.program, claim.operation.endpoint.value)
-    if answered.changed_card is not None:
-        read_at = core.clock.now()
+    # What a card holds is read soon for all that moved, by one call: see `Poller.moved`.
+    if answered.changed_card is not None and not claim.operation.changes_the_balance_alone:
+        look = partial(card_rules.look_at, core=core, card_id=answered.changed_card, read_at=core.clock.now())
         try:
             # What cannot wait may be due again in seconds, and is not taken up before this ends.
             async with asyncio.timeout(api_call.READ_WITHIN_S if claim.is_urgent else None):
-                await card_sync.refresh_card(core, request.program, answered.changed_card)
-            await card_rules.look_at(core, answered.changed_card, read_at)
+                await card_sync.refresh_card(core, request.program, answered.changed_card, then=look)
         except (PartnerError, TimeoutError) as error:  # made up for: the reading is recorded as missing
             log.info("execution.card_not_read", extra={"request": request.id, "error": str(error)})
     await newest_wins.wake_newer(core, request)

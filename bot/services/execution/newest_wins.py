@@ -76,9 +76,12 @@ async def wake_newer(core: Core, request: Request) -> None:
     """This one was just answered or looked up: a newer one that is under way is looked at now."""
     if not core.kinds[request.kind].handling.superseded_by:
         return
-    async with core.store.begin() as tx:
+    async with core.store.read() as tx:
         found = await newer(tx, core, request)
-        if found is None or found.state not in _UNDER_WAY or await tx.lasts(found.lease_until):
+    if found is None or found.state not in _UNDER_WAY:
+        return
+    async with core.store.begin() as tx:
+        if await tx.lasts(found.lease_until):
             return
         await requests.put_off(tx, found, tx.now)
         await core.carry_out(tx, found)

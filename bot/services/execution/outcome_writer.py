@@ -88,8 +88,13 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             found += effects.of_being_not_final(request)
         await effect_writer.write(tx, core, request, found)
         if answered.changed_card is not None:
-            moves_money = claim.operation.moves_money
-            await card_sync.queue_reading(tx, answered.changed_card, request, moves_money=moves_money)
+            await card_sync.queue_reading(
+                tx,
+                answered.changed_card,
+                request,
+                moves_money=claim.operation.moves_money,
+                is_balance=claim.operation.changes_the_balance_alone,
+            )
         core.crash_point("execution.finishing")
 
 

@@ -30,7 +30,7 @@ from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
-from bot.services import people, shared_look
+from bot.services import people
 from bot.services.core import Core
 from bot.services.execution import newest_wins
 from bot.services.operators import programs
@@ -42,14 +42,17 @@ from bot.services.requests import (
     local_facts,
 )
 from storage.errors import CannotOpen, Purged
-from storage.requests import decisions, requests
+from storage.requests import Kept, before_sending, decisions
 from storage.transaction import Tx
 
 RETRY_AFTER = timedelta(seconds=5)
 # At the time of sending, Slack was asked for the people so many seconds ago at most.
-PEOPLE_GOOD_FOR_S = 5.0
-# Requests sent together share a reading for a little less, so that what follows it has time.
-_PEOPLE_SHARED_FOR_S = 4.0
+PEOPLE_GOOD_FOR_S = 15.0
+# Requests sent together, and the click that approved them, share a reading for a little less, so that what follows
+# it has time.
+_PEOPLE_SHARED_FOR_S = 12.0
+# So long one reading of the account serves all that is to be sent.
+ACCOUNT_SHARED_FOR_S = 1.0
 _MOST_LOOKS = 3
 _ASK_SLACK_AGAIN = "Who may approve has to be asked of Slack again first."
 # What was read from the API before a place in the rate budget was there: a minute in line is within it.
@@ -101,23 +104,23 @@ class Cleared:
 
 
 Look = Cleared | Stop | Later
+#: What our own records say of a request: what is sent, or why not.
+Recorded = Approved | Stop | Later
 
 
-async def may_go(core: Core, request: Request, partner: PartnerClient) -> Look:
-    """What is stored, the approvals, the people, then the facts; this may take long.
+async def may_go(core: Core, request: Request, partner: PartnerClient, approved: Recorded) -> Look:
+    """The people, then the facts; this may take long. `approved` is what our records say.
 
     For a request that was sent before, `Cleared` means that a repeat which may be the first to arrive is still
     allowed. A `Stop` with `alarm` forbids every call: what is stored cannot be trusted, the key included.
     """
     began_s = core.clock.monotonic()
-    async with core.store.read() as tx:
-        approved = await _by_our_records(tx, core, request)
     if not isinstance(approved, Approved):
         return approved
     is_urgent = core.kinds[request.kind].handling.is_urgent
     try:
         async with asyncio.timeout(local_facts.READ_WITHIN_S if is_urgent else None):
-            stop = await _approvers_stand(core, request, approved, shared_look.GOOD_FOR_S)
+            stop = await _approvers_stand(core, request, approved, _PEOPLE_SHARED_FOR_S)
     except (LookupFailed, TimeoutError) as error:
         # What is urgent only makes things safer: while Slack does not say more, the signed approval is enough.
         if not is_urgent:
@@ -151,26 +154,33 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
     return Later("Slack takes too long to say who may approve. Nothing is sent until it does.")
 
 
-async def last_look(tx: Tx, core: Core, request: Request, look: Cleared) -> Look:
+async def last_look(tx: Tx, core: Core, kept: Kept, look: Cleared) -> Look:
     """`Cleared` = send what it has approved, at once: nothing is asked and nothing waits any more.
 
     In the transaction of the claim. Reads again what people may have changed in the meantime: the approval, its time,
     newer requests on the same setting, and others on the same target.
     """
-    found = await _by_our_records(tx, core, request)
+    found = await by_our_records(tx, core, kept)
     if not isinstance(found, Approved):
         return found
     is_known = _people_of(found) <= _people_of(look.approved) and core.clock.monotonic() < look.people_until_s
     return replace(look, approved=found) if is_known else Later(_ASK_SLACK_AGAIN)
 
 
-async def _by_our_records(tx: Tx, core: Core, request: Request) -> Approved | Stop | Later:
+async def kept_of(tx: Tx, core: Core, request: Request) -> Kept | None:
+    """What is kept of it now, with what it may have to wait for."""
+    handling = core.kinds[request.kind].handling
+    return await before_sending.of(tx, request.id, others=None if handling.alone else handling.doubts)
+
+
+async def by_our_records(tx: Tx, core: Core, kept: Kept) -> Recorded:
     """All that the database alone can say."""
-    found = await _as_approved(tx, core, request)
+    request = kept.request
+    found = await _as_approved(tx, core, kept)
     if not isinstance(found, Approved):
         return found
     answer = _expired(core, request, tx.now) or await _superseded(tx, core, request)
-    return answer or await _others_on_target(tx, core, request) or found
+    return answer or _others_on_target(kept) or found
 
 
 def _expired(core: Core, request: Request, now: datetime) -> Answer:
@@ -202,10 +212,10 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     return Later(f"It waits for {ids}, which sets the same and has no outcome yet.") if ids else None
 
 
-async def _others_on_target(tx: Tx, core: Core, request: Request) -> Later | None:
+def _others_on_target(kept: Kept) -> Later | None:
     """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
-    ids = ", ".join(await local_facts.goes_first(tx, core, request))
-    if not ids:
+    ids = ", ".join(kept.others)
+    if not ids or kept.request.state is not State.APPROVED:
         return None
     return Later(f"It waits for {ids} on the same target, whose outcome is not known yet. {HOW_TO_RESOLVE}")
 
@@ -218,10 +228,11 @@ _TAMPERED = Stop(
 )
 
 
-async def _as_approved(tx: Tx, core: Core, request: Request) -> Approved | Stop | Later:
+async def _as_approved(tx: Tx, core: Core, kept: Kept) -> Recorded:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
+    request = kept.request
     try:
-        body = (await requests.frozen(tx, request.id)).body
+        body = kept.frozen(tx).body
     except CannotOpen:
         return _TAMPERED
     except Purged:
@@ -235,7 +246,7 @@ async def _as_approved(tx: Tx, core: Core, request: Request) -> Approved | Stop 
     if request.parent_id is not None and not await batch_approval.batch_stands(tx, request):
         return _TAMPERED
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
-    words = given(tx.vault, request, await decisions.of(tx, request.id), kind)
+    words = given(tx.vault, request, kept.decisions, kind)
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
     needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
     found = Approved(words, whole, needed, body)
@@ -321,12 +332,20 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
     return None
 
 
+def _sharing_the_account(core: Core, program: str, partner: PartnerClient) -> PartnerClient:
+    """What is sent within a second is compared with one reading of the float: the API compares again."""
+    return partner.with_account(
+        lambda: core.accounts_seen.lately(program, partner.me, core.clock, within_s=ACCOUNT_SHARED_FOR_S)
+    )
+
+
 async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answer:
     """Do the facts still allow it? Reads the API live; a kind may choose to act when it cannot be read.
 
     Such a kind waits for the reading a moment only.
     """
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label)
+    partner = _sharing_the_account(core, request.program, partner)
     must = operation.handling.must_recheck
     try:
         async with asyncio.timeout(None if must else local_facts.READ_WITHIN_S):

@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain import slack_faults
@@ -27,7 +27,7 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.message_kinds import EDITED_IN_PLACE, Form, MessageKind, Subject, stored_subject
 from bot.services.messages import request_links, undeliverable, view_model_loader, waiting
-from bot.services.messages.lanes import Lane, Lanes, pause_s
+from bot.services.messages.lanes import DRAWN_TOGETHER_S, Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
 from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
@@ -120,13 +120,28 @@ class Outbox:
         """Start each lane that is free and has something to send."""
         async with self._core.store.read() as tx:
             found = await outbox.sendable(tx, each=_EACH)
+            now = tx.now
         by_lane: dict[Lane, list[Due]] = {}
         for due in found:
+            if self._waits_for_more(due, now):
+                continue
             by_lane.setdefault(Lane.of(due), []).append(due)
         for lane, queue in by_lane.items():
-            if lane not in self._sending and self._lanes.is_free(lane):
+            if lane not in self._sending and self._may_send(lane, queue[0]):
                 name = f"outbox {lane.channel}"
                 self._sending[lane] = asyncio.create_task(self._deliver_lane(lane, queue), name=name)
+
+    def _may_send(self, lane: Lane, due: Due) -> bool:
+        return self._lanes.is_free(lane) and (not lane.edits or self._lanes.edits.may_go(due.row.kind))
+
+    def _waits_for_more(self, due: Due, now: datetime) -> bool:
+        """While there is much to draw, a request's message waits for what else happens to it within seconds.
+
+        So does the requester's notice of it.
+        """
+        is_redrawn = due.row.kind == Form.CARD and (due.edits or not due.row.channel)
+        is_new = now - due.row.created_at < timedelta(seconds=DRAWN_TOGETHER_S)
+        return is_redrawn and is_new and self._lanes.edits.are_many
 
     def _collect(self) -> int:
         """Lanes that are through; raises what ended one of them."""
@@ -137,7 +152,7 @@ class Outbox:
         """In their order, as the pacing of the lane allows; trouble stops the lane."""
         handled = 0
         for due in queue:
-            if not self._lanes.is_free(lane):
+            if not self._may_send(lane, due):
                 break
             handled += 1
             self._in_hand.add(due.row.id)
@@ -238,6 +253,7 @@ class Outbox:
     ) -> Posted:
         view = await self._linked(view)
         if place is not None and row.kind in EDITED_IN_PLACE:
+            self._lanes.edits.made()
             return await self._publisher.update(view, channel=place.channel, ts=place.ts)
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")

@@ -7,6 +7,7 @@ that were closed for the same thing.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 
 from bot.domain.time import Clock
@@ -14,6 +15,11 @@ from storage.messages import Due
 
 # Seconds. Never longer than two minutes, so that what waited for Slack arrives soon after Slack is back.
 BACKOFF_S = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0, 120.0)
+# Of the fifty edits a minute that Slack takes; from how many on they are drawn together, and for how many seconds.
+MOST_EDITS = 48
+KEPT_FOR_ALERTS = 6
+MANY_EDITS = 15
+DRAWN_TOGETHER_S = 5.0
 # A success elsewhere opens a lane that was closed for so long, in seconds: one that stays in trouble, while others
 # work, is then tried this often and no more.
 OPENED_AFTER_S = 5.0
@@ -47,12 +53,43 @@ class _Closed:
     rows: set[int] = field(default_factory=set)
 
 
+class Edits:
+    """How many edits were made in the last minute: Slack takes some fifty a minute of all channels together
+    [chat.update].
+
+    Where there are many, each waits a little, so that what changes several times within seconds is drawn once.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._made: deque[float] = deque()
+
+    def may_go(self, kind: str) -> bool:
+        """May one more be made now? The last few of a minute are kept for alerts."""
+        return self._count() < (MOST_EDITS if kind == "alert" else MOST_EDITS - KEPT_FOR_ALERTS)
+
+    @property
+    def are_many(self) -> bool:
+        return self._count() >= MANY_EDITS
+
+    def made(self) -> None:
+        """One is made now."""
+        self._made.append(self._clock.monotonic())
+
+    def _count(self) -> int:
+        before = self._clock.monotonic() - 60
+        while self._made and self._made[0] <= before:
+            self._made.popleft()
+        return len(self._made)
+
+
 class Lanes:
     """When each lane may be used next."""
 
     def __init__(self, clock: Clock, *, spacing_s: float) -> None:
         self._clock = clock
         self._spacing_s = spacing_s
+        self.edits = Edits(clock)
         self._free_at: dict[Lane, float] = {}
         self._failures: dict[Lane, int] = {}
         self._closed: dict[Lane, _Closed] = {}

@@ -17,9 +17,11 @@ from bot.services.requests.lifecycle import (
 from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import given, has_its_digest
 from bot.services.requests.signed_decisions import approved_by, resolved_as
+from storage.requests import Draft
 
 __all__ = [
     "FIRST_REMINDER",
+    "Draft",
     "Pending",
     "Preview",
     "approvals",

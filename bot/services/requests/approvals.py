@@ -76,7 +76,7 @@ async def approve(
 async def _requester_of(core: Core, request_id: str) -> Actor:
     async with core.store.read() as tx:
         requester = (await existing(tx, request_id)).requester
-    return await core.directory.actor(requester)
+    return await people.account(core, requester)
 
 
 def _require_active(core: Core, requester: Actor) -> None:
@@ -482,7 +482,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
     Returns who may approve, as just read: Slack allows few such readings.
     """
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
-        actor = await people.member(core, slack_id)
+        actor = await people.member(core, slack_id, within_s=people.SHOWN_WITHIN_S)
         standing = await people.standing_lately(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)

@@ -1,6 +1,6 @@
 """From typed fields to a preview: what would be asked for, and what it would do to the float.
 
-A draft is kept sealed in the database between the form and its preview, so nothing typed is lost by
+A draft is kept sealed in the database from its preview until it is submitted, so nothing that was shown is lost by
 a restart and no personal detail travels through Slack's hidden fields.
 """
 
@@ -76,7 +76,8 @@ async def begin(
     program: str | None = None,
     card_by: NamedBy | None = None,
 ) -> Draft:
-    """Check typed fields and keep them as a draft. No network. `card_by` as `by` in `resolve_card`.
+    """Check typed fields: what they ask for, as a draft that `preview` keeps. No network. `card_by` as `by` in
+    `resolve_card`.
 
     Raises `InvalidFields` with all problems; then nothing of what was typed is kept, and the refusal is
     audited.
@@ -90,14 +91,14 @@ async def begin(
             errors["reason"] = str(error)
         if cls.handling.needs_public_url and not core.reveals.base_url:
             errors["reason"] = NOT_SET_UP
-        async with core.store.begin() as tx:
+        async with core.store.read() as tx:
             try:
                 operation, of_card = await read_form(tx, core, cls, texts, card_by)
             except InvalidFields as found:
                 raise InvalidFields(found.errors | errors) from None
             if errors:
                 raise InvalidFields(errors)
-            draft = Draft(
+            return Draft(
                 id=core.ids.ulid(),
                 owner=owner,
                 kind=kind,
@@ -109,8 +110,6 @@ async def begin(
                 facts={},
                 created_at=tx.now,
             )
-            await drafts.put(tx, draft)
-        return draft
 
 
 async def read_form(
@@ -176,16 +175,28 @@ def _candidate(entry: CardEntry) -> str:
     return f"{entry.label} ({reference}id {entry.id})"
 
 
-async def preview(core: Core, draft_id: str) -> Preview:
+async def preview(core: Core, draft: Draft) -> Preview:
     """Read the facts live, keep them with the draft, and say what the request would do.
 
-    Raises PartnerError; what acts blind rather than not at all goes by the last reading.
+    Raises PartnerError; what acts blind rather than not at all goes by the last reading. Without a preview the draft is
+    kept as it is, to be changed.
     """
-    async with core.store.read() as tx:
-        draft = await drafts.get(tx, draft_id)
-    if draft is None:
-        raise NotFound("This draft is gone. Start again; nothing was recorded.")
-    await people.require_may_ask(core, draft.owner, core.kinds[draft.kind], action=f"{draft.kind}.preview")
+    try:
+        return await _preview(core, draft)
+    except Exception:
+        async with core.store.begin() as tx:
+            await drafts.put(tx, draft)
+        raise
+
+
+async def _preview(core: Core, draft: Draft) -> Preview:
+    await people.require_may_ask(
+        core,
+        draft.owner,
+        core.kinds[draft.kind],
+        action=f"{draft.kind}.preview",
+        within_s=people.SHOWN_WITHIN_S,
+    )
     operation = operation_of(core, draft)
     facts = dict(await local_facts.facts_for_preview(core, operation, draft.program))
     await _require_same_card(core, operation, draft.program)

@@ -14,7 +14,7 @@ from bot.partner.client import PartnerClient
 from bot.services.execution import presend_checks
 from storage import tables as t
 from storage.operators import stops
-from storage.requests import attempts
+from storage.requests import attempts, before_sending
 from tests.simulation.planted.bug import Acts, Bug, put
 
 
@@ -68,8 +68,8 @@ def _another_card(stack: ExitStack, acts: Acts) -> None:
 def _attempt_recorded_after(stack: ExitStack, acts: Acts) -> None:
     honest = attempts.start
 
-    async def start(tx: Any, request: Any, purpose: str) -> Any:
-        made = await honest(tx, request, purpose)
+    async def start(tx: Any, request: Any, purpose: str, **named: Any) -> Any:
+        made = await honest(tx, request, purpose, **named)
         if acts():
             await tx.run(update(t.attempt).where(t.attempt.c.id == made.id).values(answered_at=made.sent_at))
         return made
@@ -78,13 +78,20 @@ def _attempt_recorded_after(stack: ExitStack, acts: Acts) -> None:
 
 
 def _pauses_not_asked_at_the_claim(stack: ExitStack, acts: Acts) -> None:
-    honest = stops.of
+    honest_hold, honest_of, claiming = stops.hold, before_sending.of, list[Any]()
 
-    async def of(tx: Any, program: str) -> Any:
-        found = await honest(tx, program)
-        return replace(found, by_people=False) if tx.writes and found.by_people and acts() else found
+    async def hold(tx: Any, program: str) -> None:
+        await honest_hold(tx, program)
+        claiming[:] = [tx]
 
-    put(stack, stops, "of", of)
+    async def of(tx: Any, request_id: str, **named: Any) -> Any:
+        found = await honest_of(tx, request_id, **named)
+        if found is None or tx not in claiming or not found.stopped.by_people or not acts():
+            return found
+        return replace(found, stopped=replace(found.stopped, by_people=False))
+
+    put(stack, stops, "hold", hold)
+    put(stack, before_sending, "of", of)
 
 
 class _NoPlace:
@@ -125,8 +132,8 @@ def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
     """What is under way on the same target ends a further payment, in place of letting it wait."""
     honest = presend_checks._others_on_target
 
-    async def others_on_target(tx: Any, core: Any, request: Any) -> Any:
-        answer = await honest(tx, core, request)
+    def others_on_target(kept: Any) -> Any:
+        answer = honest(kept)
         stop = presend_checks.Stop(Event.CANCEL, "Another one is under way. Nothing was sent.")
         return stop if answer is not None and acts() else answer
 

@@ -18,6 +18,7 @@ from storage.messages import Alert, alerts
 from storage.operators import replicas as rows
 from tests.crash.outside import outside
 from tests.crash.shared_database import SharedDatabase
+from tests.support.clock import SteppedClock
 from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 from tests.support.world import a_world
@@ -59,8 +60,14 @@ async def test_who_is_silent_for_ten_seconds_and_still_connected_is_reported_unt
     assert "clicks get no answer" in alert.text
     assert alert.severity == "critical"
 
+    assert isinstance(core.clock, SteppedClock)
+    core.clock.advance(30)
     await began(core, owner, "slack, worker", silent_for_s=0)
     assert await reported(core) == []
+    async with core.store.read() as tx:
+        shown = await alerts.get(tx, alert.id)
+    assert shown is not None
+    assert "stands still no more" in shown.title
 
 
 async def test_of_one_that_does_not_answer_people_no_lost_clicks_are_reported(core: Core) -> None:

@@ -79,7 +79,8 @@ async def _report(core: Core, silent: replicas.Silent) -> None:
     )
     condition = process_alerts.PROCESS_FROZEN.condition(subject)
     async with core.store.begin() as tx:
-        await alerts.keep(tx, core, said, condition=condition, subject=subject, program="")
+        facts = {"process": silent.process}  # of which its ending speaks
+        await alerts.keep(tx, core, said, condition=condition, subject=subject, program="", facts=facts)
 
 
 async def _forget(core: Core, silent: replicas.Silent) -> None:

@@ -79,8 +79,7 @@ async def _report(core: Core, silent: replicas.Silent) -> None:
     )
     condition = process_alerts.PROCESS_FROZEN.condition(subject)
     async with core.store.begin() as tx:
-        facts = {"process": silent.process}  # of which its ending speaks
-        await alerts.keep(tx, core, said, condition=condition, subject=subject, program="", facts=facts)
+        await alerts.keep(tx, core, said, condition=condition, subject=subject, program="")
 
 
 async def _forget(core: Core, silent: replicas.Silent) -> None:

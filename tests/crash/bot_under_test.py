@@ -26,6 +26,7 @@ from bot.cli.serving import until_signalled
 from bot.config import Config, Settings
 from bot.domain import process_roles
 from bot.engine.embedded import Embedded
+from bot.engine.timers import Timers
 from bot.services.events import Sender
 from bot.services.execution import presend_checks
 from bot.services.messages import delivery
@@ -89,7 +90,7 @@ async def run(order: dict[str, Any]) -> None:
     async def start(stack: AsyncExitStack) -> None:
         overrides = Overrides(
             clock=clock,
-            timers=partial(LeapingTimers, clock),
+            timers=Timers if order["all_timers"] else partial(LeapingTimers, clock),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
             sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,

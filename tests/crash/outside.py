@@ -182,6 +182,7 @@ async def outside(
             "level": level,
             "relay": relay,
             "roles": "slack,web,worker",
+            "all_timers": False,
         }
         world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)

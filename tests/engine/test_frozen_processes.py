@@ -18,6 +18,7 @@ from storage.messages import Alert, alerts
 from storage.operators import replicas as rows
 from tests.crash.outside import outside
 from tests.crash.shared_database import SharedDatabase
+from tests.support.clock import SteppedClock
 from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 from tests.support.world import a_world
@@ -59,8 +60,14 @@ async def test_who_is_silent_for_ten_seconds_and_still_connected_is_reported_unt
     assert "clicks get no answer" in alert.text
     assert alert.severity == "critical"
 
+    assert isinstance(core.clock, SteppedClock)
+    core.clock.advance(30)
     await began(core, owner, "slack, worker", silent_for_s=0)
     assert await reported(core) == []
+    async with core.store.read() as tx:
+        shown = await alerts.get(tx, alert.id)
+    assert shown is not None
+    assert shown.title.startswith("Over: ")
 
 
 async def test_of_one_that_does_not_answer_people_no_lost_clicks_are_reported(core: Core) -> None:
@@ -99,22 +106,23 @@ async def test_a_file_has_one_process_and_nobody_to_notice(tmp_path: Path) -> No
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(180)
 async def test_a_whole_bot_that_stands_still_is_reported_by_the_other(
     databases: PostgresDatabases, tmp_path: Path
 ) -> None:
     shared = SharedDatabase(databases.migrated())
     async with outside(tmp_path, shared=shared) as world, AsyncExitStack() as stack:
-        other = await world.bot.sibling()
-        stack.push_async_callback(other.close)
-        await world.bot.start()
-        await other.start()
+        frozen, other = [await world.bot.sibling(all_timers=True) for _ in range(2)]
+        for bot in (frozen, other):
+            stack.push_async_callback(bot.close)
+            await bot.start()
 
         def said() -> list[str]:
             return [m["text"] for m in world.posts() if "stands still" in m["text"]]
 
-        world.bot.stand_still()
+        frozen.stand_still()
         await eventually("it is reported", said, within_s=30, every_s=0.2)
-        world.bot.go_on()
-        await eventually("it works again", lambda: any("no more" in text for text in said()), within_s=20)
+        frozen.go_on()
+        await eventually("it works again", lambda: any("Over:" in text for text in said()), within_s=20)
     shared.forget()
     databases.drop(shared.url)

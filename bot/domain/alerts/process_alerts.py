@@ -18,6 +18,6 @@ PROCESS_FROZEN = AlertKind(
         "It does {roles} and has not said since {since:%Y-%m-%d %H:%M:%S} UTC that it works. {clicks}The other"
         " processes have taken over its work. Restart it.",
     ),
-    endings=over("The process {process} stands still no more", "It did for {lasted}."),
+    endings=over("Over: {title}", "It stood still for {lasted}, and works again or is gone."),
     is_mutable=False,
 )

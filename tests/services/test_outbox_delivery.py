@@ -321,7 +321,7 @@ async def test_a_storm_of_alerts_delays_an_approval_by_less_than_five_seconds(
     assert "card pending" in post.in_channel()
 
 
-async def test_a_hundred_and_twenty_owed_in_one_channel_delay_another_by_less_than_a_second(
+async def test_a_hundred_and_twenty_that_wait_in_one_channel_delay_another_by_less_than_a_second(
     post: Post,
 ) -> None:
     await a_storm(post, 120)

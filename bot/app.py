@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -28,11 +26,12 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
 from bot.domain.ids import Ids
+from bot.domain.process_roles import ALL, Role
 from bot.domain.time import SystemClock
 from bot.engine.carried import Due, Execute
 from bot.engine.embedded import Embedded
 from bot.services import execution
-from bot.services.core import Carrier, Core, alone
+from bot.services.core import Carrier, Core, alone, never
 from bot.services.events import (
     Backfill,
     Intake,
@@ -44,11 +43,12 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links
-from bot.services.operators import Leader, changed_rows, draft_only
+from bot.services.operators import Leader, Replica, changed_rows, draft_only
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
 from handlers.slack_api import SlackDirectory, SlackPublisher
+from storage.database import process_name
 from storage.events import Ingest
 from storage.store import Store
 
@@ -72,7 +72,8 @@ class Carries(Carrier, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What was built and checked, and does nothing yet. `leader` is None where one process has the database."""
+    """What was built and checked, and does nothing yet. `leader` is None where no other process could lead, and where
+    this one never does."""
 
     core: Core
     carrier: Carries
@@ -104,14 +105,16 @@ class Running:
         await self._stack.aclose()
 
 
-async def start(settings: Settings, config: Config, overrides: Overrides | None = None) -> Running:
-    """Start everything; on any refusal what was started is stopped again.
+async def start(
+    settings: Settings, config: Config, overrides: Overrides | None = None, *, roles: frozenset[Role] = ALL
+) -> Running:
+    """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
 
     Whatever Slack refuses to say, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and
     OSError when the address of the web server is taken.
     """
     async with AsyncExitStack() as stack:
-        begun = Start(settings, config, overrides or Overrides(), stack)
+        begun = Start(settings, config, overrides or Overrides(), stack, roles)
         parts = await _build(begun)
         stack.push_async_callback(audit_anchors.drop, parts.core)
         _write_to_slack(begun, parts)
@@ -131,13 +134,17 @@ async def _build(begun: Start) -> Parts:
     store = await startup.open_store(begun)
     await startup.check_audit(store)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
-    owner = f"{socket.gethostname()}:{os.getpid()}:{ids.ulid()}"
+    owner = f"{process_name()}:{ids.ulid()}"
     programs = await startup.programs(begun, store, owner)
     slack = begun.overrides.slack or slack_connection.client(begun.settings)
     keyed = partial(startup.mailbox_key, store.vault)
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)
     leader = await _leader(begun, store, owner)
+    if store.database.path is None:
+        replica = Replica(store, owner, begun.roles)
+        begun.stack.push_async_callback(replica.end)
+        _keep_running(begun.stack, "replica", replica.run)
     carrier = _carrier(store, programs.clients)
     core = Core(
         store=store,
@@ -158,7 +165,7 @@ async def _build(begun: Start) -> Parts:
         passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
-        leads=leader.leads if leader else alone,
+        leads=leader.leads if leader else alone if Role.WORKER in begun.roles else never,
     )
     startup.check_names(await names.unknown(core))
     await startup.note_start(core)
@@ -182,8 +189,9 @@ def _carrier(store: Store, programs: Collection[str]) -> Carries:
 
 
 async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
-    """Which process of several watches and posts; None where the database's file lock leaves only one."""
-    if store.database.path is not None:
+    """Which process of several watches and posts; None where the database's file lock leaves only one, and in a
+    process that does not work."""
+    if store.database.path is not None or Role.WORKER not in begun.roles:
         return None
     # The lease runs on the database's clock, so not on one that is put in place of the machine's.
     leader = Leader(store, owner, SystemClock())
@@ -194,18 +202,24 @@ async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
 
 
 def _write_to_slack(begun: Start, parts: Parts) -> None:
-    """The loops that write to Slack: Home, messages of the outbox, one-time codes."""
+    """The loops that write to Slack: Home, messages of the outbox, one-time codes where some may come in."""
+    roles = begun.roles
     publisher = SlackPublisher(parts.slack, partial(request_links.of, parts.core))
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
     deliver = partial(parts.leader.while_leading, outbox.run) if parts.leader else outbox.run
-    _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
-    _keep_running(begun.stack, "outbox", deliver)
-    _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
+    if roles & {Role.SLACK, Role.WORKER}:
+        _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
+    if Role.WORKER in roles:
+        _keep_running(begun.stack, "outbox", deliver)
+    if roles & {Role.WEB, Role.WORKER}:
+        _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
 
 
 def _execute_requests(begun: Start, parts: Parts) -> None:
     """The loops that send: approved requests to the API, events to other systems."""
+    if Role.WORKER not in begun.roles:
+        return
     core, carrier = parts.core, parts.carrier
     # Stopped in the reverse order: the loop first, then what it began is waited for.
     begun.stack.push_async_callback(carrier.drain, DRAIN_S)
@@ -219,7 +233,8 @@ async def _watch(begun: Start, core: Core) -> jobs.Watchers:
     """The way into the inbox, the loop that handles what is in it, and those who bring something in."""
     ingest = await Ingest.open(core.store, core.clock)
     begun.stack.push_async_callback(ingest.close)
-    _keep_running(begun.stack, "inbox", partial(inbox.run, core))
+    if begun.roles & {Role.WEB, Role.WORKER}:  # of a process that does not lead: the codes it has received
+        _keep_running(begun.stack, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     poller = Poller(core, account_every=begun.config.poll.account)
     return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake))
@@ -238,8 +253,10 @@ async def _first_readings(watchers: jobs.Watchers) -> None:
 
 def _start_timers(begun: Start, core: Core, watchers: jobs.Watchers) -> None:
     timers = begun.overrides.timers()
+    works = Role.WORKER in begun.roles
     for job in jobs.table(core, watchers, begun.config.poll, begun.config.retention):
-        timers.every(job.name, job.seconds, job.run)
+        if works or job.name in jobs.OF_ITS_OWN:
+            timers.every(job.name, job.seconds, job.run)
     timers.start()
     begun.stack.callback(timers.stop)
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot import details, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
+from bot.domain.process_roles import Role
 from bot.language_model import LanguageModel, connected
 from bot.partner.secret import Secret
 from bot.services.conversation import Reader
@@ -31,38 +33,47 @@ DRAIN_S = 3.0
 async def open_all(
     start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, webhooks: Webhooks
 ) -> str:
-    """Web server and Slack connection; returns the server's address.
+    """Web server and Slack connection; returns the server's address. Every process answers probes.
 
     Raises `CannotStart`, and OSError when the address is taken.
     """
-    app = slack_connection.bolt_app(start.settings, slack)
-    after = AfterAck()
-    start.stack.push_async_callback(after.drain, DRAIN_S)
-    reader = Reader(await _language_model(start), keep_unread=start.config.keep_unread)
-    handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
-    socket = slack_connection.Socket(start.settings, app)
+    app = await _people(start, core, slack) if Role.SLACK in start.roles else None
+    socket = slack_connection.Socket(start.settings, app) if app else None
+    takes_deliveries = Role.WEB in start.roles
     server = await web.serve(
         web.build(
             _checks(start, core, slack, names, socket),
-            slack_events=slack_connection.http_events(start.settings, app),
-            receive=webhooks.receive,
-            more=[_details(core), _passkeys(core, slack)],
+            slack_events=slack_connection.http_events(start.settings, app) if app else None,
+            receive=webhooks.receive if takes_deliveries else None,
+            more=[_details(core), _passkeys(core, slack)] if takes_deliveries else [],
         ),
         host=start.settings.http_bind.host,
         port=start.settings.http_bind.port,
     )
     start.stack.push_async_callback(server.stop)
-    await socket.open(start.stack)
+    if socket is not None:
+        await socket.open(start.stack)
     return server.url
 
 
+async def _people(start: Start, core: Core, slack: AsyncWebClient) -> AsyncApp:
+    """What answers people. Raises `CannotStart` when Slack has no way to reach it."""
+    app = slack_connection.bolt_app(start.settings, slack)
+    after = AfterAck()
+    start.stack.push_async_callback(after.drain, DRAIN_S)
+    reader = Reader(await _language_model(start), keep_unread=start.config.keep_unread)
+    handlers.register(app, handlers.Deps(core=core, after=after, reader=reader))
+    return app
+
+
 def _checks(
-    start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, socket: slack_connection.Socket
+    start: Start, core: Core, slack: AsyncWebClient, names: SlackNames, socket: slack_connection.Socket | None
 ) -> dict[str, web.Check]:
     """What `/readyz` looks at."""
 
     async def slack_fault() -> str | None:
-        return await names.fault() or await slack_connection.fault(slack) or await socket.fault()
+        unconnected = await socket.fault() if socket is not None else None
+        return await names.fault() or await slack_connection.fault(slack) or unconnected
 
     return {
         "database": partial(_database_answers, core),

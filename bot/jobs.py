@@ -15,11 +15,13 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import audit_anchors, digest, reminders, waiting
-from bot.services.operators import changed_rows, confirmations, delegations, programs
+from bot.services.operators import changed_rows, confirmations, delegations, programs, replicas
 
 Run = Callable[[], Awaitable[None]]
-# One that may be done twice, and one that writes down what this process alone has seen.
-_EVERYWHERE = frozenset({"expire", "deliveries"})
+# What a process writes down that it alone has seen.
+OF_ITS_OWN = frozenset({"deliveries"})
+# That, and one that may be done twice.
+_EVERYWHERE = frozenset({"expire", *OF_ITS_OWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("declines", 30, lambda: decline_rules.settle(core)),
         Job("deliveries", 30, watchers.webhooks.report),
         Job("late-landings", 900, lambda: maintenance.sweep_late_landings(core)),
+        Job("replicas", 3, lambda: replicas.look(core)),
         Job("messages", 30, lambda: waiting.watch(core)),
         Job("anchor", 900, lambda: audit_anchors.drop(core)),
         Job("policy", 600, lambda: maintenance.check_policy(core)),

@@ -22,6 +22,7 @@ from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.passkeys import Site
+from bot.domain.process_roles import ALL, Role
 from bot.domain.time import Clock, SystemClock
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
@@ -102,6 +103,7 @@ class Start:
     config: Config
     overrides: Overrides
     stack: AsyncExitStack
+    roles: frozenset[Role] = ALL
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,10 @@ async def open_store(start: Start) -> Store:
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
     store = await start.overrides.open_store(settings.database_url, vault=vault, clock=start.overrides.clock)
     start.stack.push_async_callback(store.close)
+    if store.database.path is not None and start.roles != ALL:
+        raise CannotStart(
+            "One process works on an SQLite file, so it does everything: leave --roles out, or use PostgreSQL."
+        )
     await _optimize(store)
     return store
 

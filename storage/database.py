@@ -33,6 +33,16 @@ WRITER_CACHE_KIB, READER_CACHE_KIB = 20_480, 6_144
 BUSY_MS = 10_000
 
 
+def process_name() -> str:
+    """This process, as others that share the database know it: `host:number`."""
+    return f"{socket.gethostname()[-40:]}:{os.getpid()}"
+
+
+def connections_named(process: str) -> str:
+    """What PostgreSQL shows of the connections of this process."""
+    return f"countersign {process}"
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """Where the data lives. `path` is set for SQLite only."""

@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.database import Database, FileLock
+from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
@@ -205,11 +205,15 @@ def _optimize(connection: Connection) -> None:
 def _engines(database: Database) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
     if database.path is None:
-        writer = create_async_engine(database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
+        named = {"application_name": connections_named(process_name())}
+        writer = create_async_engine(
+            database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True, connect_args=named
+        )
         reader = create_async_engine(
             database.url,
             pool_size=_READERS,
             pool_pre_ping=True,
+            connect_args=named,
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )

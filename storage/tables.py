@@ -417,7 +417,6 @@ class ReplicaRow(SQLModel, table=True):
 
     __tablename__ = "replica"
     owner: str = _key()
-    host: str = _text()
     roles: str = _text()
     started_at: datetime = _when()
     beat_at: datetime = _when()

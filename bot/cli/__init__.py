@@ -116,6 +116,12 @@ def run_bot(
     no_migrate: Annotated[
         bool, typer.Option("--no-migrate", help="Refuse to start instead of upgrading the database.")
     ] = False,
+    roles: Annotated[
+        str,
+        typer.Option(
+            help="What this process does, on PostgreSQL: any of slack, web and worker, with commas."
+        ),
+    ] = "slack,web,worker",
 ) -> None:
     """Run the bot in production. Settings come from the environment, decisions from countersign.toml.
 
@@ -124,7 +130,7 @@ def run_bot(
     from bot.cli.production import run_production
     from bot.cli.serving import run
 
-    run(run_production(migrate=not no_migrate))
+    run(run_production(migrate=not no_migrate, roles=roles))
 
 
 @app.command()
@@ -133,15 +139,47 @@ def sandbox(
     slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
     partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
     host: Annotated[str, typer.Option(help=_HOST_HELP)] = "127.0.0.1",
+    key: Annotated[str | None, typer.Option(help="API key to accept: svc_live_00000000….")] = None,
+    seed: Annotated[str | None, typer.Option(help="Fixes ids, tokens and the key.")] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Keep the state beside this name, over a restart.")
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="The app's manifest; Countersign's own by default.")
+    ] = None,
+    people: Annotated[Path | None, typer.Option(help="The people and user groups, YAML or JSON.")] = None,
+    channels: Annotated[Path | None, typer.Option(help="The channels, YAML or JSON.")] = None,
+    request_url: Annotated[
+        str | None, typer.Option(help="Deliver over signed HTTP to this address, not over Socket Mode.")
+    ] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="Gets addresses and tokens as JSON once everything listens.")
+    ] = None,
+    scenario: Annotated[str | None, typer.Option(help="What the partner simulator begins with.")] = None,
 ) -> None:
-    """Run the sandbox alone, for testing a bot or a Partner API client against. Nothing is kept.
+    """Run the sandbox alone, for testing a bot or a Partner API client against.
 
     Prints the addresses, the tokens and the key to use.
     """
-    from bot.cli.sandboxes import run_sandbox
+    from bot.cli.sandboxes import MANIFEST, opened_to, run_sandbox
     from bot.cli.serving import run
+    from sandbox.launching import Launch
 
-    run(run_sandbox(slack_port, partner_port, host=host))
+    options = Launch(
+        manifest=manifest or MANIFEST,
+        slack_port=slack_port,
+        partner_port=partner_port,
+        open_to=opened_to(host),
+        key=key,
+        seed=seed,
+        state=state,
+        people=people,
+        channels=channels,
+        request_url=request_url,
+        ready_file=ready_file,
+        scenario=scenario,
+    )
+    run(run_sandbox(options))
 
 
 @app.command()

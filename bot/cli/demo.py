@@ -17,7 +17,7 @@ import typer
 
 from bot.cli import tour
 from bot.cli.errors import Mistake
-from bot.cli.sandboxes import HOST, opened_to, shown_host, start_partner, start_slack
+from bot.cli.sandboxes import HOST, opened_to, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
 from bot.config import Bind, Settings
 
@@ -81,6 +81,8 @@ async def run_demo(port: int, *, host: str, fresh: bool, passkeys: bool = False)
 
     `passkeys`: every approval is given with one.
     """
+    from sandbox.listening import shown_host
+
     open_to = opened_to(host)
     shown = shown_host(open_to)
     places = Places(FOLDER.absolute(), passkeys)  # noqa: ASYNC240 - asks for the working directory, once

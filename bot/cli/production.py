@@ -8,14 +8,18 @@ from contextlib import AsyncExitStack
 from bot.cli.environment import settings
 from bot.cli.serving import port_taken, until_signalled
 from bot.config import Need
+from bot.domain.process_roles import Role
+from bot.domain.process_roles import parse as parse_roles
 
 
-async def run_production(*, migrate: bool) -> None:
-    """Check settings and policy, upgrade the database if allowed, run until a signal."""
+async def run_production(*, migrate: bool, roles: str) -> None:
+    """Check settings and policy, upgrade the database if allowed, run until a signal. `roles`: as of `--roles`."""
     from bot import log
     from bot.config import Config
 
-    found = settings(Need.SLACK, Need.MASTER_KEY)
+    chosen = parse_roles(roles)
+    needs = [Need.SLACK, Need.MASTER_KEY, *([Need.SLACK_EVENTS] if Role.SLACK in chosen else [])]
+    found = settings(*needs)
     config = Config.load(found.config_path)
     # Only now what takes a while to load: a wrong setting is reported at once.
     from bot import app
@@ -29,7 +33,7 @@ async def run_production(*, migrate: bool) -> None:
 
     async def start(stack: AsyncExitStack) -> None:
         try:
-            running = await app.start(found, config)
+            running = await app.start(found, config, roles=chosen)
         except OSError as error:
             raise port_taken(error, found.http_bind.port, "COUNTERSIGN_HTTP_BIND") from error
         stack.push_async_callback(running.stop)

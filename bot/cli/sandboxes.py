@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +13,7 @@ from bot.cli.errors import Mistake
 from bot.cli.serving import port_taken, until_signalled
 
 if TYPE_CHECKING:
+    from sandbox.launching import Launch
     from sandbox.partner.server import Running as Partner
     from sandbox.slack import Running as Slack
     from sandbox.slack import Step
@@ -28,32 +27,15 @@ def opened_to(host: str) -> str:
     """What to open beside loopback, said with a warning; empty for loopback itself. Raises Mistake for an address that
     this machine does not have.
     """
-    from bot.partner.loopback import is_loopback
-    from sandbox.listening import EVERY_ADDRESS
+    from sandbox.listening import AddressError, address_to_open, warning_of
 
-    if is_loopback(host):
-        return ""
     try:
-        address = ip_address(host)
-        with socket.socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET) as probe:
-            probe.bind((host, 0))
-    except (ValueError, OSError):
-        raise Mistake(
-            f"{host} is not an address of this machine. Use --host {EVERY_ADDRESS} for all addresses that it has."
-        ) from None
-    typer.echo(
-        f"Warning: everyone who can reach {host} can act as anybody here. Type no real token, key or card number into"
-        " these pages.",
-        err=True,
-    )
-    return host
-
-
-def shown_host(open_to: str) -> str:
-    """The host of addresses that a person opens in a browser."""
-    if not open_to or ip_address(open_to).is_unspecified:
-        return HOST
-    return f"[{open_to}]" if ":" in open_to else open_to
+        opened = address_to_open(host)
+    except AddressError as error:
+        raise Mistake(str(error)) from None
+    if opened:
+        typer.echo(warning_of(opened), err=True)
+    return opened
 
 
 async def start_slack(
@@ -111,26 +93,21 @@ async def start_partner(
     return running
 
 
-async def run_sandbox(slack_port: int, partner_port: int, *, host: str) -> None:
+async def run_sandbox(options: Launch) -> None:
     """Serve the halves whose port is not 0 until a signal."""
-    if not slack_port and not partner_port:
-        raise Mistake("Both halves are switched off: give --slack-port or --partner-port a port.")
-    open_to = opened_to(host)
-    shown = shown_host(open_to)
+    from sandbox.command import lines
+    from sandbox.launching import CannotLaunch, PortTaken, launch
 
     async def start(stack: AsyncExitStack) -> None:
-        if slack_port:
-            slack = await start_slack(stack, slack_port, option="--slack-port", open_to=open_to)
-            typer.echo(f"Slack stand-in      http://{shown}:{slack_port}")
-            typer.echo(f"  SLACK_API_URL         {slack.url}/api/")
-            typer.echo(f"  SLACK_BOT_TOKEN       {slack.bot_token}")
-            typer.echo(f"  SLACK_APP_TOKEN       {slack.app_token}")
-            typer.echo(f"  SLACK_SIGNING_SECRET  {slack.signing_secret}")
-        if partner_port:
-            partner = await start_partner(stack, partner_port, option="--partner-port", open_to=open_to)
-            typer.echo(f"Partner simulator   http://{shown}:{partner_port}")
-            typer.echo(f"  COUNTERSIGN_PARTNER_URL  {partner.base_url}")
-            typer.echo(f"  COUNTERSIGN_PARTNER_KEY  {partner.key}")
-        typer.echo("Nothing is kept. Ctrl-C ends it.")
+        try:
+            running = await launch(options)
+        except CannotLaunch as error:
+            raise Mistake(str(error)) from None
+        except PortTaken as taken:
+            raise port_taken(taken.error, taken.port, f"--{taken.half}-port") from taken
+        stack.push_async_callback(running.close)
+        for line in lines(running):
+            typer.echo(line)
+        typer.echo("Ctrl-C ends it." if options.state else "Nothing is kept. Ctrl-C ends it.")
 
     await until_signalled(start)

@@ -34,7 +34,8 @@ MASTER_KEY_NAMES = (
 class Need(StrEnum):
     """What a command cannot do without."""
 
-    SLACK = "slack"
+    SLACK = "slack"  # a token, with which it speaks
+    SLACK_EVENTS = "slack_events"  # a way by which Slack reaches it
     MASTER_KEY = "master_key"
 
 
@@ -310,7 +311,7 @@ def _wrong_combinations(given: Mapping[str, str]) -> Iterator[str]:
 def _missing(given: Mapping[str, str], need: Collection[Need]) -> Iterator[str]:
     if Need.SLACK in need and "SLACK_BOT_TOKEN" not in given:
         yield "SLACK_BOT_TOKEN is needed: the bot token of the installed app, which starts with xoxb-."
-    if Need.SLACK in need and given.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
+    if Need.SLACK_EVENTS in need and given.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         yield "SLACK_APP_TOKEN (Socket Mode) or SLACK_SIGNING_SECRET (HTTP mode) is needed."
     if Need.MASTER_KEY in need and given.keys().isdisjoint(MASTER_KEY_NAMES):
         yield (

@@ -15,10 +15,16 @@ function text(buffer) {
   return btoa(raw).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-function fail(sentence) {
+/** What was shown is over; what is said about it takes its place, so that it is seen on a phone. */
+function close() {
   clearInterval(ticking);
   at("left").textContent = "";
   at("button").hidden = true;
+  for (const id of ["lead", "lines", "warnings", "rows"]) at(id).replaceChildren();
+}
+
+function fail(sentence) {
+  close();
   at("said").textContent = "";
   at("problem").textContent = sentence;
   at("heading").focus();
@@ -69,7 +75,7 @@ function countDown(seconds) {
   const end = Date.now() + seconds * 1000;
   const draw = () => {
     const left = Math.max(0, Math.round((end - Date.now()) / 1000));
-    at("left").textContent = `This page works for ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more.`;
+    at("left").textContent = `Time left: ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
     if (left === 0) fail("The time is up, and nothing was recorded. Press the button in Slack again.");
   };
   draw();
@@ -128,10 +134,7 @@ async function act() {
   at("said").textContent = "Checking…";
   try {
     const done = await post("finish", { token: page.token, answer });
-    clearInterval(ticking);
-    at("left").textContent = "";
-    at("button").hidden = true;
-    at("lead").textContent = "";
+    close();
     at("heading").textContent = "Done";
     at("said").textContent = `${done.text} You can close this page.`;
     at("heading").focus();

@@ -90,6 +90,11 @@ def queue_name(work: str, program: str) -> str:
     return f"{work}:{program}"
 
 
+def never() -> bool:
+    """A process that does not watch leaves it to others."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     store: Store

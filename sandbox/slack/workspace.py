@@ -17,7 +17,7 @@ from sandbox.slack.faults import Faults
 from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rate_limits import Rates
-from sandbox.slack.state import AgentSurface, Manifest, Persist, ResponseUrls, Store, Triggers, Views
+from sandbox.slack.state import AgentSurface, Cast, Manifest, Persist, ResponseUrls, Store, Triggers, Views
 from sandbox.slack.tour import Step
 
 KEPT_CALLS = 2000
@@ -40,6 +40,8 @@ class Options:
     tour: Sequence[Step] = ()
     #: The time zone of everybody; empty = each person has their own.
     zone: str = ""
+    #: Who and what a new workspace starts with; None is the demo's.
+    cast: Cast | None = None
 
     def __post_init__(self) -> None:
         if not (0 < self.ack_seconds <= 3 and 0 < self.trigger_seconds <= 3):
@@ -60,7 +62,9 @@ class Workspace:
         self.app_token = token("xapp", options.seed)
         self.signing_secret = signing_secret(options.seed)
         self.ids = Ids(clock, rng)
-        self.store = Store(Persist(options.state_path), clock, self.ids, manifest.bot_name, options.zone)
+        self.store = Store(
+            Persist(options.state_path), clock, self.ids, manifest.bot_name, options.zone, options.cast
+        )
         self.store.on_change = self.changed
         self.views = Views(clock, self.ids, self.store)
         self.agent = AgentSurface(clock, self.store)

@@ -1,4 +1,4 @@
-"""People and their passkeys, programs with their sealed keys, pauses, which process leads, and what a key has sent."""
+"""People, their passkeys, programs with their keys, pauses, processes and which leads, what a key has sent."""
 
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey
@@ -19,5 +19,6 @@ __all__ = [
     "people",
     "programs",
     "rate_minutes",
+    "replicas",
     "stops",
 ]

@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, insert, select, update
+from sqlalchemy import Row, select, update
 
 from storage import tables as t
 from storage.errors import CannotOpen
 from storage.sealed_columns import PASSKEY
 from storage.transaction import Tx
+from storage.upsert import insert_new
 
 _P = t.passkey.c
 
@@ -59,9 +60,6 @@ class Passkey:
 
 async def add(tx: Tx, passkey_id: str, name: str, key: Key) -> bool:
     """Keep a new one; False where this credential is known already."""
-    known = select(func.count()).select_from(t.passkey).where(_P.credential_id == key.credential_id)
-    if (await tx.run(known)).scalar_one():
-        return False
     row = {
         "id": passkey_id,
         "slack_id": key.slack_id,
@@ -71,10 +69,12 @@ async def add(tx: Tx, passkey_id: str, name: str, key: Key) -> bool:
         "version": 1,
         "sealed_key": _sealed(tx, passkey_id, 1, key),
         "created_at": tx.now,
+        "added_at": None,
+        "used_at": None,
+        "ended_at": None,
         "ended_why": "",
     }
-    await tx.run(insert(t.passkey).values(row))
-    return True
+    return await insert_new(tx, t.passkey, row)
 
 
 async def get(tx: Tx, passkey_id: str) -> Passkey | None:
@@ -92,12 +92,6 @@ async def everybodys(tx: Tx) -> list[Passkey]:
     """All that are active or wait for a confirmation, by person."""
     found = select(t.passkey).where(_P.state != "ended").order_by(_P.slack_id, _P.created_at, _P.id)
     return [_read(tx, row) for row in (await tx.run(found)).all()]
-
-
-async def any_was_active(tx: Tx) -> bool:
-    """Has anybody here ever had a passkey that counted?"""
-    found = select(func.count()).select_from(t.passkey).where(_P.added_at.is_not(None))
-    return bool((await tx.run(found)).scalar_one())
 
 
 async def activate(tx: Tx, found: Passkey) -> bool:

@@ -218,7 +218,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ("key_prefix", "minute"),
         _harmless("the pace of calls: the card provider refuses what is too fast, and it is tried again"),
     ),
-    "replica": dict.fromkeys(("owner", "host", "roles", "started_at", "beat_at"), _LEASE),
+    "replica": dict.fromkeys(("owner", "roles", "started_at", "beat_at"), _LEASE),
     "cursor": dict.fromkeys(("program", "name", "value", "updated_at"), _FACT),
     "alert_note": dict.fromkeys(("alert_id", "n", "at", "actor", "text"), _ALERT),
     "held_endpoint": dict.fromkeys(

@@ -701,6 +701,7 @@ ELSEWHERE = {
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
     "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),
     "tampered": ("tests/services/test_tampering.py", "tampered"),
+    "process_frozen": ("tests/engine/test_frozen_processes.py", "process_frozen"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
 }
 """Kinds that begin with people or with a changed database, not with the card provider: what shows each, and where."""

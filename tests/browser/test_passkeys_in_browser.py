@@ -146,7 +146,7 @@ class Desk:
 
     async def _submit(self, user: str, values: Json, *, until: str) -> None:
         async def view() -> Json:
-            views = (await self.see(user))["views"]
+            views = [one for one in (await self.see(user))["views"] if one.get("submit")]
             return dict(views[-1]) if views and until in str(views[-1]["blocks"]) else {}
 
         found = await eventually(f"a window with {until}", view, within_s=PATIENCE_MS / 1000)

@@ -24,6 +24,7 @@ from bot import app, log
 from bot.cli.errors import explain
 from bot.cli.serving import until_signalled
 from bot.config import Config, Settings
+from bot.domain import process_roles
 from bot.engine.embedded import Embedded
 from bot.services.events import Sender
 from bot.services.execution import presend_checks
@@ -93,7 +94,7 @@ async def run(order: dict[str, Any]) -> None:
             lease_s=order["lease_s"],
             sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,
         )
-        running = await app.start(settings, config, overrides)
+        running = await app.start(settings, config, overrides, roles=process_roles.parse(order["roles"]))
         stack.push_async_callback(running.stop)
         say(ready=running.url)
 

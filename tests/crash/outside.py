@@ -181,6 +181,7 @@ async def outside(
             "log": str(folder / "bot.log"),
             "level": level,
             "relay": relay,
+            "roles": "slack,web,worker",
         }
         world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)

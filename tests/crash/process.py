@@ -123,9 +123,9 @@ class BotProcess:
                 if name in self._news and not self._news[name].done():
                     self._news[name].set_result(what)
 
-    async def sibling(self) -> "BotProcess":
-        """Another bot under the same orders, to run beside this one. The caller closes it."""
-        return await open_process(self._order)
+    async def sibling(self, **changed: Any) -> "BotProcess":
+        """Another bot under the same orders, but for those `changed`, to run beside this one. The caller closes it."""
+        return await open_process({**self._order, **changed})
 
     async def close(self) -> None:
         """End the bot and what it was forked from."""

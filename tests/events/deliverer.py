@@ -158,3 +158,10 @@ def _alerts(world: Outside, declines: set[str]) -> Iterator[str]:
         for row in raised:
             if posted[row["id"]] != 1:
                 yield f"the alert of {event_id} was posted {posted[row['id']]} times"
+
+
+async def learns_of(deliverer: Deliverer, url: str, name: str) -> None:
+    """The bot at this address is delivered a decline for fraud."""
+    event = deliverer.event(f"purchase-{name}-declined", f"purchase-{name}", "declined")
+    deliverer.made[event["id"]] = json.dumps(event).encode()
+    await deliverer.finish(url)

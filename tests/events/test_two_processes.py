@@ -1,7 +1,6 @@
 """Two processes on one PostgreSQL database: one of them watches, and everything is reported once and counted truly."""
 
 import asyncio
-import json
 import random
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
@@ -33,7 +32,7 @@ from storage.operators import programs
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside
-from tests.events.deliverer import Deliverer, keep_secret
+from tests.events.deliverer import Deliverer, keep_secret, learns_of
 from tests.support.databases import PostgresDatabases, postgres_server
 from tests.support.waiting import eventually
 from tests.support.world import BOB, MASTER, World, a_world
@@ -219,13 +218,6 @@ async def test_what_only_the_leader_runs_stops_with_its_term_and_goes_on_with_th
         task.cancel()
     await asyncio.wait([*renewing, *working])
     assert sorted(begun) == ["bot-0", "bot-1"]
-
-
-async def learns_of(deliverer: Deliverer, url: str, name: str) -> None:
-    """The bot at this address is delivered a decline for fraud."""
-    event = deliverer.event(f"purchase-{name}-declined", f"purchase-{name}", "declined")
-    deliverer.made[event["id"]] = json.dumps(event).encode()
-    await deliverer.finish(url)
 
 
 async def fraud_reported(world: Outside, times: int) -> list[str]:

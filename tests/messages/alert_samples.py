@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.domain.alerts import AlertKind, Severity
+from bot.domain.alerts import AlertKind, Severity, process_alerts
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.freezes import RIGHT
 from bot.view_models import AlertView
@@ -160,6 +160,12 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     },
     ("delegation", "ended"): {
         "delegation": "Bob Tanaka decided for Carol Reyes until 2026-03-05 09:00 UTC: holiday."
+    },
+    ("process_frozen", ""): {
+        "process": "bot-2.internal:1",
+        "roles": "slack, web, worker",
+        "since": NOW - timedelta(seconds=12),
+        "clicks": process_alerts.CLICKS_ARE_LOST,
     },
     ("policy", ""): {
         "problems": "Nobody is in people.approvers (@card-approvers). Add people to it in Slack."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -12,6 +13,7 @@ from sqlalchemy import text
 
 from bot.domain.errors import NotAllowed, PasskeyNeeded, Stale
 from bot.domain.passkeys import Bound, base64url, unbase64url
+from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
 from bot.services.operators import confirmation_answers, pausing
@@ -163,6 +165,31 @@ async def test_a_passkey_whose_counter_went_back_works_no_more(world: World, dev
     assert (refused.value.reason, after.value.reason) == ("passkey_copied", "no_passkey")
     assert (await world.request(request.id)).state is State.PENDING
     assert (proofs.ENDED, "ok", "") in await actions(world)
+
+
+async def test_a_signature_that_waits_for_slack_while_a_later_one_is_taken_is_no_copy(
+    world: World, devices: Devices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = await pending(world, "60"), await pending(world, "61")
+    pages = [await devices.open(await devices.link(one, BOB)) for one in (first, second)]
+    answers = [devices[BOB].answer(one.options) for one in pages]
+    asked, goes_on = asyncio.Event(), asyncio.Event()
+    read = world.people.actor
+
+    async def slow_once(slack_id: str) -> Actor:
+        if not asked.is_set():
+            asked.set()
+            await goes_on.wait()
+        return await read(slack_id)
+
+    monkeypatch.setattr(world.people, "actor", slow_once)
+    waiting = asyncio.create_task(_finish(devices, pages[0].token, answers[0]))
+    await asked.wait()
+    await _finish(devices, pages[1].token, answers[1])
+    goes_on.set()
+    await waiting
+
+    assert [(await world.request(one.id)).state for one in (first, second)] == [State.APPROVED] * 2
 
 
 async def test_a_device_that_never_counts_may_be_used_again(world: World) -> None:
@@ -398,6 +425,17 @@ async def test_the_very_first_passkey_is_confirmed_by_a_click_and_every_later_on
 
     with pytest.raises(PasskeyNeeded):
         await confirmation_answers.give(world.core, consent.id, BOB)
+
+
+async def test_that_rows_are_gone_brings_no_click_back(world: World, devices: Devices) -> None:
+    await change(world, "DELETE FROM passkey")
+    made = await devices.make(BOB)
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", made)
+    assert consent is not None
+
+    with pytest.raises(PasskeyNeeded):
+        await confirmation_answers.give(world.core, consent.id, CAROL)
 
 
 async def test_nobody_confirms_their_own_passkey(world: World) -> None:

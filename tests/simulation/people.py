@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from bot.domain.card_details import Manner
-from bot.domain.errors import CountersignError
+from bot.domain.errors import CountersignError, PasskeyNeeded
 from bot.domain.requests.batch_csv import Unreadable
 from bot.partner.errors import PartnerError
 from bot.partner.secret import Secret
@@ -26,6 +26,7 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import card_details_access
 from bot.services.operators import pausing
+from bot.services.passkeys import links, page
 from bot.services.requests import approvals, batch_reading, batch_submission, drafts
 from sandbox.slack import interactions
 from sandbox.slack.errors import BadAct, SlackError
@@ -89,7 +90,9 @@ class People:
         if in_slack and kind in COMMANDS and not now:
             self._in_slack(self._ask_in_slack(who, kind, texts))
         else:
-            self._directly(lambda core: self._checked(_ask(core, who, kind, texts, now=now), named, "card"))
+            self._directly(
+                who, lambda core: self._checked(_ask(core, who, kind, texts, now=now), named, "card")
+            )
 
     def _in_words(self, kind: str, texts: Mapping[str, str]) -> str:
         """A form as somebody would say it, with the card by its holder."""
@@ -104,7 +107,9 @@ class People:
         self._world.say(
             f"{_name(who)} requests a batch: {kind.replace('_', ' ')}, {len(text.splitlines()) - 1} rows."
         )
-        self._directly(lambda core: self._checked(_ask_for_many(core, who, text, kind), named, "partner_ref"))
+        self._directly(
+            who, lambda core: self._checked(_ask_for_many(core, who, text, kind), named, "partner_ref")
+        )
 
     async def _checked(self, asked: Awaitable[Any], named: str, field: str) -> None:
         """What was named is what is asked for; a name of two cards is asked back, not guessed."""
@@ -140,23 +145,23 @@ class People:
         if in_slack and action in ("approve", "reject", "cancel"):
             self._in_slack(self._decide_in_slack(who, action, request_id))
         else:
-            self._directly(lambda core: _decide(core, who, action, request_id, verdict))
+            self._directly(who, lambda core: _decide(core, who, action, request_id, verdict))
 
     def pause(self, who: str) -> None:
         self._world.say(f"{_name(who)} pauses sending.")
-        self._directly(lambda core: pausing.pause(core, who, ["main"], "to look at it"))
+        self._directly(who, lambda core: pausing.pause(core, who, ["main"], "to look at it"))
 
     def resume(self, *whom: str) -> None:
         self._world.say(f"{' and '.join(map(_name, whom))} resume sending.")
 
         async def both(core: Core) -> None:
             for one in whom:
-                await pausing.resume(core, one, ["main"])
+                await self._with_passkey(core, one, partial(_resume, one))
 
-        self._directly(both)
+        self._directly(whom[-1], both)
 
     def redraw(self, request_id: str) -> None:
-        self._directly(lambda core: approvals.redraw(core, request_id))
+        self._directly("", lambda core: approvals.redraw(core, request_id))
 
     def look(self, who: str, command: str) -> None:
         """A look-up command, or the Home tab."""
@@ -192,18 +197,18 @@ class People:
                 return
             self.shown.append((self._world.loop.time(), link))
 
-        self._directly(open_it)
+        self._directly("", open_it)
 
     def ask_for_another_link(self, who: str, request_id: str) -> None:
         self._world.say(f"{_name(who)} asks for another link of {request_id}.")
-        self._directly(lambda core: details_link.another_link(core, request_id, who))
+        self._directly(who, lambda core: details_link.another_link(core, request_id, who))
 
     def close_windows(self) -> None:
         self._slack.views.reset()
 
     # By the use cases
 
-    def _directly(self, act: Callable[[Core], Awaitable[Any]]) -> None:
+    def _directly(self, who: str, act: Callable[[Core], Awaitable[Any]]) -> None:
         bot = self._world.bot
         if bot is None or bot.running is None:
             self._world.say("Countersign does not answer.")
@@ -212,13 +217,27 @@ class People:
 
         async def try_it() -> None:
             try:
-                await act(core)
+                await self._with_passkey(core, who, act)
             except REFUSED as refusal:
                 self._world.say(f"They are refused: {str(refusal)[:160]}")
             except Exception as error:  # noqa: BLE001 - whatever a person meets that is no refusal
                 self._world.note_error("a person's act", error)
 
         self._world.loop.spawn(bot.owner, try_it())
+
+    async def _with_passkey(self, core: Core, who: str, act: Callable[[Core], Awaitable[Any]]) -> None:
+        """Do it; where a click isn't enough, on the page, with this person's own device."""
+        try:
+            await act(core)
+        except PasskeyNeeded as needed:
+            link = await links.for_needed(core, needed, who)
+            await self._on_the_page(core, who, link.reveal())
+
+    async def _on_the_page(self, core: Core, who: str, link: str) -> None:
+        self._world.say(f"{_name(who)} opens the page for passkeys.")
+        shown = await page.open_link(core, Secret(link.rpartition("#")[2]))
+        done = await page.finish(core, shown.token, self._world.devices[who].answer(shown.options))
+        self._world.say(f"The page says: {done.text[:120]}")
 
     # By Slack
 
@@ -262,10 +281,21 @@ class People:
                             element["value"],
                         )
                         window = await self._window(who, "")
+                        if not window.body.get("submit"):
+                            await self._press_link(who, window)
+                            return
                         typed = {"reason": {"value": "not now"}} if action == "reject" else {}
                         await modals.submit(self._slack, who, window.id, typed)
                         return
         raise GaveUp("there is no such button")
+
+    async def _press_link(self, who: str, window: View) -> None:
+        """The window leads to the page for passkeys."""
+        bot = self._world.bot
+        if bot is None or bot.running is None:
+            raise GaveUp("the page does not come")
+        core, (link,) = bot.core, _links(window)
+        self._directly(who, lambda _core: self._on_the_page(core, who, link))
 
     async def _window(self, who: str, callback_id: str) -> View:
         """This person's topmost window once it is the one that is waited for, and can be submitted."""
@@ -273,10 +303,22 @@ class People:
         until = loop.time() + PATIENCE_S
         while loop.time() < until:
             stack = self._slack.views.stack(who)
-            if stack and stack[-1].body.get("submit") and callback_id in ("", stack[-1].body["callback_id"]):
-                return stack[-1]
+            if stack and callback_id in ("", stack[-1].body["callback_id"]):
+                can_go_on = stack[-1].body.get("submit") or (not callback_id and _links(stack[-1]))
+                if can_go_on:
+                    return stack[-1]
             await asyncio.sleep(0.05)
         raise GaveUp("the window does not come")
+
+
+def _links(window: View) -> list[str]:
+    """The addresses of pages for passkeys in a window."""
+    found = re.findall(re.escape(f"{DETAILS_URL}/passkey#") + r"[\w-]+", json.dumps(window.body["blocks"]))
+    return list(dict.fromkeys(found))
+
+
+async def _resume(who: str, core: Core) -> None:
+    await pausing.resume(core, who, ["main"])
 
 
 async def _ask(core: Core, who: str, kind: str, texts: Mapping[str, str], *, now: bool) -> Any:

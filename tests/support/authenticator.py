@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,14 +25,17 @@ Json = Mapping[str, Any]
 class Authenticator:
     """One device. `verifies`: does it ask for the finger or the PIN? `counts`: does its counter move on?
 
-    `origin` is of the page that asks, as the browser writes it. The private keys never leave this object.
+    `origin` is of the page that asks, as the browser writes it. With a `seed` its keys and signatures are the same each
+    time. The private keys never leave this object; `signed` are its signatures.
     """
 
     origin: str
+    seed: str = ""
     verifies: bool = True
     counts: bool = True
     keys: dict[str, ec.EllipticCurvePrivateKey] = field(default_factory=dict)
     count: int = 0
+    signed: set[str] = field(default_factory=set)
 
     def answer(self, options: Json) -> dict[str, Any]:
         """What the page would send for these options: a new key, a signature, or both."""
@@ -42,8 +46,10 @@ class Authenticator:
 
     def create(self, options: Json) -> dict[str, Any]:
         """As `navigator.credentials.create`."""
-        key = ec.generate_private_key(ec.SECP256R1())
-        raw_id = hashlib.sha256(f"{id(self)}-{len(self.keys)}-{options['challenge']}".encode()).digest()
+        seed = (self.seed or secrets.token_hex(16)) + f" {len(self.keys)}"
+        number = int.from_bytes(hashlib.sha256(f"key {seed}".encode()).digest(), "big")
+        key = ec.derive_private_key(number % (1 << 255), ec.SECP256R1())
+        raw_id = hashlib.sha256(f"id {seed}".encode()).digest()
         credential_id = base64url(raw_id)
         self.keys[credential_id] = key
         point = key.public_key().public_numbers()
@@ -66,9 +72,9 @@ class Authenticator:
             raise LookupError("this device has none of these passkeys")
         data = self._data(options["rpId"])
         client_data = self._client_data("webauthn.get", options)
-        signed = self.keys[credential_id].sign(
-            data + hashlib.sha256(client_data).digest(), ec.ECDSA(SHA256())
-        )
+        manner = ec.ECDSA(SHA256(), deterministic_signing=bool(self.seed))
+        signed = self.keys[credential_id].sign(data + hashlib.sha256(client_data).digest(), manner)
+        self.signed.add(base64url(signed))
         response = {
             "authenticatorData": base64url(data),
             "clientDataJSON": base64url(client_data),

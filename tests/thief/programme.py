@@ -38,6 +38,7 @@ from tests.services.outcome_steps import alert_kinds, top_ups
 from tests.services.scripted_slack import ScriptedSlack
 from tests.support.databases import PostgresDatabases
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from tests.thief import stolen_session
 from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, snapshot, sql
 
 REFERENCE = "emp-1042"
@@ -184,8 +185,21 @@ async def a_mute(truth: Truth) -> AsyncIterator[None]:
                 truth.wrong.append("an alert is muted by a rule that nobody made")
 
 
+async def stolen_sessions(truth: Truth) -> AsyncIterator[None]:
+    """The policy asks for passkeys, and the thief uses everybody's Slack session, but nobody's device."""
+    world = truth.world
+    truth.approved(await stolen_session.genuine(world))
+    request = await world.top_up("50", approved=False)
+    yield
+    await stolen_session.press_everything(world, request)
+    yield
+    await stolen_session.press_everything(world, request)
+    await world.run(30)
+
+
 STORIES: dict[str, Story] = {
-    story.__name__: story for story in (a_top_up, a_batch, a_pause, a_code, card_details, a_start, a_mute)
+    story.__name__: story
+    for story in (a_top_up, a_batch, a_pause, a_code, card_details, a_start, a_mute, stolen_sessions)
 }
 
 
@@ -271,6 +285,40 @@ KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
         1,
         lambda _: [
             sql("other person", "outbox", 'UPDATE outbox SET "user" = ? WHERE "user" IS NOT NULL', MALLORY)
+        ],
+    ),
+    "everybody's Slack session": (
+        "stolen_sessions",
+        0,
+        lambda _: [sql("a name changed", "passkey", "UPDATE passkey SET name = 'Laptop of Bob'")],
+    ),
+    "the passkeys are deleted": (
+        "stolen_sessions",
+        0,
+        lambda _: [sql("no passkeys", "passkey", "DELETE FROM passkey")],
+    ),
+    "a passkey of the thief made active": (
+        "stolen_sessions",
+        1,
+        lambda _: [sql("active", "passkey", "UPDATE passkey SET state = 'active', added_at = created_at")],
+    ),
+    "an approval copied with its signature": (
+        "stolen_sessions",
+        0,
+        lambda _: [
+            sql(
+                "decision copied",
+                "decision",
+                "INSERT INTO decision SELECT id || '2', (SELECT id FROM request WHERE state = 'pending'), kind, actor,"
+                " actor_name, requester, reason, verdict, (SELECT digest FROM request WHERE state = 'pending'),"
+                " policy_version, mac, decided_at, assertion FROM decision WHERE kind = 'approve'",
+            ),
+            sql(
+                "approved",
+                "request",
+                "UPDATE request SET state = 'approved', due_at = created_at, approved_at = (SELECT decided_at FROM"
+                " decision WHERE kind = 'approve' LIMIT 1) WHERE state = 'pending'",
+            ),
         ],
     ),
     "a mute rule": (

@@ -41,6 +41,7 @@ def test_every_problem_is_reported_at_once() -> None:
             "COUNTERSIGN_DATABASEURL": "x",
         },
         Need.SLACK,
+        Need.SLACK_EVENTS,
         Need.MASTER_KEY,
     )
 

@@ -63,7 +63,7 @@ async def examine() -> AsyncIterator[Finding]:
     from bot.config import Config, Need, Settings
 
     try:
-        settings = Settings.from_env(os.environ, need=(Need.SLACK, Need.MASTER_KEY))
+        settings = Settings.from_env(os.environ, need=(Need.SLACK, Need.SLACK_EVENTS, Need.MASTER_KEY))
         yield well("settings", "The settings are complete.")
         config = Config.load(settings.config_path)
         yield well("policy_file", f"{settings.config_path} is valid; policy version {config.digest[:12]}.")

@@ -3,8 +3,9 @@
 `catalogue` has all kinds by name. The row of each stands in the file of its subject, with its title, its text and how
 it says that it is over: `float_alerts`, `funding_alerts`, `account_alerts` (allowance, key, reading), `decline_alerts`,
 `card_alerts`, `otp_alerts`, `delivery_alerts` (webhook, inbox, relay, messages), `people_alerts` (pauses, shifts, …),
-`passkey_alerts`, `request_alerts`. `alert_rules` says when a float, an allowance or a submission is worth an alert,
-`decline_causes` what the codes of declines mean. Pure: raising alerts is the work of `bot.services.alerts`.
+`passkey_alerts`, `process_alerts`, `request_alerts`. `alert_rules` says when a float, an allowance or a submission is
+worth an alert, `decline_causes` what the codes of declines mean. Pure: raising alerts is the work of
+`bot.services.alerts`.
 """
 
 from bot.domain.alerts.alert_kind import (
@@ -43,5 +44,6 @@ __all__ = [
     "otp_alerts",
     "passkey_alerts",
     "people_alerts",
+    "process_alerts",
     "request_alerts",
 ]

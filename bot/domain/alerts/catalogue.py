@@ -15,6 +15,7 @@ from bot.domain.alerts import (
     otp_alerts,
     passkey_alerts,
     people_alerts,
+    process_alerts,
     request_alerts,
 )
 from bot.domain.alerts.alert_kind import AlertKind
@@ -29,6 +30,7 @@ _SUBJECTS = (
     delivery_alerts,
     people_alerts,
     passkey_alerts,
+    process_alerts,
     request_alerts,
 )
 

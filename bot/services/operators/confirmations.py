@@ -21,7 +21,6 @@ from bot.services.core import Core
 from bot.services.passkeys import proofs
 from bot.services.people import Role
 from storage.messages import alerts as alert_rows
-from storage.operators import passkeys
 from storage.requests import Consent, confirmations
 from storage.transaction import Tx
 
@@ -120,7 +119,7 @@ async def _needs_passkey(core: Core, act: Act) -> bool:
     if not act.about_passkeys:
         return core.policy.uses_passkeys
     async with core.store.read() as tx:
-        return await passkeys.any_was_active(tx)
+        return await proofs.any_was_added(tx)
 
 
 async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None) -> str:

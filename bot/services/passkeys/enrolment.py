@@ -68,19 +68,17 @@ async def options(tx: Tx, core: Core, link: PasskeyLink, person: str) -> dict[st
     return {**found, "get": ceremonies.assertion_options(core.passkeys, challenge, mine)} if mine else found
 
 
-async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> str:
+async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof: proofs.Proof | None) -> str:
     """Keep the key that the device made, and ask others to confirm it. Raises NotAllowed, Stale.
 
-    `answer` is of the device, with the signature of another passkey of theirs under `proof` where they have one.
+    `answer` is of the device; `proof` a signature by a passkey that they have already, None where they have none.
     """
     made = ceremonies.new_key(core.passkeys, proofs.bound_of(link).challenge(), answer)
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
     async with core.store.begin() as tx:
         had = [one for one in await passkeys.of_person(tx, actor.id) if one.added_at is not None]
-        is_signed = bool(await proofs.usable(tx, core, actor.id))
-        if is_signed:
-            proof = proofs.Proof(link, answer.get("proof") or {})
+        if proof is not None:
             await proofs.check(
                 tx, core, proof, Purpose.ADD, subject=link.subject, person=actor.id, digest=link.digest
             )
@@ -92,12 +90,12 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> st
         code = short_code(key_digest(made.public_key))
         body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
         await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", body)
-        confirmed_by = 2 if had and not is_signed else 1
+        confirmed_by = 2 if had and proof is None else 1
         await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
-    others = "two other approvers" if confirmed_by == 2 else "another approver"
+    others = "two other approvers confirm" if confirmed_by == 2 else "another approver confirms"
     return (
-        f"Your device made the passkey “{name}”. It works once {others} confirmed it in Slack. Tell them its check"
-        f" code: {code}. They see the same code in the alerts channel."
+        f"Your device made the passkey “{name}”. It works as soon as {others} it in Slack. Tell them its check"
+        f" code, in person or by phone: {code}. They see the same code in the alerts channel."
     )
 
 
@@ -141,7 +139,7 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         "rp_id": found.key.rp_id,
         "confirmed_by": [one for one in (terms["first"], actor.id) if one],
     }
-    await audit.record(tx, core, actor.id, "passkey.added", f"passkey:{found.id}", body)
+    await audit.record(tx, core, actor.id, proofs.ADDED, f"passkey:{found.id}", body)
     return f"{name} works from now on."
 
 

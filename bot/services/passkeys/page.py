@@ -137,7 +137,7 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
             known = await passkey_links.of_page(tx, digest)
         raise PageRefused(_UNKNOWN, "unknown") if known is None else await _refused(core, known, _USE)
     try:
-        return await _do(core, found, answer)
+        return await _do(core, found, answer, await _proof(core, found, answer))
     except proofs.Copied as copied:
         await enrolment.end_copied(core, copied.passkey_id)
         raise PageRefused(str(copied), copied.reason, 403) from None
@@ -145,12 +145,24 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
         raise PageRefused(str(refusal), refusal.reason, 403) from None
 
 
-async def _do(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> Done:
-    proof, who = proofs.Proof(link, answer), link.slack_id
+async def _proof(core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> proofs.Proof | None:
+    """The signature in the answer, checked; None where a first passkey is added, as there is nothing to sign with."""
+    is_new = Purpose(link.purpose) is Purpose.ADD
+    async with _on_record(core, link, _USE), core.store.begin() as tx:
+        if is_new and not await proofs.usable(tx, core, link.slack_id):
+            return None
+        given = answer.get("proof") if is_new else answer
+        return proofs.Proof(
+            link, await proofs.signed(tx, core, link, given if isinstance(given, dict) else {})
+        )
+
+
+async def _do(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof: proofs.Proof | None) -> Done:
+    who = link.slack_id
     match Purpose(link.purpose):
         case Purpose.ADD:
             async with _on_record(core, link, "passkey.add"):
-                return Done("Add a passkey", await enrolment.finish(core, link, answer), link.view_id)
+                return Done("Add a passkey", await enrolment.finish(core, link, answer, proof), link.view_id)
         case Purpose.APPROVE:
             request, verdict = await approvals.approve(
                 core, link.subject, who, shown_digest=link.digest, proof=proof

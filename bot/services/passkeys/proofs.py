@@ -19,16 +19,17 @@ from storage import audit
 from storage.operators import Passkey, PasskeyLink, passkeys
 from storage.transaction import Tx
 
+ADDED = "passkey.added"
 ENDED = "passkey.ended"
 """The audit action after which a passkey counts no more, whatever its row says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the page sent for a link that is used up: the answer of the person's device, not checked yet."""
+    """What came from the page of a link that is used up: a signature of the person's device on it, already checked."""
 
     link: PasskeyLink
-    answer: Mapping[str, Any]
+    assertion: Assertion
 
 
 class Copied(NotAllowed):
@@ -58,6 +59,11 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
     ]
 
 
+async def any_was_added(tx: Tx) -> bool:
+    """Has anybody here ever had a passkey that counted? By the audit log: rows can be deleted."""
+    return any([entry.action == ADDED async for entry in audit.about(tx, "passkey")])
+
+
 async def _was_ended(tx: Tx, passkey_id: str) -> bool:
     """By the audit log, which shows it also where an older row was put back."""
     return any([entry.action == ENDED async for entry in audit.about(tx, f"passkey:{passkey_id}")])
@@ -74,10 +80,7 @@ async def check(
     version: int = 0,
     digest: str,
 ) -> Assertion:
-    """The signature on exactly this, by a passkey of this person. Raises NotAllowed, Stale and `Copied`.
-
-    The passkey's counter moves on in this transaction.
-    """
+    """The signature on exactly this, by a passkey of this person. Raises NotAllowed and Stale."""
     link = proof.link
     if (link.purpose, link.subject, link.slack_id) != (purpose, subject, person):
         raise NotAllowed("This page was opened for something else. Nothing was recorded.", "passkey_other")
@@ -86,7 +89,17 @@ async def check(
             "It changed after this page was opened, for example as somebody else approved it. Nothing was recorded."
             " Open it again in Slack."
         )
-    assertion, found = await _assertion(tx, core, proof)
+    if proof.assertion.passkey not in {one.id for one in await usable(tx, core, person)}:
+        raise _unknown()
+    return proof.assertion
+
+
+async def signed(tx: Tx, core: Core, link: PasskeyLink, answer: Mapping[str, Any]) -> Assertion:
+    """What the device answered, checked, and its counter moved on. Raises NotAllowed, Stale and `Copied`.
+
+    Called as soon as the answer comes: while Slack is asked, a later signature of the same device may arrive first.
+    """
+    assertion, found = await _assertion(tx, core, link, answer)
     count = ceremonies.sign_count(assertion)
     known = found.key.sign_count if found.key else 0
     if (count or known) and count <= known:
@@ -98,23 +111,27 @@ async def check(
     return assertion
 
 
-async def _assertion(tx: Tx, core: Core, proof: Proof) -> tuple[Assertion, Passkey]:
+def _unknown() -> NotAllowed:
+    text = f"This passkey isn't one of yours that works here. Nothing was recorded. {HOW_TO_ADD}"
+    return NotAllowed(text, "passkey_unknown")
+
+
+async def _assertion(
+    tx: Tx, core: Core, link: PasskeyLink, answer: Mapping[str, Any]
+) -> tuple[Assertion, Passkey]:
     """What the device answered, with the passkey it is by. Raises NotAllowed where it is none of this person's."""
-    response = proof.answer.get("response")
+    response = answer.get("response")
     if not isinstance(response, Mapping):
         raise NotAllowed("The page sent no signature. Nothing was recorded.", "passkey_not_genuine")
-    credential_id = str(proof.answer.get("id", ""))
-    for one in await usable(tx, core, proof.link.slack_id):
+    credential_id = str(answer.get("id", ""))
+    for one in await usable(tx, core, link.slack_id):
         if one.key is not None and one.key.credential_id == credential_id:
             break
     else:
-        raise NotAllowed(
-            f"This passkey isn't one of yours that works here. Nothing was recorded. {HOW_TO_ADD}",
-            "passkey_unknown",
-        )
+        raise _unknown()
     texts = [str(response.get(name, "")) for name in ("authenticatorData", "clientDataJSON", "signature")]
     assertion = Assertion(
-        bound_of(proof.link),
+        bound_of(link),
         one.id,
         credential_id,
         one.key.public_key,

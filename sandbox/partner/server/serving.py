@@ -116,7 +116,9 @@ async def _tick(world: World) -> None:
 async def _deliver(world: World) -> None:
     """Attempt deliveries as they fall due, at once when something was queued."""
     while True:
+        # No wait_for: where the event is set as the simulator ends, it forgets that it was cancelled.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(world.stirred.wait(), _TICK_SECONDS)
+            async with asyncio.timeout(_TICK_SECONDS):
+                await world.stirred.wait()
         world.stirred.clear()
         await delivery_queue.start_due(world)

@@ -13,6 +13,19 @@ import yaml
 
 from sandbox.slack.json_object import Json
 
+#: The events that the stand-in sends, by the names in which a manifest declares them.
+SUPPORTED_EVENTS = frozenset(
+    {
+        "app_home_opened",
+        "app_mention",
+        "message.channels",
+        "message.groups",
+        "message.im",
+        "subteam_members_changed",
+        "user_change",
+    }
+)
+
 
 class ManifestError(Exception):
     """The manifest cannot be used; the text says what is wrong with it."""
@@ -55,6 +68,14 @@ class Manifest:
     agent_view: bool = False
     #: Prompts shown in the app's conversation until it suggests others: `{title, message}`.
     prompts: tuple[dict[str, str], ...] = ()
+
+    @property
+    def unsupported(self) -> list[str]:
+        """What the app declared and will not get here, in sentences; Slack would send it."""
+        missing = sorted(self.events - SUPPORTED_EVENTS)
+        return [
+            f"The manifest declares the event {name}, which the stand-in never sends." for name in missing
+        ]
 
     def message_shortcut(self, callback_id: str) -> Shortcut | None:
         """The declared message shortcut with this callback id, or None."""

@@ -25,6 +25,7 @@ class Person:
     real_name: str
     team_id: str = TEAM_ID
     tz: str = "Europe/London"
+    email: str = ""
     is_restricted: bool = False
     is_ultra_restricted: bool = False
     is_stranger: bool = False
@@ -113,12 +114,13 @@ def seed_groups() -> list[Group]:
     ]
 
 
-def seed_channels(created_at: int) -> list[Channel]:
-    """The working channels, and `general`, where the app is not; a guest sits in two of them."""
-    full = ["U0ALICE", "U0BOB", "U0CAROL"]
+def seed_channels(created_at: int, everybody: list[Person]) -> list[Channel]:
+    """The working channels, and `general`, where the app is not; guests sit in two of them."""
+    full = [one.id for one in everybody if one.is_full_member]
+    guests = [one.id for one in everybody if one.is_restricted or one.is_ultra_restricted]
     return [
-        Channel("C0OPS", "card-ops", [*full, "U0GUEST", BOT_USER], created_at=created_at),
-        Channel("C0APPROVALS", "card-approvals", [*full, "U0GUEST", BOT_USER], created_at=created_at),
+        Channel("C0OPS", "card-ops", [*full, *guests, BOT_USER], created_at=created_at),
+        Channel("C0APPROVALS", "card-approvals", [*full, *guests, BOT_USER], created_at=created_at),
         Channel("C0ALERTS", "card-alerts", [*full, BOT_USER], created_at=created_at),
         Channel("C0GENERAL", "general", full, created_at=created_at),
     ]

@@ -15,6 +15,7 @@ from sandbox.slack.clock import Clock
 from sandbox.slack.ids import Ids
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import people
+from sandbox.slack.state.cast import Cast
 from sandbox.slack.state.people import Channel, Group, Person
 from sandbox.slack.state.persistence import Persist
 
@@ -47,7 +48,16 @@ class StoredFile:
 class Store:
     """Everything in the workspace; `on_change` is called after each change."""
 
-    def __init__(self, persist: Persist, clock: Clock, ids: Ids, bot_name: str, zone: str = "") -> None:
+    def __init__(
+        self,
+        persist: Persist,
+        clock: Clock,
+        ids: Ids,
+        bot_name: str,
+        zone: str = "",
+        cast: Cast | None = None,
+    ) -> None:
+        self._cast = cast or Cast()
         self._persist = persist
         self._clock = clock
         self._ids = ids
@@ -90,12 +100,16 @@ class Store:
 
     def _seed(self) -> None:
         now = int(self._clock.now())
-        for channel in people.seed_channels(now):
-            self.put_channel(channel)
-        for person in people.seed_people(self._bot_name):
-            self.put_person(replace(person, tz=self._zone) if self._zone else person)
-        for group in people.seed_groups():
-            self.put_group(group)
+        cast = self._cast
+        # Copies: the workspace changes its own, and a reset starts from these again.
+        app = [one for one in people.seed_people(self._bot_name) if one.is_bot]
+        everybody = [*cast.people, *app] if cast.people else people.seed_people(self._bot_name)
+        for channel in cast.channels or people.seed_channels(now, everybody):
+            self.put_channel(replace(channel, members=list(channel.members), created_at=now))
+        for person in everybody:
+            self.put_person(replace(person, tz=self._zone or person.tz))
+        for group in cast.groups if cast.people else people.seed_groups():
+            self.put_group(replace(group, users=list(group.users)))
 
     def reset(self) -> None:
         """Back to the seed world."""

@@ -39,7 +39,7 @@ def user_json(person: Person, now: float, *, with_email: bool) -> Json:
     if person.id == BOT_USER:
         profile |= {"api_app_id": APP_ID, "bot_id": BOT_ID, "always_active": False}
     elif with_email and not person.is_bot and not person.is_stranger:
-        profile["email"] = f"{person.name}@{MAIL_DOMAIN}"
+        profile["email"] = email_of(person)
     if person.is_stranger:
         shown["is_stranger"] = True
     if not person.deleted:
@@ -58,6 +58,11 @@ def user_json(person: Person, now: float, *, with_email: bool) -> Json:
             "who_can_share_contact_card": "EVERYONE",
         }
     return shown
+
+
+def email_of(person: Person) -> str:
+    """The address of a person; one follows from the name where none was given."""
+    return person.email or f"{person.name}@{MAIL_DOMAIN}"
 
 
 def _profile(person: Person) -> Json:

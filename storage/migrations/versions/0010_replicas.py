@@ -26,7 +26,6 @@ def upgrade() -> None:
     op.create_table(
         "replica",
         sa.Column("owner", sa.Text(), nullable=False),
-        sa.Column("host", sa.Text(), nullable=False),
         sa.Column("roles", sa.Text(), nullable=False),
         sa.Column("started_at", WHEN, nullable=False),
         sa.Column("beat_at", WHEN, nullable=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -47,6 +48,8 @@ class Approvals:
                 "I-3 approvals", f"{request_id} approved by {sorted(approvers)}, {needed} needed"
             )
         self._different_people(row, approvers, policy)
+        if policy.passkeys:
+            self._by_device(of)
         if (
             self.known.world.clocks_never_wrong
             and self.known.world.loop.time() > seconds(row["expires_at"]) + 1
@@ -55,6 +58,16 @@ class Approvals:
         self._limits(row, policy)
         if self.known.world.clocks_never_wrong:
             self._able(row, [d for d in made if d["actor"] in approvers])
+
+    def _by_device(self, request_id: str) -> None:
+        """Where the file asks for passkeys, each approval has a signature that this person's own device made."""
+        found = "SELECT actor, assertion FROM decision WHERE request_id = ? AND kind = 'approve'"
+        for decision in self.known.world.rows(found, request_id):
+            device = self.known.world.devices.get(decision["actor"])
+            signature = json.loads(decision["assertion"] or "{}").get("signature")
+            if device is None or signature not in device.signed:
+                text = f"{request_id}: the device of {decision['actor']} signed no such approval"
+                self.known.broken("I-3 passkey", text)
 
     def _able(self, row: Any, made: Sequence[Any]) -> None:
         """Each could when they did. Who could not any more when it was sent is seen by what leaves."""

@@ -16,6 +16,7 @@ TRAVELS_FOR_S = 90.0
 _STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_reason IS NOT NULL"
 # Parts of the sentences that say why: a person, a newer order, the people, the policy, the facts, or the data.
 _WHY_CANCELLED = (
+    "A passkey with which this was approved",
     *("by the requester", "decides this now", "a newer request on the same target"),
     *("no longer an", "linked by a delegation", "The policy now asks for", "once drafts are switched off"),
     *("ask again when it fits", "What is stored is not what was approved"),

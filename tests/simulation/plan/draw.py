@@ -49,6 +49,8 @@ TROUBLES = (
     "clock of one",
     "funding decided",
 )
+# Of so many plans the policy asks for passkeys.
+PASSKEYS = 0.1
 # Timers that cost much and matter seldom, by the trouble to which they matter.
 _JOBS = {
     "restores": "anchor",
@@ -173,4 +175,6 @@ def draw(seed: int) -> Plan:
     jobs = frozenset(_JOBS[trouble] for trouble in troubles if trouble in _JOBS)
     relays = "relay" in troubles
     drawn = tuple(burst.__name__ for burst in bursts)
-    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays, drawn)
+    # A stream of its own, so that the plans stay what they were.
+    passkeys = random.Random(f"passkeys {seed}").random() < PASSKEYS
+    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays, passkeys, drawn)

@@ -30,6 +30,7 @@ class Plan:
     replicas: int = 1
     jobs: frozenset[str] = frozenset()  # timers that matter to it
     relays: bool = False  # another system gets copies of events
+    passkeys: bool = False  # the policy asks for them
     bursts: tuple[str, ...] = ()  # the situations that were drawn for it, by name
 
     def only(self, numbers: frozenset[int]) -> Plan:

@@ -7,11 +7,13 @@ import random
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tests.simulation import story
 from tests.simulation.invariants import Violation
 from tests.simulation.loop import Stuck
+from tests.simulation.passkeys import add_passkeys
 from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule.calm import Calm
 from tests.simulation.schedule.installation import InstallationSteps
@@ -46,7 +48,15 @@ class Result:
 def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None = None) -> Result:
     """Carry out a plan in a world of its own; the first broken promise ends it."""
     gc.disable()  # what a run leaves is thrown away after it, at once
-    world = World(plan.seed, folder, replicas=plan.replicas, jobs=plan.jobs, relays=plan.relays, tell=tell)
+    world = World(
+        plan.seed,
+        folder,
+        replicas=plan.replicas,
+        jobs=plan.jobs,
+        relays=plan.relays,
+        passkeys=plan.passkeys,
+        tell=tell,
+    )
     try:
         return Schedule(plan, world).run()
     finally:
@@ -65,6 +75,11 @@ class Schedule(RequestSteps, InstallationSteps, Calm):
             self.drive(5.0, leap_s=1.0)
             if not world.rows("SELECT 1 FROM card"):
                 self.drive(10.0, leap_s=1.0)  # until the cards are known by their names
+            if self.plan.passkeys:
+                world.run_tool(
+                    "adding everybody's passkey", partial(add_passkeys, world.devices, self.plan.seed)
+                )
+                self.drive(3.0, leap_s=1.0)
             for step in self.plan.steps:
                 self._between(step)
                 self._take(step)

@@ -38,6 +38,7 @@ class Policy:
     expires: str = "8h"
     stands_for: tuple[str, str] | None = None
     relays: bool = False
+    passkeys: bool = False
 
     def text(self) -> str:
         """The file."""
@@ -54,6 +55,7 @@ delegations = [{self._delegation()}]
 [policy.default]
 approvals = {self.approvals}
 expires = "{self.expires}"
+passkey = {str(self.passkeys).lower()}
 
 [policy.card_topup]
 tiers = [{self._tier()}]

@@ -24,6 +24,7 @@ from tests.simulation.world.names import Json
 from tests.simulation.world.process import Clock, Killed, Process
 from tests.simulation.world.relay_side import RelaySide
 from tests.simulation.world.slack_side import SlackSide
+from tests.support.authenticator import Authenticator
 
 # Timers that cost time and matter seldom: most worlds do without them.
 SELDOM = (
@@ -76,6 +77,7 @@ class World:
         replicas: int = 1,
         jobs: frozenset[str] = frozenset(),
         relays: bool = False,
+        passkeys: bool = False,
         tell: Callable[[float, str], None] | None = None,
     ) -> None:
         self.replicas = replicas
@@ -117,7 +119,8 @@ class World:
         self.slack = self.slack_side.workspace
         self.api = ApiSide(self, seed)
         self.partner = self.api.partner
-        self.installation = Installation(self.api.key, Policy(relays=relays))
+        self.installation = Installation(self.api.key, Policy(relays=relays, passkeys=passkeys))
+        self.devices: dict[str, Authenticator] = {}  # of people with a passkey
         self.relay = RelaySide(self)
         stand_ins.follow(self)
         self.loop.spawn(self.world, self.api.tick(), "partner")

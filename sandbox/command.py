@@ -1,0 +1,94 @@
+"""The command `countersign-sandbox`: both halves of the sandbox, for any bot and any client of the Partner API."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sandbox.launching import CannotLaunch, Launch, Launched, PortTaken, launch
+from sandbox.listening import AddressError, address_to_open, shown_host, warning_of
+
+MANIFEST = Path(__file__).parent / "slack" / "any_app.yml"
+DONE, CANNOT = 0, 2
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run until a signal. 0 after an end that was asked for, 2 when it cannot start as asked."""
+    options = _parser().parse_args(given)
+    try:
+        opened = address_to_open(options.host)
+        if opened:
+            sys.stderr.write(warning_of(opened) + "\n")
+        return asyncio.run(_run(_launch_of(options, opened)))
+    except (CannotLaunch, AddressError) as error:
+        sys.stderr.write(f"{error}\nFix: countersign-sandbox --help\n")
+    except PortTaken as taken:
+        sys.stderr.write(f"Port {taken.port} is in use.\nFix: choose another with --{taken.half}-port\n")
+    return CANNOT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="countersign-sandbox", description=__doc__)
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="one more address to listen on; 0.0.0.0 is every one"
+    )
+    parser.add_argument(
+        "--slack-port", type=int, default=8400, help="Slack stand-in; 0 = off, -1 = any free one"
+    )
+    parser.add_argument(
+        "--partner-port", type=int, default=8401, help="Partner API; 0 = off, -1 = any free one"
+    )
+    parser.add_argument("--key", help="an API key to accept; it begins with svc_live_00000000")
+    parser.add_argument("--seed", help="fixes ids, tokens and the key")
+    parser.add_argument("--state", type=Path, help="keep the state beside this name, over a restart")
+    parser.add_argument("--manifest", type=Path, default=MANIFEST, help="the app's manifest, YAML or JSON")
+    parser.add_argument("--people", type=Path, help="the people and user groups, YAML or JSON")
+    parser.add_argument("--channels", type=Path, help="the channels, YAML or JSON")
+    parser.add_argument(
+        "--request-url", help="deliver over signed HTTP to this address instead of Socket Mode"
+    )
+    parser.add_argument(
+        "--ready-file", type=Path, help="gets addresses and tokens as JSON once everything listens"
+    )
+    parser.add_argument("--scenario", help="what the partner simulator begins with")
+    return parser
+
+
+def _launch_of(options: argparse.Namespace, opened: str) -> Launch:
+    chosen = {name: value for name, value in vars(options).items() if name != "host"}
+    return Launch(**chosen, open_to=opened)
+
+
+async def _run(options: Launch) -> int:
+    running = await launch(options)
+    sys.stdout.write("\n".join(lines(running)) + "\n")
+    sys.stdout.flush()
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, ended.set)
+    await ended.wait()
+    await running.close()
+    return DONE
+
+
+def lines(running: Launched) -> list[str]:
+    """What a person reads at the start: addresses, tokens, the key, and what the app declared and will not get."""
+    titles = {"slack": "Slack stand-in", "partner": "Partner simulator"}
+    shown: list[str] = []
+    for half, facts in running.facts().items():
+        port = facts["url"].rpartition(":")[2]
+        shown.append(f"{titles[half]:<18}  http://{shown_host(running.open_to)}:{port}")
+        width = max(len(name) for name in facts) + 2
+        shown += [f"  {name:<{width}}{value}" for name, value in facts.items() if name != "url"]
+    return [*shown, *(f"Warning: {one}" for one in running.warnings)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

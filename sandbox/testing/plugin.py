@@ -1,0 +1,117 @@
+"""The pytest plugin: `partner_sandbox` and `slack_sandbox`, fresh for each test, on free ports, safe under xdist.
+
+A server starts once in a test process; each test begins with it as it was at its start. A test that fails is shown
+what went over the wire. Of one's own in a conftest: a fixture `slack_manifest` (a path or a mapping), `partner_start`
+(a function that is given the simulator before the first test) and `slack_people`, `slack_channels` (paths).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.partner.server import serve as serve_partner
+from sandbox.slack import Options
+from sandbox.slack import serve as serve_slack
+from sandbox.slack.state import cast
+from sandbox.testing.background import Background
+from sandbox.testing.partner import FRESH, PartnerSandbox
+from sandbox.testing.slack import SlackSandbox
+
+ANY_APP = Path(__file__).parents[1] / "slack" / "any_app.yml"
+
+
+@pytest.fixture(scope="session")
+def sandbox_background() -> Iterator[Background]:
+    """The thread in which the servers run."""
+    background = Background()
+    yield background
+    background.close()
+
+
+@pytest.fixture(scope="session")
+def partner_start() -> Callable[[PartnerSandbox], None]:
+    """What each test finds in the simulator: override it to fund a float or to play a scenario."""
+    return lambda simulator: None
+
+
+@pytest.fixture(scope="session")
+def partner_server(
+    sandbox_background: Background, partner_start: Callable[[PartnerSandbox], None]
+) -> Iterator[PartnerSandbox]:
+    """The simulator of this test process."""
+    running = sandbox_background.run(serve_partner(port=0))
+    simulator = PartnerSandbox(running, sandbox_background)
+    partner_start(simulator)
+    simulator.control(f"snapshots/{FRESH}")
+    yield simulator
+    sandbox_background.run(running.close())
+
+
+@pytest.fixture
+def partner_sandbox(partner_server: PartnerSandbox) -> PartnerSandbox:
+    """The Partner API, as `partner_start` left it."""
+    partner_server.fresh()
+    return partner_server
+
+
+@pytest.fixture(scope="session")
+def slack_manifest() -> Path | dict[str, Any]:
+    """The manifest of the app under test: override it with a path, or with the manifest as a mapping."""
+    return ANY_APP
+
+
+@pytest.fixture(scope="session")
+def slack_people() -> Path | None:
+    """A file of people and groups in place of the demo's."""
+    return None
+
+
+@pytest.fixture(scope="session")
+def slack_channels() -> Path | None:
+    """A file of channels in place of the demo's."""
+    return None
+
+
+@pytest.fixture(scope="session")
+def slack_server(
+    sandbox_background: Background,
+    slack_manifest: Path | dict[str, Any],
+    slack_people: Path | None,
+    slack_channels: Path | None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[SlackSandbox]:
+    """The stand-in of this test process."""
+    if isinstance(slack_manifest, dict):
+        path = tmp_path_factory.mktemp("sandbox") / "manifest.json"
+        path.write_text(json.dumps(slack_manifest), encoding="utf-8")
+        slack_manifest = path
+    options = Options(cast=cast.load(slack_people, slack_channels))
+    running = sandbox_background.run(serve_slack(port=0, manifest_path=slack_manifest, options=options))
+    yield SlackSandbox(running, sandbox_background)
+    sandbox_background.run(running.close())
+
+
+@pytest.fixture
+def slack_sandbox(slack_server: SlackSandbox) -> SlackSandbox:
+    """The Slack stand-in with nothing said in it yet."""
+    slack_server.fresh()
+    return slack_server
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failed test shows what went over the wire."""
+    report = yield
+    if report.when == "call" and report.failed:
+        for name in ("partner_sandbox", "slack_sandbox"):
+            used = getattr(item, "funcargs", {}).get(name)
+            if used is not None:
+                report.sections.append((name, used.shown_log()))
+    return report

@@ -1,0 +1,69 @@
+"""The processes on this database: what each does, and when it last said that it works. PostgreSQL only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, select, text
+from sqlalchemy.dialects import postgresql
+
+from storage import tables as t
+from storage.database import connections_named
+from storage.transaction import Tx
+
+_CONNECTED = text("SELECT 1 FROM pg_stat_activity WHERE application_name = :name LIMIT 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """One that has not said for long that it works; `is_connected`: it holds connections to the database."""
+
+    owner: str
+    roles: str
+    beat_at: datetime
+    is_connected: bool
+
+    @property
+    def process(self) -> str:
+        """Its machine and its number there."""
+        return process_of(self.owner)
+
+
+def process_of(owner: str) -> str:
+    """`host:number` of `host:number:id`."""
+    return owner.rsplit(":", 1)[0]
+
+
+async def begin(tx: Tx, owner: str, roles: str) -> None:
+    """This process works from now on. Whoever had its name on this machine is gone."""
+    row = t.replica.c
+    await tx.run(delete(t.replica).where(row.owner.startswith(f"{process_of(owner)}:", autoescape=True)))
+    await beat(tx, owner, roles)
+
+
+async def beat(tx: Tx, owner: str, roles: str) -> None:
+    """It works now."""
+    statement = postgresql.insert(t.replica).values(
+        owner=owner, roles=roles, started_at=tx.lease_clock, beat_at=tx.lease_clock
+    )
+    again = statement.on_conflict_do_update(index_elements=["owner"], set_={"beat_at": tx.lease_clock})
+    await tx.run(again)
+
+
+async def end(tx: Tx, owner: str) -> None:
+    """It works no more."""
+    await tx.run(delete(t.replica).where(t.replica.c.owner == owner))
+
+
+async def silent(tx: Tx, *, since: timedelta) -> list[Silent]:
+    """Those that have not said it for so long."""
+    row = t.replica.c
+    asked = select(row.owner, row.roles, row.beat_at).where(row.beat_at < tx.lease_clock - since)
+    found = (await tx.run(asked.order_by(row.owner))).all()
+    return [Silent(one.owner, one.roles, one.beat_at, await _is_connected(tx, one.owner)) for one in found]
+
+
+async def _is_connected(tx: Tx, owner: str) -> bool:
+    name = connections_named(process_of(owner))
+    return (await tx.run(_CONNECTED, {"name": name})).first() is not None

@@ -1,0 +1,127 @@
+"""The command of the sandbox: everything that can be said about both halves, and how it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from sandbox import command
+from sandbox.launching import ANY_PORT, CannotLaunch, Launch, Launched, launch
+
+PEOPLE = """
+people:
+  - {name: ann, real_name: Ann Lee, email: ann@shop.example, tz: Asia/Tokyo}
+  - {name: ben, is_restricted: true}
+groups:
+  - {handle: cooks, users: [ann]}
+"""
+CHANNELS = """
+- {name: kitchen, members: [ann]}
+- {name: "#lobby", app: false}
+"""
+MANIFEST = {
+    "display_information": {"name": "Lunch"},
+    "features": {"slash_commands": [{"command": "/lunch", "description": "Lunch"}]},
+    "oauth_config": {"scopes": {"bot": ["users:read", "users:read.email", "channels:read", "commands"]}},
+    "settings": {"event_subscriptions": {"bot_events": ["app_mention", "call_rejected"]}},
+}
+
+
+def written(folder: Path) -> dict[str, Any]:
+    """A manifest, people and channels of somebody else's, as files."""
+    texts = {"manifest": json.dumps(MANIFEST), "people": PEOPLE, "channels": CHANNELS}
+    for name, text in texts.items():
+        folder.joinpath(name).write_text(text)
+    return {name: folder / name for name in texts}
+
+
+async def slack(running: Launched, method: str, **args: str) -> dict[str, Any]:
+    assert running.slack is not None
+    headers = {"Authorization": f"Bearer {running.slack.bot_token}"}
+    async with httpx.AsyncClient(base_url=running.slack.api_url, headers=headers, trust_env=False) as http:
+        answer: dict[str, Any] = (await http.post(method, data=args)).json()
+        return answer
+
+
+async def test_an_app_finds_its_own_manifest_people_and_channels(tmp_path: Path) -> None:
+    """S2."""
+    ready = tmp_path / "ready.json"
+    running = await launch(Launch(**written(tmp_path), slack_port=ANY_PORT, partner_port=0, ready_file=ready))
+    try:
+        members = (await slack(running, "users.list"))["members"]
+        assert [one["name"] for one in members] == ["ann", "ben", "lunch"]
+        assert members[0]["profile"]["email"] == "ann@shop.example"
+        channels = (await slack(running, "conversations.list"))["channels"]
+        assert [(one["name"], one["is_member"], one["num_members"]) for one in channels] == [
+            ("kitchen", True, 2),
+            ("lobby", False, 2),
+        ]
+        assert json.loads(ready.read_text()) == running.facts()
+        shown = command.lines(running)
+        assert any("call_rejected" in line for line in shown)
+        assert not any("app_mention" in line for line in shown)
+    finally:
+        await running.close()
+
+
+async def test_key_seed_and_scenario_are_taken_and_the_state_outlives_a_restart(tmp_path: Path) -> None:
+    key, tokens = "svc_live_00000000abc", []
+    options = Launch(
+        manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, key=key, seed="mine",
+        state=tmp_path / "state",
+    )  # fmt: skip
+    for scenario in ("happy-day", None):
+        running = await launch(Launch(**{**vars(options), "scenario": scenario}))
+        assert running.partner is not None
+        assert running.slack is not None
+        tokens.append(running.slack.bot_token)
+        async with httpx.AsyncClient(base_url=running.partner.base_url, trust_env=False) as http:
+            me = (await http.get("/me", headers={"X-API-Key": key})).json()["data"]
+        assert me["cards"]["total"] == 6
+        assert running.partner.world.seed == "mine"
+        await running.close()
+    assert tokens[0] == tokens[1]
+    assert (tmp_path / "state.partner").exists()
+    assert (tmp_path / "state.slack").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"scenario": "nope"}, "nope is not a scenario"), ({"slack_port": 0, "partner_port": 0}, "switched off"),
+        ({"people": Path("/nowhere")}, "cannot read /nowhere"), ({"manifest": Path("/nowhere")}, "cannot read"),
+        ({"key": "sk_live_real"}, "begins svc_live_00000000"),
+    ],
+)  # fmt: skip
+async def test_what_cannot_be_started_is_said_in_a_sentence(given: dict[str, Any], said: str) -> None:
+    options = {"manifest": command.MANIFEST, "slack_port": ANY_PORT, "partner_port": ANY_PORT, **given}
+    with pytest.raises(CannotLaunch, match=said):
+        await launch(Launch(**options))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "people: [{nam: ann}]",
+        "people: ann",
+        "[{name: ann, colour: red}]",
+        "{people: [{name: ann}], groups: [{}]}",
+    ],
+)
+async def test_a_wrong_file_of_people_names_what_is_wrong(tmp_path: Path, text: str) -> None:
+    people = tmp_path / "people.yml"
+    people.write_text(text)
+    with pytest.raises(CannotLaunch):
+        await launch(Launch(manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=0, people=people))
+
+
+def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--host", "192.0.2.1"]) == command.CANNOT
+    assert "not an address of this machine" in capsys.readouterr().err
+
+
+def test_an_address_beside_loopback_is_opened_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--host", "0.0.0.0", "--scenario", "nope"]) == command.CANNOT
+    assert "act as anybody" in capsys.readouterr().err

@@ -1,0 +1,38 @@
+"""The examples are somebody else's programs with somebody else's tests: they run as those would run them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = ROOT / "tests" / "sandbox_slack" / "types" / "node_modules"
+
+
+def pytest_run(*folders: str) -> str:
+    """The last line of a run of pytest of its own over the given examples, with nothing of our configuration."""
+    command = [
+        *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(ROOT / "examples")),
+        *("-p", "sandbox.testing.plugin", "-p", "no:cacheprovider", "-p", "no:asyncio", *folders),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_PATH": str(MODULES)}
+    done = subprocess.run(
+        command, cwd=ROOT / "examples", capture_output=True, text=True, timeout=55, env=environment
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip().splitlines()[-1]
+
+
+def test_the_examples_in_python_pass() -> None:
+    assert pytest_run("slack_bot", "api_client").startswith("10 passed")
+
+
+@pytest.mark.skipif(
+    not (MODULES / "@slack" / "bolt").is_dir() or shutil.which("node") is None,
+    reason="Bolt for JavaScript is not installed: npm ci in tests/sandbox_slack/types",
+)
+def test_the_example_in_javascript_passes() -> None:
+    assert pytest_run("slack_bot_js").startswith("1 passed")

@@ -17,6 +17,7 @@ from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services import alerts, outbox_messages
 from bot.services.core import Channels
 from bot.services.messages import MessageGone, Outbox, Posted, SlackRefused, SlackTrouble
+from bot.services.messages.lanes import DRAWN_TOGETHER_S, KEPT_FOR_ALERTS, MANY_EDITS, MOST_EDITS, Edits
 from bot.services.requests import approvals
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import MessageView
@@ -318,6 +319,48 @@ async def test_a_storm_of_alerts_delays_an_approval_by_less_than_five_seconds(
     await post.deliver(4)
 
     assert "card pending" in post.in_channel()
+
+
+async def test_a_hundred_and_twenty_that_wait_in_one_channel_delay_another_by_less_than_a_second(
+    post: Post,
+) -> None:
+    await a_storm(post, 120)
+    await post.deliver(2)
+
+    await post.world.top_up(approved=False)
+    await post.deliver()
+
+    assert post.in_channel() == ["card pending"]
+    assert await post.queued() == 100, "as many as are counted"
+
+
+async def test_while_there_is_much_to_draw_what_changes_within_seconds_is_drawn_once(post: Post) -> None:
+    request = await post.world.top_up(approved=False)
+    await post.deliver(1)
+    for _ in range(MANY_EDITS):
+        post.outbox._lanes.edits.made()
+    (card,) = [m for m in post.slack.messages if m.channel == APPROVALS]
+
+    await post.world.approve(request)
+    await post.deliver(2)
+    await execute(post.world, request)
+    await post.deliver(2)
+    assert card.edits == 0
+
+    await post.deliver(DRAWN_TOGETHER_S)
+    assert (card.edits, card.shows) == (1, "card succeeded")
+
+
+async def test_the_last_edits_of_a_minute_are_kept_for_alerts(post: Post) -> None:
+    edits = Edits(post.world.clock)
+    for _ in range(MOST_EDITS - KEPT_FOR_ALERTS):
+        assert edits.may_go("card")
+        edits.made()
+
+    assert not edits.may_go("card")
+    assert edits.may_go("alert")
+    post.world.clock.advance(60)
+    assert edits.may_go("card")
 
 
 async def test_a_storm_in_a_channel_does_not_starve_its_edits(post: Post) -> None:

@@ -182,6 +182,25 @@ async def test_an_unreachable_server_is_named_without_its_password(open_store: O
     assert "hunter2" not in str(caught.value)
 
 
+async def test_all_connections_of_a_process_keep_sixty_four_mib_of_pages_together_at_most(
+    sqlite_files: Databases, open_store: Opener
+) -> None:
+    url = sqlite_files.empty()
+    await migrate(url)
+    store = await open_store(url)
+    asked = text("PRAGMA cache_size")
+
+    async with store.begin() as tx:
+        writer_kib = -(await tx.run(asked)).scalar_one()
+    async with store.read() as tx:
+        reader_kib = -(await tx.run(asked)).scalar_one()
+
+    # The one that writes, that of the inbox, and four that read.
+    assert 2 * writer_kib + 4 * reader_kib <= 64 * 1024
+    await store.close()
+    sqlite_files.drop(url)
+
+
 async def test_the_sqlite_file_is_for_its_owner_alone_and_set_up_to_keep_intents(
     sqlite_files: Databases, open_store: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from bot.metrics import exposition
 from bot.metrics.exposition import Sources
-from bot.web import Server
+from bot.web import Server, application
 from bot.web import serve as listen
 
 _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -17,7 +17,7 @@ _CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 async def serve(sources: Sources, *, host: str, port: int) -> Server:
     """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
-    app = web.Application()
+    app = application()
     app.router.add_get("/metrics", partial(_answer, sources, asyncio.Lock()))
     return await listen(app, host=host, port=port)
 

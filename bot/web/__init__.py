@@ -62,6 +62,13 @@ class Server:
         await self._runner.cleanup()
 
 
+def application(limits: Limits | None = None, now_s: Callable[[], float] = time.monotonic) -> web.Application:
+    """One without addresses yet, whose callers are counted and whose errors say nothing of our insides."""
+    app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers, _at_the_door])
+    app[_DOOR] = Door(limits or Limits(), now_s)
+    return app
+
+
 def build(
     checks: Mapping[str, Check],
     *,
@@ -73,7 +80,8 @@ def build(
 ) -> web.Application:
     """The application: GET /healthz and /readyz, POST /webhooks/{program}, POST /slack/events when Slack
     posts to us, and what each of `more` adds. What `/readyz` found is for this machine alone."""
-    door = Door(limits or Limits(), now_s)
+    app = application(limits, now_s)
+    door = app[_DOOR]
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -90,8 +98,6 @@ def build(
             body["checks"] = {name: wrong.get(name, "ok") for name in names}
         return web.json_response(body, status=503 if wrong else 200)
 
-    app = web.Application(client_max_size=LARGEST_BODY_BYTES, middlewares=[_plain_answers, _at_the_door])
-    app[_DOOR] = door
     app.router.add_get("/healthz", healthz)
     app.router.add_get("/readyz", readyz)
     if receive is not None:

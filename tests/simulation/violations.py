@@ -325,7 +325,9 @@ def _said_otherwise(stage: Schedule) -> None:
     row = _top_up(stage)
     for person in (BOB, CAROL):
         stage.world.write(
-            "INSERT INTO decision SELECT ?, request_id, 'resolve', ?, actor_name, requester, reason, 'failed', digest,"
+            "INSERT INTO decision (id, request_id, kind, actor, actor_name, requester, reason, verdict, digest,"
+            " policy_version, mac, decided_at)"
+            " SELECT ?, request_id, 'resolve', ?, actor_name, requester, reason, 'failed', digest,"
             " policy_version, mac, decided_at FROM decision WHERE request_id = ? AND kind = 'approve'",
             f"said by {person}",
             person,

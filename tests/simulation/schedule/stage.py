@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sandbox.partner.accounts import api_keys
+from storage.cards import otp_recipients
+from storage.store import Store
 from tests.simulation.invariants import Watch
 from tests.simulation.people import People
 from tests.simulation.plan import Plan
@@ -14,6 +16,12 @@ from tests.simulation.world import ALICE, World
 Json = dict[str, Any]
 HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
 LEADING_S = 85.0
+
+
+async def _name_recipients(store: Store) -> None:
+    async with store.begin() as tx:
+        for reference in ("p-1", "p-2"):
+            await otp_recipients.put(tx, reference, ALICE)
 
 
 class Stage:
@@ -36,8 +44,7 @@ class Stage:
         for number, tx_hash in enumerate(HASHES):
             transfer = {"network": "POLYGON", "tx_hash": tx_hash, "senders": [f"0x{number + 1:040x}"]}
             world.tell_partner("chain/transfers", {**transfer, "token": "USDC", "amount": "120.00"})
-        for reference in ("p-1", "p-2"):  # whose cards may have their codes sent by Slack
-            world.write("INSERT INTO person_card (partner_ref, slack_id) VALUES (?, ?)", reference, ALICE)
+        world.run_tool("naming who gets the codes of two cards", _name_recipients)
         world.tell_partner("deliveries", {"map": {"countersign.example.com": "http://127.0.0.1:8402"}})
         self.note_who_left()
         # Who is no approver when it begins never was one.

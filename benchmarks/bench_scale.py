@@ -17,7 +17,7 @@ from benchmarks import Row
 from bot.domain.time import SystemClock
 from bot.engine.distributed import Distributed
 from bot.partner.ratelimit import Lane, SharedRateLimiter
-from bot.services.operators import StoredMinute
+from bot.services.processes import StoredMinute
 from storage.operators import leases, replicas
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master

@@ -43,7 +43,8 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, audit_anchors, request_links, storage_watch
-from bot.services.operators import Leader, Replica, changed_rows, draft_only, safe_mode
+from bot.services.operators import changed_rows, draft_only, safe_mode
+from bot.services.processes import Leader, Replica
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes

@@ -21,9 +21,9 @@ from bot.services.operators import (
     deep_check,
     delegations,
     programs,
-    replicas,
     safe_mode,
 )
+from bot.services.processes import replicas
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0

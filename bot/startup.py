@@ -43,8 +43,8 @@ from bot.services.anchor_places import ENOUGH_PLACES, AnchorPlaces, Unreadable, 
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.measures import Measures
-from bot.services.operators import StoredMinute
 from bot.services.operators import programs as program_pauses
+from bot.services.processes import StoredMinute
 from storage import audit
 from storage.audit import Anchor
 from storage.operators import programs as known_programs

@@ -33,6 +33,7 @@ MODULES_MOST = 15
 HALLS = {
     "bot.operations": "one file for each operation kind, found by its name",
     "bot.domain.alerts": "one file for each subject that alerts are about",
+    "benchmarks": "one file for each thing that is measured, found by its name",
     "storage.migrations.versions": "one file for each revision, found by its number",
 }
 

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from bot.domain.process_roles import ALL, Role
 from bot.services.core import Core
-from bot.services.operators import Replica, replicas
+from bot.services.processes import Replica, replicas
 from storage.database import process_name
 from storage.messages import Alert, alerts
 from storage.operators import replicas as rows

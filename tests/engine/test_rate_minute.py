@@ -10,7 +10,7 @@ from pathlib import Path
 from bot.domain.time import SystemClock
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import Lane, SharedRateLimiter
-from bot.services.operators import StoredMinute
+from bot.services.processes import StoredMinute
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.databases import PostgresDatabases

@@ -17,6 +17,7 @@ from bot import web
 from bot.domain.events import Purchase
 from bot.partner.secret import Secret
 from bot.services.events import Backfill, Intake, Webhooks, inbox
+from bot.web.connections import Limits
 from storage.events import Ingest, purchases, webhook_secrets
 from storage.events import inbox as inbox_rows
 from storage.messages import Alert, alerts
@@ -156,7 +157,9 @@ async def a_bot(world: World) -> AsyncIterator[Bot]:
         ingest = await Ingest.open(world.store, world.clock)
         stack.push_async_callback(ingest.close)
         bot = Bot(world, ingest)
-        server = await web.serve(web.build({}, receive=bot.receive), host="127.0.0.1", port=0)
+        server = await web.serve(
+            web.build({}, receive=bot.receive, limits=Limits(refusals=1_000_000)), host="127.0.0.1", port=0
+        )
         stack.push_async_callback(server.stop)
         bot.client = await stack.enter_async_context(aiohttp.ClientSession(server.url))
         await bot.keep_secret(SECRET)

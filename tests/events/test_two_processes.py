@@ -23,8 +23,8 @@ from bot.partner.secret import Secret
 from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.events import Backfill, Intake, Poller, Webhooks, inbox
-from bot.services.operators import Leader
 from bot.services.otp_store import Codes
+from bot.services.processes import Leader
 from storage.cards import otp_recipients
 from storage.events import Ingest
 from storage.messages import Alert, alerts

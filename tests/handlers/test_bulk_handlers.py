@@ -130,11 +130,11 @@ async def test_the_results_name_each_row_with_its_key(driver: SlackDriver) -> No
     content = (await driver.world.control.get(address)).text
 
     lines = content.splitlines()
-    assert lines[0].startswith("line,request,what,amount_usd,result")
+    assert lines[0].startswith('"line","request","what","amount_usd","result"')
     for line, row in zip(lines[1:], await rows_of(driver.world, batch), strict=True):
         assert row.id in line
         assert row.key in line
-        assert ",succeeded," in line
+        assert ',"succeeded",' in line
 
 
 async def test_a_pasted_list_with_faults_keeps_the_form_and_names_every_line(driver: SlackDriver) -> None:

@@ -44,11 +44,10 @@ async def test_a_likely_pause_is_offered_to_who_may_pause_and_pauses_nothing_by_
 ) -> None:
     bob = Talk(driver, BOB, "D0BOB")
     await bob.say(_PAUSE)
-    assert "Pause sending" in await bob.buttons()
+    (offered,) = [label for label in await bob.buttons() if label.startswith("Pause")]
 
-    await bob.press("Pause sending")
+    await bob.press(offered)
 
-    assert any("ause" in label for label in await bob.buttons())
     async with driver.world.store.read() as tx:
         assert await pauses.all(tx) == []
 
@@ -58,7 +57,7 @@ async def test_pausing_is_not_offered_to_who_may_not_pause(driver: SlackDriver) 
 
     await alice.say(_PAUSE)
 
-    assert "Pause sending" not in await alice.buttons()
+    assert not any(label.startswith("Pause") for label in await alice.buttons())
 
 
 async def test_a_look_up_can_be_followed_up_after_something_else_was_offered(driver: SlackDriver) -> None:

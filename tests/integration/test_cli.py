@@ -341,6 +341,7 @@ def test_every_command_says_first_what_it_does_by_a_verb() -> None:
     """Help reads as an order: Run, Check, Print."""
     verbs = {
         "Check",
+        "End",
         "Export",
         "List",
         "Print",

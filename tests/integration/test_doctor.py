@@ -330,7 +330,7 @@ FAULTS = {
     ),
     "a channel shared with another organization": Fault(
         "Nothing is posted in #card-alerts, as it is shared with another organization",
-        "Name a channel of your own in countersign.toml, or allow it with slack.shared_ok",
+        "name another channel in countersign.toml, or allow it with slack.shared_ok",
         slack("channels", id="C0ALERTS", is_ext_shared=True),
     ),
     "a group that does not exist": Fault(

@@ -61,7 +61,7 @@ def test_an_untouched_export_is_whole(exported: Path) -> None:
     code, said = checked(exported, str(exported.with_name("anchors")))
 
     assert code == 0, said
-    assert "Whole: 4 entries" in said
+    assert f"Whole: {len(exported.read_text().splitlines())} entries" in said
     assert "1 anchor(s) fit it" in said
 
 

@@ -26,7 +26,7 @@ from tests.support.waiting import eventually
 
 PHONE_CHANGE = "PUT /cards/{cardId}/phone"
 KEY_SECRET = "5eed0c4a91b7d2f86e3a"
-PHONE, EMAIL = "1557730419", "zephyr.quillon77@canary.example"
+PHONE, EMAIL = "15157730419", "zephyr.quillon77@canary.example"
 ORDERED = {
     "card_holder_name": "ZEPHYR QUILLON",
     "phone_country_code": "49",

@@ -163,9 +163,9 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "person": "U0BOB",
         "until": NOW + timedelta(hours=24),
     },
-    ("passkey", "removed"): {"owner": "Bob Tanaka", "name": "MacBook"},
-    ("passkey", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
-    ("passkey", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey_ended", "removed"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey_ended", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
+    ("passkey_ended", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
     ("handover", ""): {
         "note_and_what_is_open": Lines("R-7K3M waits for an approval.\nFunding in review: 800.00 USDC.")
     },

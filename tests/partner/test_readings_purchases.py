@@ -28,6 +28,9 @@ async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
 async def spending_card(world: World, amount_usd: str = "500") -> str:
     card_id = await world.funded_card("20000")
     await world.top_up(card_id, amount_usd)
+    await world.act(
+        "account", {"unsynced_card": "spends"}
+    )  # these rules are not about a status that comes later
     return card_id
 
 

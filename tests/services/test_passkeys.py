@@ -18,6 +18,7 @@ from bot.domain.passkeys import Bound, base64url, link_digest, unbase64url
 from bot.domain.people import Actor
 from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
+from bot.services import people
 from bot.services.operators import confirmation_answers, pausing
 from bot.services.passkeys import enrolment, links, page, proofs
 from bot.services.passkeys.page import PageRefused
@@ -169,6 +170,9 @@ async def test_a_passkey_whose_counter_went_back_works_no_more(world: World, dev
     assert (refused.value.reason, after.value.reason) == ("passkey_copied", "no_passkey")
     assert (await world.request(request.id)).state is State.PENDING
     assert (proofs.ENDED, "ok", "") in await actions(world)
+    async with world.store.read() as tx:
+        alert = (await tx.run(text("SELECT kind, title FROM alert"))).one()
+    assert tuple(alert) == ("passkey_ended", "A passkey of Bob Tanaka may have been copied: Phone")
 
 
 async def test_a_signature_that_waits_for_slack_while_a_later_one_is_taken_is_no_copy(
@@ -505,6 +509,7 @@ async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_agai
     made = await devices.make(BOB, "New phone")
     for person in (CAROL, ALICE):  # an earlier one is gone, so two confirm it
         world.people.groups["@card-approvers"].add(ALICE)
+        await world.advance(people.DECIDED_WITHIN_S)
         async with world.store.read() as tx:
             consent = await confirmations.open_one(tx, "passkey_add", made)
         assert consent is not None
@@ -548,6 +553,7 @@ async def test_a_further_passkey_needs_a_signature_by_the_first(world: World, de
 async def test_after_a_loss_two_others_confirm_the_next_passkey(world: World, devices: Devices) -> None:
     await enrolment.lost(world.core, CAROL, BOB)
     world.people.groups["@card-approvers"].add(ALICE)
+    await world.advance(people.DECIDED_WITHIN_S)
     await devices.confirm(BOB, ALICE, "passkey_lost")
     made = await devices.make(BOB, "New phone")
 

@@ -15,6 +15,7 @@ from bot.domain.errors import Stale
 from bot.domain.requests import State
 from bot.services import execution, message_kinds, requests
 from bot.services.alerts import view_models
+from bot.services.core import queue_name
 from bot.services.execution import try_now
 from bot.services.operators import programs
 from bot.services.requests import drafts, request_lookups
@@ -108,7 +109,7 @@ async def test_no_time_ends_it_while_sending_is_paused_and_it_goes_first_when_se
     await (resume(world) if stop is pause else programs.resume(world.core, "main"))
 
     due = {queue.name: queue.ids for queue in await execution.due(world.core)}
-    assert due["main, urgent"] == [request.id]
+    assert due[queue_name("emergency", "main")] == [request.id]
     assert (await execute(world, request)).state is State.SUCCEEDED
     assert (await world.request(top_up.id)).state is State.EXPIRED
     assert "not_done_yet" not in await alert_kinds(world)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording
 
 PASSKEY = AlertKind(
-    name="passkey",
+    name="passkey_ended",
     raised_when="somebody's passkey was removed, reported lost, or may have been copied",
     found_by="people",
     ends="reported once",

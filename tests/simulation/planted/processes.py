@@ -13,7 +13,8 @@ from bot.domain.requests import State
 from bot.engine.embedded import Embedded
 from bot.services import execution
 from bot.services.execution import queues
-from bot.services.operators import Leader, programs
+from bot.services.operators import programs
+from bot.services.processes import Leader
 from storage import tables as t
 from storage.requests import requests
 from storage.transaction import Tx

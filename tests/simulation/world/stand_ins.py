@@ -20,7 +20,7 @@ from bot import app, slack_names
 from bot.engine.embedded import Embedded
 from bot.services.events import inbox, relay
 from bot.services.messages import delivery
-from bot.services.operators import Leader
+from bot.services.processes import Leader
 from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers import home

@@ -707,7 +707,7 @@ ELSEWHERE = {
     "policy_changed": ("tests/services/test_people_watch.py", "policy_changed"),
     "passkey_ended": (
         "tests/services/test_passkeys.py",
-        '("passkey_ended", "A passkey of Bob Tanaka may have been copied',
+        '("passkey_ended", "A passkey of Bob may have been copied',
     ),
     "older_copy": ("tests/storage/test_restore_drill.py", "older_copy"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),

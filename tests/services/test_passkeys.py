@@ -172,7 +172,7 @@ async def test_a_passkey_whose_counter_went_back_works_no_more(world: World, dev
     assert (proofs.ENDED, "ok", "") in await actions(world)
     async with world.store.read() as tx:
         alert = (await tx.run(text("SELECT kind, title FROM alert WHERE kind = 'passkey_ended'"))).one()
-    assert tuple(alert) == ("passkey_ended", "A passkey of Bob Tanaka may have been copied: Phone")
+    assert tuple(alert) == ("passkey_ended", "A passkey of Bob may have been copied: Laptop")
 
 
 async def test_a_signature_that_waits_for_slack_while_a_later_one_is_taken_is_no_copy(

@@ -88,7 +88,8 @@ async def test_a_prompt_a_question_at_a_time_a_form_and_a_pending_request(page: 
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
     await page.get_by_role("button", name="card-approvals", exact=True).click()
-    card = page.get_by_role("main").get_by_role("article").filter(has_text=re.compile(r"R-\w+ · pending"))
+    waiting = page.get_by_role("main").get_by_role("article").filter(has_text=re.compile(r"R-\w+ · pending"))
+    card = waiting.filter(has_text="85.00 USD").first  # others may wait, too
     await expect(card).to_contain_text("Top up MARTA KOWALSKA")
     await expect(card).to_contain_text("85.00 USD")
 

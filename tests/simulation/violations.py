@@ -403,6 +403,7 @@ PLANTED: Mapping[str, Plant] = {
     "I-18 lease": _by_another_process,
     "I-8 at once": _a_doubt_in_silence,
     "I-3 needed": _needs_too_few,
+    "I-3 passkey": _approved(_nothing, passkeys=True),
     "I-3 approvals": _approved(_no_decisions),
     "I-3 one person": _approved(_nothing, stands_for=(BOB, ALICE)),
     "I-3 able": _approved(_without_approvers),

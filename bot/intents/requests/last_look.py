@@ -24,10 +24,12 @@ _ASKS: Final = re.compile(
 _OF_SOMEWHERE: Final = re.compile(r"^§[cm]\d+§\s+(?:from|in|at|of)\b")
 _REMARK: Final = re.compile(
     r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
-    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|hugo|carol|bob|dave|ben|ada|lucia|samir|(?!you\b|after\b)[a-z]+|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
+    r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
+_NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
 _ADDRESSED: Final = re.compile(
-    r"^\W*(?P<who>[A-Z][a-z]+|§m\d+§),? (?:please|pls|can|could|would|will) (?:you )?"
+    rf"^\W*?(?P<who>@[\w'’.-]+(?: {_NAME}){{0,2}}|{_NAME}(?: {_NAME}){{0,2}}|§m\d+§)"
+    r"(?:,? (?:please|pls|can|could|would|will)\b|, (?!(?:please|pls|kindly)\W*$))"
 )
 _GREETS: Final = frozenset(
     [
@@ -81,7 +83,7 @@ _TAKEN_BACK: Final = re.compile(
 _STATED: Final = re.compile(
     r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
     r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
-    r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:bob|carol|dave|him|her|them)\W*$|^[^.,;]*\barrived\W*$"
+    r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
@@ -131,9 +133,12 @@ def _speaks_somebody_else(text: str) -> bool:
 
 
 def _is_addressed(context: Context) -> bool:
-    """Is it said to a person: `Bob, please …`?"""
+    """Is it said to a person: `Bob, please …`, `@O'Neill can you …`?"""
     found = _ADDRESSED.search(context.found.cased)
-    return found is not None and found["who"].lower() not in _GREETS
+    if found is None:
+        return False
+    who = found["who"].lstrip("@").lower()
+    return not any(word in _GREETS for word in who.split()) and _ASKS.search(who) is None
 
 
 def _tells(text: str) -> bool:

@@ -77,7 +77,7 @@ _PLAIN_NO: Final = re.compile(
 )
 _CONDITION: Final = re.compile(
     r"\b(?:if|unless|whether|should (?:we|i)|maybe|perhaps|what if|imagine|suppose|would have|was (?:going|about) to|already (?:ordered|undone|paused|did)|almost|used to|had (?:me|us|him|her|to)|on a call|"
-    r"(?:i|we|they|he|she|carol|bob|dave) (?:undid|paused|ordered|stopped|halted|cancelled|reversed|asked)|asked (?:me|us|whether)|told (?:me|us|him|her)|said|says|wrote|wanted|going to (?:order|ask)|instead of|rather than|when |once |until i (?:say|tell) (?:so|you) to)\b"
+    r"(?:i|we|they|he|she) (?:undid|paused|ordered|stopped|halted|cancelled|reversed|asked)|asked (?:me|us|whether)|told (?:me|us|him|her)|said|says|wrote|wanted|going to (?:order|ask)|instead of|rather than|when |once |until i (?:say|tell) (?:so|you) to)\b"
 )
 #: A condition in another part; `I wouldn't ask if it weren't serious` is none.
 _CARD: Final = re.compile(rf"\b(?:{_A_CARD}|order|issue)\b")

@@ -29,7 +29,7 @@ test:  ## everything: lint, types, import contracts, tests
 
 soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test
-	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 -s $(PYTEST_ARGS)
+	SOAK=1 $(BIN)/python -m pytest -m "soak or sampled" --timeout=0 -s $(PYTEST_ARGS)
 	$(BIN)/python -m tests.simulation --soak $(SOAK_SCHEDULES)
 
 image:  ## build the container image and run it (as root, with buildah and debootstrap from apt)

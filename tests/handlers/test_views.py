@@ -23,6 +23,7 @@ from handlers.views.requests import forms
 from sandbox.slack.block_kit import limits
 from tests.handlers.every_view import MESSAGES, VIEWS
 from tests.handlers.sample_requests import WORDS
+from tests.support.samples import examples
 from tests.support.view_text import view_text
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
@@ -69,8 +70,9 @@ def texts(value: Any, kind: str = "") -> Iterator[tuple[str, str]]:
             yield from texts(inner)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(ALL))
-@settings(max_examples=25)
+@settings(max_examples=examples(25, full=100))
 @example("<https://evil.cc|50.00 USD> <!channel> WWW.EVIL.CC/X")
 @example("x" * 5000)
 @given(text=NASTY)
@@ -87,8 +89,9 @@ def test_what_people_write_never_becomes_markup_or_a_link(name: str, text: str) 
     assert all(part.get("verbatim") for part in _objects(drawn) if part.get("type") == "mrkdwn")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(ALL))
-@settings(max_examples=10)
+@settings(max_examples=examples(10, full=30))
 @example("")
 @example("x" * 5000)
 @example("<" * 5000)

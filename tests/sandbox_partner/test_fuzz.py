@@ -16,6 +16,7 @@ from sandbox.partner.scenarios import catalogue
 from sandbox.partner.server import answering, build_world, standing_key
 from sandbox.partner.state import World
 from tests.sandbox_partner.conftest import ORDER, Description
+from tests.support.samples import examples
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(10**30), 10**30) | st.decimals(allow_nan=False, allow_infinity=False)
@@ -48,8 +49,13 @@ def bodies(operation: Operation) -> st.SearchStrategy[bytes]:
     return st.binary(max_size=30) | (VALUES | fields | nearly).map(codec.encode)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(10, full=25),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(data=st.data())
 def test_no_request_gets_an_answer_that_is_not_described(
     world: tuple[World, str], operation: Operation, data: st.DataObject
@@ -74,8 +80,13 @@ def test_no_request_gets_an_answer_that_is_not_described(
     assert invariants.broken(simulated) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.path}")
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(8, full=15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(body=st.binary(max_size=20) | VALUES.map(codec.encode), data=st.data())
 def test_no_control_call_fails_on_its_body(
     world: tuple[World, str], call: Any, body: bytes, data: st.DataObject

@@ -22,6 +22,7 @@ from storage.vault import Keyring, Vault
 from tests.storage.conftest import MASTER, Databases, Opener
 from tests.storage.test_migrations import _copy_rows
 from tests.support.clock import FrozenClock
+from tests.support.samples import examples
 
 FIRST = ("ALICE", "Álvaro", "BOB", "ANNE-MARIE", "Zoë", "o'Neil", "LI", "ALI", "active", "FRO")
 LAST = ("MOREAU", "VAN DER BERG", "STONE", "STONE-HAM", "Åström", "NUÑEZ", "LI", "D'ARC", "")
@@ -163,6 +164,7 @@ CHANGES = st.lists(
 )
 
 
+@pytest.mark.sampled
 def test_kept_counts_are_those_that_counting_gives_after_any_history(
     databases: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,7 +174,7 @@ def test_kept_counts_are_those_that_counting_gives_after_any_history(
     with asyncio.Runner() as runner:
         store = runner.run(Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=clock))
 
-        @settings(max_examples=20)
+        @settings(max_examples=examples(20, full=60))
         @given(CHANGES)
         def check(changes: list[tuple[str, Any]]) -> None:
             runner.run(_kept_is_counted(store, clock, changes))

@@ -27,9 +27,9 @@ from bot.config import Config, Settings
 from bot.domain import process_roles
 from bot.engine.embedded import Embedded
 from bot.engine.timers import Timers
+from bot.partner.ratelimit import Held
 from bot.services.events import Sender
 from bot.services.execution import presend_checks
-from bot.partner.ratelimit import Held
 from bot.services.messages import delivery
 from bot.services.processes import StoredMinute
 from bot.startup import Overrides

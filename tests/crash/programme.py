@@ -86,7 +86,11 @@ class Figures:
             f" {self.requests} requests ({states}), {self.debits} debits;"
             f" {self.doubts} calls cut off without a recorded answer,"
             f" {self.half_sent} messages sent and not marked;"
-            + (f" approved and unsent for {self.longest_unsent_s:.1f} s at most;" if self.longest_unsent_s else "")
+            + (
+                f" approved and unsent for {self.longest_unsent_s:.1f} s at most;"
+                if self.longest_unsent_s
+                else ""
+            )
             + f" {len(self.broken)} promises broken"
             + "".join(f"\n  {promise}" for promise in self.broken)
         )

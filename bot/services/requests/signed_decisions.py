@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.domain.people import Actor
-from bot.domain.requests import Decision, DecisionKind, Request, second_people
+from bot.domain.requests import Conditions, Decision, DecisionKind, Request, second_people
 from bot.services.core import Core
 from bot.services.requests.signatures import decision_mac, given
 from storage.requests import decisions
@@ -31,6 +31,7 @@ def signed(
     verdict: str = "",
     after: datetime | None = None,
     assertion: Mapping[str, Any] | None = None,
+    conditions: Conditions | None = None,
 ) -> Decision:
     """A decision by `actor` about exactly these terms, now.
 
@@ -51,6 +52,7 @@ def signed(
         reason=reason,
         verdict=verdict,
         assertion=assertion,
+        conditions=None if conditions is None else conditions.as_json(),
     )
     return replace(decision, mac=decision_mac(tx.vault, decision))
 

@@ -166,9 +166,7 @@ class Tier(ValueTable):
     @classmethod
     def _check_passkey(cls, per: domain.Per, info: ValidationInfo) -> domain.Per:
         if per is not domain.Per.REQUEST and info.data.get("passkey"):
-            raise ValueError(
-                "cannot be given with passkey: a passkey is asked for by the amount of one request."
-            )
+            raise ValueError("cannot be given with passkey, which goes by the amount of one request.")
         return per
 
 

@@ -166,7 +166,7 @@ async def test_one_word_is_not_made_to_settle_by_hand(world: World, conditions: 
     await world.approve(second)
     sent = keys_sent(world)
     decided_at = (await decisions_on(world, second.id))[0].decided_at
-    at = world.store and decided_at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    at = decided_at.isoformat(timespec="microseconds").replace("+00:00", "Z")
     until = (decided_at + timedelta(minutes=15)).isoformat(timespec="microseconds").replace("+00:00", "Z")
     by_hand(
         world,

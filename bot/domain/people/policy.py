@@ -117,10 +117,6 @@ class KindPolicy:
         """How long after the last approval it is sent at the earliest, by the longest that counts."""
         return max([self.cool_off, *(t.cool_off for t in self.tiers if t.is_reached(exposure_usd, sums))])
 
-    @property
-    def longest_wait(self) -> timedelta:
-        return max([self.cool_off, *(t.cool_off for t in self.tiers)])
-
     def described(self) -> dict[str, str]:
         """Setting -> its value in words."""
         return {

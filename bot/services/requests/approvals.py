@@ -52,7 +52,7 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows, granted_sums
 from bot.services.requests.lifecycle import close, existing, stop_approved
-from bot.services.requests.signed_decisions import newest_words, signed
+from bot.services.requests.signatures import newest_words, signed
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx

@@ -13,9 +13,8 @@ from bot.domain.requests import Conditions, Decision, DecisionKind, Event, Reque
 from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
+from bot.services.requests.signatures import approved_by, for_row, has_its_body, has_its_digest
 from bot.services.requests.signatures import given as genuine
-from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import approved_by, for_row
 from storage.errors import CannotOpen
 from storage.requests import decisions, requests
 from storage.transaction import Tx

@@ -30,14 +30,14 @@ _LABELS: Mapping[Per, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Policed:
     """What the policy asks for now; `sums` is None where none of its tiers looks at them."""
 
     conditions: Conditions
     sums: Sums | None
 
 
-async def of_request(tx: Tx, core: Core, request: Request, *, until: datetime | None = None) -> Asked:
+async def of_request(tx: Tx, core: Core, request: Request, *, until: datetime | None = None) -> Policed:
     """What the policy asks for of a request, with what was granted until now. A batch counts with its rows.
 
     Call `lock_limits` first when a decision hangs on it. `until` as in `of_amounts`.
@@ -55,7 +55,7 @@ async def of_amounts(
     by_card: Iterable[tuple[str, Decimal]],
     *,
     until: datetime | None = None,
-) -> Asked:
+) -> Policed:
     """The same of something that is not requested yet: its amount in all, and each card with its amount, in USD.
 
     `until`: what was granted before then, within the 24 hours that ended there.
@@ -72,7 +72,7 @@ async def of_amounts(
         )
         sums = Sums(card_usd, exact_sum(granted.values()) + exposure_usd)
     conditions = Conditions(policy.approvals_needed(exposure_usd, sums), policy.waits(exposure_usd, sums))
-    return Asked(conditions, sums)
+    return Policed(conditions, sums)
 
 
 async def _by_card(tx: Tx, core: Core, request: Request) -> list[tuple[str, Decimal]]:
@@ -90,7 +90,7 @@ async def lines(tx: Tx, core: Core, request: Request) -> tuple[Line, ...]:
     return lines_of(core.policy.of(request.kind), asked)
 
 
-def lines_of(policy: KindPolicy, asked: Asked) -> tuple[Line, ...]:
+def lines_of(policy: KindPolicy, asked: Policed) -> tuple[Line, ...]:
     """`This card in 24 hours`, `998.00 USD with this one; 2 approvals above 500.00 USD`; and how long it waits."""
     found = []
     for per in policy.looks_at_sums if asked.sums is not None else ():

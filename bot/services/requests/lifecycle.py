@@ -18,8 +18,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
-from bot.services.requests.signatures import body_mac, digest_of
-from bot.services.requests.signed_decisions import signed
+from bot.services.requests.signatures import body_mac, digest_of, signed
 from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx

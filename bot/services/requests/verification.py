@@ -13,8 +13,7 @@ from bot.domain.ids import short_code
 from bot.domain.requests import Checked, Conditions, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing
-from bot.services.requests.signatures import given, has_its_body, has_its_digest, is_genuine
-from bot.services.requests.signed_decisions import approved_by
+from bot.services.requests.signatures import approved_by, given, has_its_body, has_its_digest, is_genuine
 from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.domain.alerts import passkey_alerts
-from bot.domain.errors import AlreadyDecided, InvalidInput, NotAllowed, NotFound, Stale
+from bot.domain.errors import InvalidInput, NotAllowed, NotFound, Stale
 from bot.domain.ids import short_code
 from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest
 from bot.domain.people import Actor
@@ -77,7 +77,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
     async with core.store.begin() as tx:
-        had = [one for one in await passkeys.of_person(tx, actor.id) if one.added_at is not None]
+        had = await proofs.has_had_one(tx, actor.id)
         if proof is not None:
             await proofs.check(
                 tx, core, proof, Purpose.ADD, subject=link.subject, person=actor.id, digest=link.digest
@@ -115,6 +115,11 @@ async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping
     )
 
 
+def _first(consent: Consent) -> tuple[str, ...]:
+    """Who confirmed it already, where two have to."""
+    return tuple(filter(None, [str(consent.terms["first"])]))
+
+
 async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     """Another person confirmed a new passkey: it counts, or waits for the second one."""
     terms = {name: str(value) for name, value in consent.terms.items()}
@@ -123,8 +128,6 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         raise Stale("This passkey is no longer waiting. Nothing was changed.")
     if key_digest(found.key.public_key) != terms["key"]:
         raise NotAllowed("What is stored isn't the key that was shown. Nothing was changed.", "passkey_other")
-    if terms["first"] == actor.id:
-        raise AlreadyDecided("You confirmed this already. Somebody else has to confirm it as well.")
     name = f"{consent.asked_by_name}'s passkey “{found.name}”"
     if terms["needed"] == "2" and not terms["first"]:
         asker = Actor(consent.asked_by, consent.asked_by_name)
@@ -290,7 +293,14 @@ def _not_allowed(core: Core) -> str:
 
 
 ADD = confirmations.Act(
-    "passkey_add", CONFIRMED_WITHIN, None, Role.APPROVER_OR_ADMIN, _added, _not_allowed, about_passkeys=True
+    "passkey_add",
+    CONFIRMED_WITHIN,
+    None,
+    Role.APPROVER_OR_ADMIN,
+    _added,
+    _not_allowed,
+    about_passkeys=True,
+    confirmed_before=_first,
 )
 LOST = confirmations.Act(
     "passkey_lost",

@@ -14,8 +14,8 @@ from bot.domain.passkeys import Site
 from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import people
-from bot.services.operators import confirmation_answers
-from bot.services.passkeys import enrolment
+from bot.services.operators import confirmation_answers, deep_check
+from bot.services.passkeys import enrolment, page
 from bot.services.passkeys.page import PageRefused
 from storage.requests import confirmations
 from storage.vault import new_master
@@ -90,6 +90,56 @@ async def test_no_change_of_the_log_lets_a_click_confirm_a_passkey_again(
 
     with pytest.raises(PasskeyNeeded):
         await confirm_by_click(world, made, CAROL)
+
+
+async def row_of(world: World, person: str) -> dict[str, Any]:
+    async with world.store.read() as tx:
+        found = await tx.run(text("SELECT * FROM passkey WHERE slack_id = :person"), {"person": person})
+        return dict(found.mappings().one())
+
+
+async def put_back(world: World, row: dict[str, Any]) -> None:
+    columns = ", ".join(f"{name} = :{name}" for name in row)
+    await change(world, f"UPDATE passkey SET {columns} WHERE id = :id", **row)
+
+
+async def test_the_counter_of_a_device_is_not_set_back(world: World, devices: Devices) -> None:
+    before, copy = await row_of(world, BOB), devices[BOB].count
+    await devices.approve(await world.top_up("50", approved=False))
+    request = await world.top_up("51", approved=False)
+    shown = await devices.open(await devices.link(request, BOB))
+    await put_back(world, before)
+    devices[BOB].count = copy
+
+    with pytest.raises(PageRefused) as refused:
+        await page.finish(world.core, shown.token, devices[BOB].answer(shown.options))
+
+    assert refused.value.reason == "passkey_unknown"
+
+
+async def found_by_the_check(world: World) -> list[str]:
+    async with world.store.read() as tx:
+        return [str(one) for one in await deep_check.differences(tx)]
+
+
+async def test_the_nightly_check_finds_a_passkey_that_was_put_back_deleted_or_edited(
+    world: World, devices: Devices
+) -> None:
+    (bobs,) = await devices.ids(BOB)
+    (carols,) = await devices.ids(CAROL)
+    before = await row_of(world, BOB)
+    assert not await found_by_the_check(world)
+    await enrolment.lost(world.core, BOB, BOB)
+    assert not await found_by_the_check(world)
+
+    await put_back(world, before)
+    assert await found_by_the_check(world) == [f"passkey {bobs}: it had ended and was put back"]
+    await change(world, "UPDATE passkey SET slack_id = 'U0EVE' WHERE id = :id", id=bobs)
+    await change(world, "DELETE FROM passkey WHERE id = :id", id=carols)
+    assert await found_by_the_check(world) == [
+        f"passkey {bobs}: it was edited or invented",
+        f"passkey {carols}: it is on record, and was deleted or switched off",
+    ]
 
 
 async def test_that_rows_are_gone_does_not_make_a_lost_passkey_a_first_one(

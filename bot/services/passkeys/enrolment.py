@@ -78,10 +78,12 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
     async with core.store.begin() as tx:
         had = await proofs.has_had_one(tx, actor.id)
+        signed = {}
         if proof is not None:
-            await proofs.check(
+            assertion = await proofs.check(
                 tx, core, proof, Purpose.ADD, subject=link.subject, person=actor.id, digest=link.digest
             )
+            signed = {"assertion": assertion.as_json()}
         key = Key(
             actor.id, made.credential_id, made.public_key, core.passkeys.rp_id, "waiting", made.sign_count
         )
@@ -89,7 +91,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
             raise Stale("This device has a passkey here already. Nothing was changed.")
         code = short_code(key_digest(made.public_key))
         body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
-        await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", body)
+        await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", {**body, **signed})
         confirmed_by = 2 if had and proof is None else 1
         await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
     others = "two other approvers confirm" if confirmed_by == 2 else "another approver confirms"

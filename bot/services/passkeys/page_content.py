@@ -108,7 +108,10 @@ async def _adding(core: Core, link: PasskeyLink, own: Secret, person: str, left_
         " your fingerprint, your face or the device's PIN."
     )
     if "get" in options:
-        lead += " First your device asks for a passkey that you have already, then it makes the new one."
+        lead += (
+            " First your device asks for the passkey that you have. Then you choose where the new one is made, such as"
+            " on your phone."
+        )
     lines = (("For", person), ("Name", str(link.terms.get("name", ""))))
     return Page(own, person, "Add a passkey", lead, lines, (), (), "Add passkey", options, left_s)
 

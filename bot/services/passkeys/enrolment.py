@@ -103,9 +103,14 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
 
 async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
     """The message in the alerts channel with Confirm and Decline."""
-    which = {"1": "", "2": "Two people confirm this, as an earlier passkey is gone. "}[terms["needed"]]
+    which = {
+        "1": "One other person confirms this.",
+        "2": "Two other people confirm this, as an earlier passkey is gone.",
+    }[terms["needed"]]
     if terms["first"]:
-        which = "A second person has to confirm this, as an earlier passkey is gone. "
+        which = (
+            "One person confirmed this. A second one has to confirm it, too, as an earlier passkey is gone."
+        )
     await confirmations.ask(
         tx,
         core,

@@ -15,6 +15,7 @@ from bot.domain.alerts import people_alerts
 from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor
+from bot.domain.requests import why_not_second
 from bot.services import alerts, audit, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -100,15 +101,22 @@ async def give(
         asker = await core.directory.actor(found.asked_by)
         before = [await core.directory.actor(one) for one in act.confirmed_before(found)]
         standing = people.as_persons(roles.standing, (actor, asker, *before))
+        able = roles.of(act.may_confirm)
         people.require_second_person(
             core,
             actor,
             asked_by=found.asked_by,
             standing=standing,
-            allowed=roles.of(act.may_confirm),
+            allowed=able,
             not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
         )
-        if any(actor.id == one.id or standing.are_one(actor.id, one.id) for one in before):
+        if why_not_second(
+            actor.id,
+            asked_by=found.asked_by,
+            standing=standing,
+            earlier=[one.id for one in before],
+            allowed=able,
+        ):
             raise AlreadyDecided(
                 "You, or somebody who counts as one person with you, confirmed this already. Somebody else has to"
                 " confirm it as well."

@@ -55,6 +55,8 @@ _STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.aud
 _BATCH = 500
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
+SIGNED_AGAIN = "request.signed_again"
+"""Of a request whose fingerprint changed with the master key; `before` is the one until then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,15 @@ async def entries(tx: Tx, *, from_seq: int = 1, to_seq: int | None = None) -> As
     """The links in order, read in pieces: memory stays flat however long the chain is."""
     async for entry in _walk(tx, *([] if to_seq is None else [t.audit.c.seq <= to_seq]), after=from_seq - 1):
         yield entry
+
+
+def body_of(entry: Entry) -> dict[str, Any]:
+    """What a link keeps; nothing where somebody made it what isn't a JSON object."""
+    try:
+        found = json.loads(entry.body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_genuine(tx: Tx, entry: Entry) -> bool:

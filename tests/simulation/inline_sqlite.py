@@ -239,7 +239,9 @@ class InlineConnection:
 
     async def execute(self, statement: Any, *args: Any) -> Any:
         storage = self._storage
-        if storage.interrupts and storage.rng.random() < storage.interrupts:  # as maybe_others, without a call
+        if (
+            storage.interrupts and storage.rng.random() < storage.interrupts
+        ):  # as maybe_others, without a call
             await asyncio.sleep(0)
         if storage.takes_no_entry and getattr(statement, "table", None) is t.audit:
             raise OperationalError("INSERT", {}, sqlite3.OperationalError(NO_ENTRY))

@@ -51,15 +51,15 @@ class _Handle(events.Handle):
         self._cancelled, self._repr, self._source_traceback = False, None, None
 
     def cancel(self) -> None:
-        self._cancelled, self._callback, self._args = True, None, None
+        self._cancelled, self._callback, self._args = True, None, ()  # what they hold is let go
 
 
 class _Alarm(events.TimerHandle):
     """The same, for later."""
 
     __slots__ = ()
-    __init__ = _Handle.__init__  # type: ignore[assignment]
-    cancel = _Handle.cancel  # type: ignore[assignment]
+    __init__ = _Handle.__init__
+    cancel = _Handle.cancel
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
@@ -81,20 +81,23 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         """Seconds since this loop was made."""
         return self.seconds
 
-    def call_soon(self, callback: Any, *args: Any, context: Context | None = None) -> events.Handle:
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: Context | None = None
+    ) -> events.Handle:
         handle = _Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Any, *args: Any, context: Context | None = None
     ) -> events.TimerHandle:
-        alarm = _Alarm(callback, args, self, context)  # type: ignore[arg-type, call-arg]
+        alarm: Any = _Alarm(callback, args, self, context)
         alarm._when = when
         heapq.heappush(self._scheduled, (when, alarm))
-        return alarm
+        made: events.TimerHandle = alarm
+        return made
 
-    def call_later(
+    def call_later(  # type: ignore[override]
         self, delay: float, callback: Any, *args: Any, context: Context | None = None
     ) -> events.TimerHandle:
         return self.call_at(self.seconds + delay, callback, *args, context=context)

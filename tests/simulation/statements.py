@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Row
 from sqlalchemy.engine.result import IteratorResult
@@ -175,7 +175,7 @@ def execute(connection: Connection, dbapi: sqlite3.Connection, statement: Any, *
     if len(sets) != 1:
         return connection.execute(statement, *given)
     params: Mapping[str, Any] = sets[0]
-    known = _KNOWN.data.get(ref(statement))
+    known = _KNOWN.get(statement)
     if known is None or known.names != params.keys():
         known = _KNOWN[statement] = Known(connection, statement, params)
     if not known.is_plain:

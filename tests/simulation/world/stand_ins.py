@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from httpx import _urls
+from httpx import _urlparse, _urls
 from slack_sdk.webhook import WebhookResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
@@ -144,6 +144,6 @@ def take_over() -> None:
     SlackNames._pause_s = _pause_s  # type: ignore[assignment, method-assign]
     journal._masked_text = _not_logged  # type: ignore[assignment]
     # The same addresses again and again; reading one is most of what a request costs httpx.
-    _urls.urlparse = lru_cache(maxsize=5000)(_urls.urlparse)  # type: ignore[assignment]
+    _urls.urlparse = lru_cache(maxsize=5000)(_urlparse.urlparse)  # type: ignore[attr-defined]
     Workspace.log_call = _not_logged  # type: ignore[assignment, method-assign]
     deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

@@ -137,8 +137,9 @@ async def _build(begun: Start) -> Parts:
     older_copy = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{process_name()}:{ids.ulid()}"
+    startup.trace(begun, store, owner)
     programs = await startup.programs(begun, store, owner)
-    slack = begun.overrides.slack or slack_connection.client(begun.settings)
+    slack = begun.overrides.slack or slack_connection.client(begun.settings, begun.measures.traces)
     keyed = partial(startup.mailbox_key, store.vault)
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)

@@ -55,6 +55,11 @@ from storage.vault import Keyring, Vault
 
 log = logging.getLogger("countersign.app")
 
+#: Of a setting that would do nothing.
+TRACES_NOT_INSTALLED = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT is set, and what sends traces is not installed, so none are sent. Install it with"
+    " `pip install 'countersign[otel]'`, or remove the setting."
+)
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
 # Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
@@ -184,6 +189,25 @@ def passkey_site(start: Start) -> Site:
                 f" {wrong}. Nothing was started."
             ) from None
         return Site()
+
+
+def trace(start: Start, store: Store, process: str) -> None:
+    """From here on what is done for requests is traced, where the settings say who collects it."""
+    endpoint = start.settings.otlp_endpoint
+    if not endpoint:
+        return
+    try:
+        from bot.tracing import OpenTelemetry
+    except ImportError:
+        log.warning("traces.not_installed", extra={"fault": TRACES_NOT_INSTALLED})
+        return
+    traces = OpenTelemetry(
+        endpoint, installation=store.instance, process=process, clock=start.overrides.clock
+    )
+    start.stack.push_async_callback(traces.close)
+    start.measures.traces = traces
+    store.observe = traces.took
+    log.info("traces.sent", extra={"url": endpoint})
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,11 +329,12 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
             if _is_repeat(seen, body):
                 await turn.ack()
                 return
-            try:
-                await listener(turn)
-            except Exception as error:  # noqa: BLE001  an error that got to Bolt would lose the ack
-                await _keep_ack(turn, error)
-            await turn.ack()
+            with deps.core.traces.click(f"Slack {_kind(body)}"):
+                try:
+                    await listener(turn)
+                except Exception as error:  # noqa: BLE001  an error that got to Bolt would lose the ack
+                    await _keep_ack(turn, error)
+                await turn.ack()
 
         return guard
 

@@ -65,6 +65,8 @@ class Store:
         self._prober = prober
         self._clock = clock
         self._stored_at = float("-inf")
+        #: Is given what was done, and how many seconds it took.
+        self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
         self._chain_end = ChainEnd()
         self._versions: dict[tuple[str, str], int] = {}
@@ -129,6 +131,7 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
+        began = self._clock.monotonic()
         try:
             async with self.write_turn, self._writer.begin() as connection:
                 tx = Tx(
@@ -144,7 +147,12 @@ class Store:
             self._stored_at = float("-inf")
             raise
         self._stored_at = self._clock.monotonic()
+        self._observed("Database write", began)
         tx.committed()
+
+    def _observed(self, what: str, began: float) -> None:
+        if self.observe is not None:
+            self.observe(what, self._clock.monotonic() - began)
 
     def stored_within(self, seconds: float) -> bool:
         """Was a transaction committed in these last seconds, and none failed at the database since?"""
@@ -153,10 +161,12 @@ class Store:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Tx]:
         """A snapshot for reading only: a write in it is refused by the database."""
+        began = self._clock.monotonic()
         async with self._reader.begin() as connection:
             yield Tx(
                 connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions
             )
+        self._observed("Database read", began)
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.

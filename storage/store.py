@@ -39,6 +39,8 @@ _ANALYSED = 400
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 # Our own transactions hold a lock for some milliseconds.
 _PROBE_WAITS_MS = 1000
+# Every process asks whether there is room on PostgreSQL's disk so often; each time leaves rows in its catalogue.
+_ROOM_LASTS_S = 20.0
 
 
 class Store:
@@ -64,7 +66,7 @@ class Store:
         self._reader = reader
         self._prober = prober
         self._clock = clock
-        self._stored_at = float("-inf")
+        self._stored_at = self._had_room_at = float("-inf")
         #: Is given what was done, and how many seconds it took.
         self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
@@ -200,11 +202,15 @@ class Store:
 
     async def probe(self) -> None:
         """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way."""
+        now = self._clock.monotonic()
+        takes_room = now - self._had_room_at >= _ROOM_LASTS_S
         async with self._prober.begin() as connection:
             tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
             if tx.is_postgres:
                 await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
-            await instance.note_probe(tx)
+            await instance.note_probe(tx, takes_room=takes_room)
+        if takes_room:
+            self._had_room_at = now
 
     async def server(self) -> str:
         """What the database runs on, with its version."""

@@ -10,7 +10,7 @@ import asyncio
 import os
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from storage.store import Store
@@ -59,6 +59,17 @@ async def why_not_written(store: Store) -> str:
     except OSError:
         return _NO_ANSWER.format(shown=shown)
     return lacks_room(store)
+
+
+def is_out_of_use(error: BaseException) -> bool:
+    """Did a transaction end because the database is away, full, locked or read-only? Not by a fault of ours."""
+    if isinstance(error, NoFreeConnection):
+        return True
+    original = error.orig if isinstance(error, DBAPIError) else None
+    if isinstance(original, sqlite3.Error):
+        return getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF in _ON_SQLITE
+    has_no_connection = isinstance(error, OperationalError | InterfaceError)
+    return has_no_connection or getattr(original, "sqlstate", None) in _ON_POSTGRES
 
 
 def lacks_room(store: Store) -> str:

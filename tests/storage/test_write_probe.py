@@ -11,13 +11,15 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
+from storage import store as store_module
 from storage.errors import DatabaseUnreachable
 from storage.maintenance import why_not_written
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.support.databases import PostgresDatabases, SqliteFiles
-from tests.support.disks import fill, mount, unmount
+from tests.support.disks import a_small_disk, fill, mount, unmount
+from tests.support.own_postgres import Server
 
 
 async def test_nothing_is_said_of_a_database_that_can_be_written(store: Store) -> None:
@@ -113,6 +115,34 @@ async def test_a_full_disk_is_named_and_over_once_there_is_room(
 
     filler.unlink()
     assert await why_not_written(store) == ""
+
+
+async def test_a_full_disk_of_postgresql_is_named_though_small_changes_still_fit(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that are there already take a changed row. What has to be new, an event or a request, does not fit."""
+    monkeypatch.setattr(store_module, "_ROOM_LASTS_S", 0)
+    with a_small_disk(200) as disk:
+        server = Server(disk / "data")
+        server.start()
+        try:
+            await migrate(server.url)
+            store = await open_store(server.url)
+            assert await why_not_written(store) == ""
+
+            filler = disk / "filler"
+            fill(filler)
+
+            async with store.begin() as tx:
+                await tx.run(text("UPDATE meta SET value = value"))
+            assert "is full. Free some space on the database server" in await why_not_written(store)
+
+            filler.unlink()
+            assert await why_not_written(store) == ""
+            assert await why_not_written(store) == "", "what was tried is gone"
+            await store.close()
+        finally:
+            server.stop()
 
 
 async def test_a_disk_that_became_read_only_is_named(small_disk: Path, open_store: Opener) -> None:

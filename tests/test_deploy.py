@@ -9,13 +9,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from bot import entrances
+from bot import details, entrances, passkey_page, web
 from bot.cli.serving import SHUTDOWN_S
 from bot.config import Settings
 from tests.test_docs_pages import anchor, headings
@@ -172,6 +174,38 @@ async def test_the_readiness_probes_ask_for_checks_there_are() -> None:
         path, _, only = container["readinessProbe"]["httpGet"]["path"].partition("?only=")
         assert path == "/readyz"
         assert set(only.split(",")) <= known
+
+
+def public_paths() -> set[str]:
+    """What the outside has to reach of the web server: events, and the pages that browsers open."""
+
+    async def nobody(*_: Any) -> Any:
+        raise NotImplementedError
+
+    page: dict[str, Any] = {"open_link": nobody, "nonce": str, "https": True}
+    more = [
+        partial(details.add_to, origins=(), **page),
+        partial(passkey_page.add_to, finish=nobody, **page),
+    ]
+    app = web.build({}, receive=nobody, more=more)
+    paths = {resource.canonical for resource in app.router.resources()}
+    return {path.replace("{program}", "main") for path in paths} - {"/healthz", "/readyz"}
+
+
+def test_what_is_before_the_web_server_lets_through_what_the_outside_has_to_reach_and_no_more() -> None:
+    (ingress,) = [m for m in manifests() if m["kind"] == "Ingress"]
+    rules = ingress["spec"]["rules"][0]["http"]["paths"]
+    exact = {rule["path"] for rule in rules if rule["pathType"] == "Exact"}
+    prefixes = tuple(rule["path"] for rule in rules if rule["pathType"] == "Prefix")
+    (named,) = re.findall(r"@countersign path (.+)", (ROOT / "docs" / "install.md").read_text())
+    matchers = named.split()
+
+    assert len(public_paths()) > 3
+    for path in public_paths():
+        assert path in exact or path.startswith(prefixes), f"{path}: deploy/kubernetes/web.yaml"
+        assert any(fnmatch(path, matcher) for matcher in matchers), f"{path}: docs/install.md"
+    assert not [path for path in ("/readyz", "/metrics") if path in exact or path.startswith(prefixes)]
+    assert not [path for path in ("/readyz", "/metrics") if any(fnmatch(path, one) for one in matchers)]
 
 
 def test_every_setting_that_is_deployed_is_one() -> None:

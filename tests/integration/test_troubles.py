@@ -149,10 +149,8 @@ async def test_without_a_database_the_page_says_what_is_wrong_in_words(
     """No check shows the name of an error, whichever part of the database does not answer."""
     async with started(around) as running:
 
-        @asynccontextmanager
-        async def away(_self: store.Store) -> AsyncIterator[None]:
+        def away(_self: store.Store) -> None:
             raise OperationalError("SELECT 1", {}, sqlite3.OperationalError("disk I/O error"))
-            yield
 
         monkeypatch.setattr(store.Store, "read", away)
         checks = await ready(running)

@@ -105,7 +105,7 @@ class Store:
             raise DatabaseUnreachable(unwritable)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
         writer, reader = (engines or _engines)(database)
-        prober = engines(database)[0] if engines else _prober(database, writer)
+        prober = engines(database)[0] if engines else _prober(database)
         store = cls(
             database, writer=writer, reader=reader, prober=prober, vault=vault, clock=clock, lock=lock
         )
@@ -263,8 +263,11 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
     )
 
 
-def _prober(database: Database, writer: Engine) -> Engine:
-    """To ask whether it can be written; on SQLite of its own, as the one writer may be waiting for the same lock."""
+def _prober(database: Database) -> Engine:
+    """To ask whether it can be written. Of its own, as all that write may be waiting for the same lock."""
     if database.path is None:
-        return writer
+        named = {"application_name": connections_named(process_name())}
+        return create_async_engine(
+            database.url, pool_size=1, max_overflow=1, pool_pre_ping=True, connect_args=named
+        )
     return SqliteEngine(database.path, writes=True, connections=1, busy_ms=_PROBE_WAITS_MS)

@@ -19,8 +19,8 @@ log = logging.getLogger("countersign.audit")
 ENOUGH_PLACES = 2
 FEW_PLACES = (
     "The end of the audit chain is kept in {count} apart from the database and its disk. Two are needed, so that an"
-    " older copy of the database is noticed for sure. Set slack.audit_channel, COUNTERSIGN_ANCHORS_FILE (on another disk) or"
-    " COUNTERSIGN_ANCHORS_COMMAND."
+    " older copy of the database is noticed for sure. Set slack.audit_channel, COUNTERSIGN_ANCHORS_COMMAND, or"
+    " COUNTERSIGN_ANCHORS_FILE on another disk."
 )
 _COMMAND_TAKES_S = 10.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
+from storage import audit
 from storage import store as store_module
 from storage.errors import DatabaseUnreachable
 from storage.maintenance import why_not_written
@@ -64,6 +66,30 @@ async def test_a_lock_that_another_connection_holds_is_named_on_postgresql(
     assert said in found
     assert "pg_stat_activity" in found
     assert await why_not_written(store) == ""
+    await store.close()
+    postgres_databases.drop(url)
+
+
+async def test_a_lock_is_named_while_everything_that_is_stored_waits_for_it(
+    postgres_databases: PostgresDatabases, open_store: Opener
+) -> None:
+    """All connections with which this process writes are taken then."""
+    url = postgres_databases.migrated()
+    store = await open_store(url)
+
+    async def write() -> None:
+        async with store.begin() as tx:
+            await audit.append(tx, actor="test", action="test", subject="test")
+
+    with psycopg.connect(url) as other:
+        other.execute("SELECT * FROM audit_head FOR UPDATE")
+        writers = [asyncio.create_task(write()) for _ in range(30)]
+        await asyncio.sleep(0.5)
+        said = await why_not_written(store)
+        other.rollback()
+    await asyncio.gather(*writers)
+
+    assert "Something else holds a lock" in said
     await store.close()
     postgres_databases.drop(url)
 

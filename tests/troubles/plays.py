@@ -243,7 +243,9 @@ async def postgresql_becomes_read_only(stage: Stage) -> None:
 
     def become(word: str) -> None:
         beside = url.set(database="postgres").render_as_string(hide_password=False)
-        with psycopg.connect(beside, autocommit=True) as server:
+        with psycopg.connect(
+            beside, autocommit=True, options="-c default_transaction_read_only=off"
+        ) as server:
             server.execute(
                 f'ALTER DATABASE "{url.database}" SET default_transaction_read_only = {word}'.encode()
             )

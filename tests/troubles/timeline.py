@@ -39,7 +39,7 @@ class Timeline:
 
     def note(self, where: str, what: str) -> None:
         """Something was seen now."""
-        self.seen.append((time.monotonic() - self.began, where, " ".join(what.split())))
+        self.seen.append((time.monotonic() - self.began, where, _as_read(what)))
 
     def changed(self, where: str, key: str, what: str, usual: str) -> None:
         """What is looked at again and again is noted where it is not as before."""
@@ -132,6 +132,20 @@ class Timeline:
             key = f"log {event[:24]}"
             if key not in self.timeline._last:
                 self.timeline.changed("log", key, f"{event} {json.dumps(details) if details else ''}", "")
+
+
+def _as_read(text: str) -> str:
+    """In one line, as people see it in Slack, and without the names of folders that are made for each run."""
+    for pattern, shown in (
+        (r"<!date\^[^|/>]*[|/]([^>]*)>", r"\1"),
+        (r"<!subteam\^\w+>", "@card-approvers"),
+        ("[\u200b\u2060]", ""),
+        (r"/tmp/cs\w+/(w/)?(?=bot\.db)", ""),
+        (r"postgresql:\S+data\b", "postgresql://…"),
+        (r"\b(reference) [0-9A-Z]{6}\b", r"\1 7K3MQX"),
+    ):
+        text = re.sub(pattern, shown, text)
+    return " ".join(text.split())
 
 
 def _steady(said: str) -> str:

@@ -170,7 +170,9 @@ async def _fill(url: str, copy: Path) -> None:
 def _copy_file(source: Path, target: Path) -> None:
     old, new = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
     with closing(old), closing(new):
-        old.backup(new, pages=2000, sleep=0.01)
+        # In one step: SQLite begins again where something was written between two of them, so on a database that is at
+        # work it would never end. Writers go on meanwhile, in the log.
+        old.backup(new)
     _fold_log(target)
 
 

@@ -31,6 +31,7 @@ from storage.operators import pauses
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
+from storage.upsert import upsert
 from storage.vault import Keyring, Vault
 from tests.storage.conftest import Databases
 from tests.support.world import BOB, CAROL, MASTER, World, a_world
@@ -193,6 +194,44 @@ async def test_what_restore_puts_in_place_starts_in_safe_mode_whatever_the_ancho
         assert await outbox.put(tx, channel="C0ALERTS", kind="line", subject="x:1", body={}, dedupe="after")
     await world.store.close()
     databases.drop(url)
+
+
+async def test_a_backup_of_a_database_that_is_written_all_the_time_ends_and_is_of_one_moment(
+    world: World, tmp_path: Path, own_url: str
+) -> None:
+    """SQLite starts a copy again whose pages changed before it had them all."""
+    async with world.store.begin() as tx:
+        for number in range(40):  # so that it is not copied in an instant
+            await upsert(
+                tx, tables.meta, [{"name": f"fill{number}", "value": "x" * 1_000_000}], key=("name",)
+            )
+    copied = asyncio.Event()
+    written = 0
+
+    async def write() -> None:
+        nonlocal written
+        while not copied.is_set():
+            async with world.store.begin() as tx:
+                await audit.append(tx, actor="test", action="one", subject="test")
+                await audit.append(tx, actor="test", action="two", subject="test")
+            written += 1
+            await asyncio.sleep(0.002)
+
+    writing = asyncio.create_task(write())
+    try:
+        async with asyncio.timeout(40):
+            await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    finally:
+        copied.set()
+        await writing
+
+    assert written > 5
+    async with asyncio.timeout(20):
+        copy = await Store.open(f"sqlite:///{tmp_path / 'copy.db'}", vault=VAULT, clock=world.clock)
+    async with copy.read() as tx:
+        counted = {entry.seq: entry.action async for entry in audit.about(tx, "test")}
+    await copy.close()
+    assert list(counted.values()).count("one") == list(counted.values()).count("two")
 
 
 async def all_pauses(world: World) -> list[pauses.Pause]:

@@ -55,7 +55,7 @@ async def why_not_written(store: Store) -> str:
     except (TimeoutError, NoFreeConnection):
         return _SLOW.format(shown=shown)
     except SQLAlchemyError as error:
-        return _explained(error).format(shown=shown)
+        return explained(error).format(shown=shown)
     except OSError:
         return _NO_ANSWER.format(shown=shown)
     return lacks_room(store)
@@ -85,7 +85,8 @@ def lacks_room(store: Store) -> str:
     return _NO_ROOM.format(shown=store.database.shown, free=free // 1024) if free < LOW_ON_SPACE_BYTES else ""
 
 
-def _explained(error: SQLAlchemyError) -> str:
+def explained(error: SQLAlchemyError) -> str:
+    """What is in the way and what to do, in sentences; `{shown}` stands for the database."""
     original = error.orig if isinstance(error, DBAPIError) else None
     if isinstance(original, sqlite3.Error):
         # The lower byte is the kind, what is above says which of it [sqlite.org, rescode].

@@ -379,6 +379,20 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
         0,
         lambda *_: [sql("no passkeys", "passkey", "DELETE FROM passkey")],
     ),
+    "the passkeys are deleted, and the log tells of a reset": (
+        "stolen_sessions",
+        0,
+        lambda _: [
+            sql("no passkeys", "passkey", "DELETE FROM passkey"),
+            sql(
+                "a reset",
+                "audit",
+                "INSERT INTO audit (seq, at, actor, action, subject, outcome, reason_code, body, policy_version, prev,"
+                " hash, mac) SELECT seq + 1000, at, actor, 'passkey.reset', 'passkey:all', outcome, reason_code, body,"
+                " policy_version, prev, hash, mac FROM audit WHERE seq = (SELECT max(seq) FROM audit)",
+            ),
+        ],
+    ),
     "a passkey of the thief made active": (
         "stolen_sessions",
         1,

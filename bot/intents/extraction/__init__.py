@@ -14,8 +14,10 @@ from bot.intents.extraction.entity_extraction import Found, as_one_line, read_en
 from bot.intents.extraction.periods import Period, find_periods
 from bot.intents.extraction.purchase_filters import purchase_slots
 from bot.intents.extraction.reasons import reason_in
+from bot.intents.extraction.told_numbers import TOLD
 
 __all__ = [
+    "TOLD",
     "UNKNOWN_NETWORK",
     "Entity",
     "Found",

@@ -33,7 +33,7 @@ NEVER: Final = re.compile(
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
 HARMLESS: Final = re.compile(
-    r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"\b(?:(?:so |very |most |truly |terribly |really )?(?:grateful|glad|thankful|obliged|pleased|delighted|happy|lovely|great|nice|kind|perfect|wonderful|appreciate it|appreciated|helpful|good)(?: of you)?,? if (?:(?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might))?|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
@@ -44,7 +44,7 @@ HARMLESS: Final = re.compile(
 NEGATED: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"
     r"|mustn'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah"
-    r"|stop|avoid)\b"
+    r"|stop|avoid|refrain\w*)\b"
 )
 #: Where else things are closed, loaded or put on hold.
 ELSEWHERE: Final = re.compile(

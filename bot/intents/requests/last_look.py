@@ -72,7 +72,7 @@ _GREETS: Final = frozenset(
     ]
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:mention\w*|recommend\w*(?! it)|promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
+    r"\b(?:mention\w*|recommend\w*(?! it)|promis\w+(?! (?:it to )?(?:him|her|them|§c\d+§)\b)(?<!i promised)(?<!i promise)|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
     r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )

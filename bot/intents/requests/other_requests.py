@@ -34,11 +34,14 @@ _BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?bac
 _UNDO: Final = re.compile(
     rf"\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
     rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
+    r"|\b(?:make|get|have)\b[^.]{0,40}\b(?:undone|reversed|reverted|retracted|cancelled|revoked)\b|\b(?:what|that which|the thing|whatever)\b[^.,]{0,15}\bi\b[^.]{0,40}\b(?:take (?:it )?back|undo|revert|reverse|cancel|revoke|retract|reset)\b"
+    rf"|\b{_BACK}\s+(?:please |pls |kindly )?(?:what|whatever|the thing|that|the one|everything)\b[^.]{{0,12}}\bi\b[^.]{{0,30}}\b(?:did|done|do|entered|enterd|typed|sent|asked|filed|raised|submitted|ordered|changed|put|made|pressed|clicked|requested)\b"
+    rf"|\b{_BACK}\s+(?:the |that |my )?(?:last |latest )?{_THING} (?:that )?i (?:just |now |only )?(?:raised|made|sent|filed|put|submitted|did|asked|entered|placed|typed)\b|\bi (?:revoke|retract|withdraw|cancel|undo) (?:what|that|my|it)\b|\bcancel out\b[^.]*\bi\b"
     r"|^\W*(?:undo|revert|rollback|roll back)\b(?! (?:the )?(?:freeze|block|hold))|\b(?:scratch|retract|revert|undo|cancel) (?:it|that)\W*$"
 )
 _PAUSE_VERB: Final = (
     r"(?:stop|pause|halt|suspend|hold|freeze|block|arrest|interrupt(?:ed)?|switch off|turn off|brakes? on|put (?:a |an )?(?:full |complete |total )?(?:stop|halt|brake|hold|pause)(?: to| on)?|put in pause|put on (?:hold|pause)|pull the plug on|hit (?:the )?(?:brakes?|kill ?switch|pause|stop)(?: on)?"
-    r"|pull the (?:hand)?brake(?: on)?|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
+    r"|pull the (?:hand)?brake(?: on)?|put (?:the )?(?:complete |whole |entire |total |full )?(?=sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
 )
 _OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
 _PAUSE: Final = re.compile(
@@ -52,7 +55,7 @@ _OF_CARDS: Final = re.compile(
     r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
 )
 _REVEAL: Final = re.compile(
-    r"\breveal\w*|\bunmask\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
+    r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
 )
 _NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
 _A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"

@@ -106,15 +106,18 @@ _ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:free
 #: An amount that is a difference, a verdict on what is, a double turn, the subject of an answer.
 _NOT_THE_VALUE: Final = re.compile(
     r"§[ar]\d+§(?: usd)?(?: (?:a|per) (?:day|week|month))? (?:lower|higher|less|below|above)\b"
-    r"|\b(?:was|were|is|are|seems?|looks?) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
+    r"|\b(?:was|were|seems?|looks?) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
     r"|\bun-?un|^\W*(?:re|fwd?)\s*:"
 )
 
 
-def asks_for_two(clauses: Sequence[Clause]) -> bool:
+def asks_for_two(clauses: Sequence[Clause], *, of_somebody: bool = False) -> bool:
     """Does the message ask for two things, understood or not, name somebody by their work, report a speech, or mean
-    another value than the one in it?"""
-    patterns = (_SOMEBODY, _REPORTS, _ENDS_IN_NOT, _NOT_THE_VALUE)
+    another value than the one in it?
+
+    `of_somebody`: it may name somebody by their work, as what is requested names its card itself or has none.
+    """
+    patterns = (_REPORTS, _ENDS_IN_NOT, _NOT_THE_VALUE, *(() if of_somebody else (_SOMEBODY,)))
     if any(pattern.search(clause.text) for clause in clauses for pattern in patterns):
         return True
     texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]

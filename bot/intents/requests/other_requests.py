@@ -63,14 +63,14 @@ _ORDER: Final = re.compile(
     rf"\b(?:order|issue|emit|create|open|make|get|arrange|apply|request|spin up|produce|set up|ask|start|give|must have|needs?|wants?|requires?|should (?:get|have)|have|like)\b[^.?!\n]{{0,45}}?\b{_A_CARD}\b"
     rf"|\b{_A_CARD}\b[^.?!\n]{{0,40}}?\b(?:to be|be|please|pls|made|issued|ordered|order|opened|created|create|arrange|apply)\b|\bset (?:\S+ ){{1,3}}up (?:with|w) (?:an? )?{_A_CARD}\b"
     rf"|\b(?:new|another|second|one more|extra|separate|replacement)\s+(?:\w+\s+){{0,2}}?{_A_CARD}\b|^\W*(?:an? )?{_A_CARD} (?:for|pls|please|with|in the name|new|order|to)\b|\b{_A_CARD} for\b"
-    r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|^\W*issue\b"
+    r"|\b(?:order|issue|request|make) (?:one|it|please|pls|for|a new one)\b|^\W*issue\b|\bbe given a card\b|\bgets a card\b|^[^.,\n]{3,40}[.,] card\b"
 )
 _STRONG: Final = re.compile(
-    r"\b(?:order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
+    r"\b(?:needed|required|company card|preloaded|gets a card|given a card|ordered|order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
 )
 _OTHERS: Final = re.compile(
     r"\b(?:cards|two|three|four|five|several|both)\b(?! for (?:customers|coffee))|\bcard (?:number|machine|reader|game|holder name|operations)\b|\b(?:business|gift|birthday|sim|loyalty|credit|debit|christmas|greeting|id|access|library|bank|visa|travel) cards?\b"
-    r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|arriv\w+|deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
+    r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|(?:card|it|when|will|not|hasn't) (?:\w+ )?arriv\w+|(?<!i )deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
 )
 _ASKED_WORDS: Final = re.compile(
     r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)"
@@ -90,8 +90,11 @@ _IF: Final = re.compile(r"^\W*(?:if|unless|whether|in case|when|once|as soon as)
 _FOR_NOBODY: Final = re.compile(
     r"\b(?:i(?! (?:want to order|need|wanna order) (?:one more|another|anew))|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
 )
+_FOR_MYSELF: Final = re.compile(
+    r"\b(?:i(?! (?:want|need|would like|wanna|ask|request|can't be|send|give|fill|deliver|tell)\b)|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
+)
 _FOR_SOMEBODY: Final = re.compile(
-    r"\b(?:we|for us|one more|another|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
+    r"\b(?:we|for us|one more card|him|her|them|intern|trainee|guide|driver|visitor|employee|staff|contractor|consultant|new starter|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
 )
 
 
@@ -160,11 +163,12 @@ def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None
         return None
     if any(_IF.search(part.text) for part in parts) or _ASKED_WORDS.search(parts[0].text):
         return None
-    if any(part.asked and not _POLITELY.search(part.text) for part in parts):
+    polite = {part.sentence for part in parts if _POLITELY.search(part.text)}
+    if any(part.asked and part.sentence not in polite for part in parts):
         return None
     named = context.found.inside(text, "card")
     if named and not re.search(
-        r"\b(?:another|second|replacement|extra|separate|new|order|one more|in the name|named)\b|–", text
+        r"\b(?:another|second|2nd|replacement|extra|separate|new|order|one more|in the name|named|own)\b|–", text
     ):
         return None
     slots: dict[str, Any] = {}
@@ -179,7 +183,7 @@ def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None
         slots["amount"] = plain(amounts[0].value.value)
     slots = with_name(slots, context)
     if not slots.keys() & {"name", "phone", "email"} and (
-        _FOR_NOBODY.search(text) or not _FOR_SOMEBODY.search(text)
+        _FOR_MYSELF.search(text) or not _FOR_SOMEBODY.search(text)
     ):
         return None
     missing = next((slot for slot in ("name", "phone", "email") if slot not in slots), "")

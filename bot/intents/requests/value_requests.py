@@ -118,6 +118,7 @@ _NAMED: Final = (
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
     ),
+    re.compile(rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"),
     re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(
@@ -126,7 +127,7 @@ _NAMED: Final = (
     ),
     re.compile(
         r"^\W*(?:(?:hi|hello|hey|please|pls|kindly|also|and|so|can|could|our|new|colleague|joiner|hire|starter|mr|ms|mrs)\b[\s,.:]*)*"
-        rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
+        rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|gets? a|gets? one|has no|would very much|would like|is joining|is taking|has joined|travels|starts|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
         re.IGNORECASE,
     ),
 )
@@ -134,7 +135,7 @@ _NAMED: Final = (
 _SMALL_NAME: Final = re.compile(
     r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
-    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply)\b|\s*[,.]\s*card\b)",
+    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
 )
 _NO_NAME: Final = frozenset(
@@ -303,7 +304,8 @@ def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading |
     parts = cut(text)
     if not any(entity.kind in _TELLING for entity in context.found.entities) and not _OURS.search(text):
         return None
-    if asks_for_two(clauses) or names_by_a_word(context):
+    hash_or_order = context.found.inside(text, "tx_hash") or not context.found.inside(text, "card")
+    if asks_for_two(clauses, of_somebody=bool(hash_or_order)) or names_by_a_word(context):
         return None
     if (
         context.doubts
@@ -456,7 +458,7 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     """Is there a figure or a value in the message that the form does not hold?"""
     if intent == "order_card":
         amounts = context.found.inside(text, "amount")
-        if context.found.inside(text, "period", "later") or len(amounts) > 1 or any(a.doubt for a in amounts):
+        if len(amounts) > 1 or any(a.doubt for a in amounts):
             return True
     story = [part.text for part in cut(text) if not _is_own(part, intent)]
     for entity in context.found.entities:

@@ -26,7 +26,7 @@ from bot.intents.readings import (
     read_misspelt_verb,
     read_undo_or_pause,
 )
-from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
+from bot.intents.recognition import DECIDES, DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 from bot.intents.requests import asks_for_two, read_request, stays_closed
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ def _loose(clause: Clause, found: Found) -> list[Entity]:
 
 def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:
     bare = strip_lead(clause.text)
-    if DECISION.search(bare):
-        return _decision(bare, context)
+    if DECISION.search(bare) or (DECIDES.search(clause.text) and context.found.inside(clause.text, "request")):
+        return _decision(clause.text, context)
     if NOT_OFFERED.search(clause.text):
         return Reading("help", notes=("That is not offered in conversation.",))
     taken_back = read_undo_or_pause(bare, clause, context)

@@ -292,4 +292,4 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
 
 
 def _is_past(entity: Entity, context: Context) -> bool:
-    return entity.kind == "period" and entity.value.until <= context.facts.now.date()
+    return entity.kind == "period" and entity.value is not None and entity.value.last_day <= context.facts.now.date()

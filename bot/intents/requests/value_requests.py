@@ -480,7 +480,7 @@ def _is_told(entity: Entity, intent: str, story: Sequence[str], context: Context
     if intent == "submit_funding" and entity.kind == "amount" and _SENT.search(entity.written):
         return len(context.found.inside(context.found.masked, "amount")) == 1
     if entity.kind == "period":
-        told = entity.value.until is not None and entity.value.until <= context.facts.now.date()
+        told = entity.value is not None and entity.value.last_day <= context.facts.now.date()
     else:
         told = TOLD in entity.traits
     return told and any(entity in context.found.inside(part) and tells_enough(part) for part in story)

@@ -171,7 +171,9 @@ def _loose(clause: Clause, found: Found) -> list[Entity]:
 
 def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:
     bare = strip_lead(clause.text)
-    if DECISION.search(bare) or (DECIDES.search(clause.text) and context.found.inside(clause.text, "request")):
+    if DECISION.search(bare) or (
+        DECIDES.search(clause.text) and context.found.inside(clause.text, "request")
+    ):
         return _decision(clause.text, context)
     if NOT_OFFERED.search(clause.text):
         return Reading("help", notes=("That is not offered in conversation.",))

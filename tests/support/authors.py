@@ -120,7 +120,11 @@ def _is(intent: str, reading: Reading) -> bool:
 
 
 #: What a refusal says: what is not offered, that decisions are made with the buttons, that nothing is scheduled.
-_REFUSALS: Final = ("not offered", "Decisions are made with the buttons", "Nothing is scheduled for another time")
+_REFUSALS: Final = (
+    "not offered",
+    "Decisions are made with the buttons",
+    "Nothing is scheduled for another time",
+)
 
 
 def _refused(reading: Reading) -> bool:

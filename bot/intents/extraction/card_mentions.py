@@ -68,7 +68,9 @@ _DOES: Final = re.compile(
     r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b",
     re.IGNORECASE,
 )
-_BEGINS: Final = re.compile(r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team)\s+)$", re.IGNORECASE)
+_BEGINS: Final = re.compile(
+    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team)\s+)$", re.IGNORECASE
+)
 #: `will` is no verb where it is what is frozen, given or capped.
 _DONE_TO: Final = re.compile(
     r"(?:\b(?:freeze|unfreeze|un-freeze|block|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top|give|cap|raise|lower|bump|drop|bring|fund)"
@@ -105,17 +107,23 @@ def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
 _DIGIT: Final = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 _DIGITS: Final = {
     word: str(number)
-    for number, word in enumerate(("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"))
+    for number, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    )
 } | {"oh": "0"}
 _SPOKEN: Final = re.compile(
-    rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}", re.IGNORECASE
+    rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}",
+    re.IGNORECASE,
 )
 
 
 def find_spoken(text: str, cards: Directory) -> Iterator[Entity]:
     """Last fours as they are dictated: `the card ending in seven seven one six`. They have to be said to be a card's."""
     for found in _SPOKEN.finditer(text):
-        lead, ref = found["lead"] or "", "".join(_DIGITS[word] for word in re.split("[ -]", found["ref"].lower()))
+        lead, ref = (
+            found["lead"] or "",
+            "".join(_DIGITS[word] for word in re.split("[ -]", found["ref"].lower())),
+        )
         known = cards.with_last4(ref)
         if lead.strip() or "card" in found["tail"].lower():
             traits = frozenset() if known else frozenset({"unknown"})

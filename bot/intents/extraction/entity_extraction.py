@@ -30,12 +30,15 @@ from bot.intents.model import Facts, KnownCard
 
 _RUN: Final = re.compile(r"[^\W_]+")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
-_THREEDS: Final = re.compile(r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE)
+_THREEDS: Final = re.compile(
+    r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
+)
 _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
 #: Said into a phone: `two hundred dollars for Ines comma she changes hotel full stop`.
 _DICTATED: Final = re.compile(
-    r"\s+(?P<stop>comma|full stop|question mark|period(?=\s*$|\s+[A-Z])|colon(?=\s+[$\d]))(?=\s|$)", re.IGNORECASE
+    r"\s+(?P<stop>comma|full stop|question mark|period(?=\s*$|\s+[A-Z])|colon(?=\s+[$\d]))(?=\s|$)",
+    re.IGNORECASE,
 )
 _STOPS: Final = {"comma": ",", "full stop": ".", "period": ".", "question mark": "?", "colon": ":"}
 _KEY_LINE: Final = re.compile(

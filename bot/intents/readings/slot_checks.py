@@ -30,7 +30,8 @@ _ALSO_USED: Final = {
 }
 NOTHING_SCHEDULED: Final = "Nothing is scheduled for another time."
 _AGAIN_AND_AGAIN: Final = re.compile(
-    r"\bautomatic\w*|\b(?:every|each) (?:§|mon|tues|wednes|thurs|fri|satur|sun|day|week|month|first|last|1st|morning)|\b(?:first|last|1st) (?:working )?(?:day )?of (?:every|each|the) month\b"
+    r"\bautomatic\w*|\b(?:every|each) (?:§|mon|tues|wednes|thurs|fri|satur|sun|day|week|month|first|last|1st"
+    r"|morning)|\b(?:first|last|1st) (?:working )?(?:day )?of (?:every|each|the) month\b"
 )
 _OPEN_QUESTION: Final = re.compile(
     r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"

@@ -33,7 +33,7 @@ NEVER: Final = re.compile(
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
 HARMLESS: Final = re.compile(
-    r"\b(?:(?:so |very |most |truly |terribly |really )?(?:grateful|glad|thankful|obliged|pleased|delighted|happy|lovely|great|nice|kind|perfect|wonderful|appreciate it|appreciated|helpful|good)(?: of you)?,? if (?:(?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might))?|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"\b(?:(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"

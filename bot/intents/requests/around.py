@@ -13,7 +13,7 @@ from bot.intents.requests.against import HARMLESS
 
 _SUBJECT: Final = (
     r"(?:he|she|they|it|we|i|hes|shes|who|nobody|none|someone|somebody|there|§c\d+§|§m\d+§|(?:the|his|her|their|our|my|an?)\s+"
-    r"(?:\w+\s+){1,4}?|[a-z]+(?=\s))"
+    r"(?:\w+\s+){1,4}?|(?!(?:please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
@@ -24,6 +24,7 @@ _TELLS_NOT: Final = re.compile(
     r"|considered|included|expected|return\w*|cover\w*|buy|book\w*|travel\w*|reachable|sure where|touched|handed|gone through|go through|take|allow\w*|let|process\w*|manage|configured|set up|gettin\w*|care)\b"
     r"|\bno (?:more|longer|rush|hurry|drama|harm|receipts?|answer|reply|cash|money|balance|idea|trace|sign|worries|need for it|fuss|internet|card)\b"
     r"|\bnot (?:only|just|sure where|urgent|needed any ?more|leaving us|her|his|for long|much time|enough)\b|\bwithout (?:a|an|any|it|internet|cash|money|her|his|delay)\b"
+    r"|\bno (?:pos|machine|terminal|shop|atm|bank|hotel) (?:will|would|can|could|accepts?|takes?|reads?)\b|^\W*not (?:been )?used (?:since|for|in|any ?more)\b|\b(?:i|we) (?:don'?t|do not) understand\b"
     r"|\bnone of\b|\bnobody (?:\w+ )?(?:recogni[sz]es|knows|has|answers)\b|\bnothing (?:left|urgent|on it)\b|\b(?:can't|cannot|cant|can not) (?:pay|find|reach|get|work|use)\b"
 )
 #: A "not" behind a subject tells how things are, unless it is about wanting, meaning or doing what is requested.
@@ -31,9 +32,7 @@ _DIRECTS: Final = (
     r"(?:want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
     r"|touch\w*|freez\w*|froz\w*|block\w*|lock\w*|unlock\w*|unblock\w*|unfreez\w*|clos\w*|load\w*|top\w*|add\w*|send|put|take|change|submit\w*|order\w*|need(?=\s*(?:$|it|that|this|a|the|any|to))|needs(?=\s*(?:$|it|that|this|a|the|any|to)))"
 )
-_NO_SUBJECT: Final = (
-    r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
-)
+_NO_SUBJECT: Final = r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
 _SUBJECT_NOT: Final = re.compile(
     rf"(?:^|(?<=\s))(?!{_NO_SUBJECT}\b)[a-z§][\w§'’-]*\s+(?:[\w§'’-]+\s+){{0,3}}?"
     r"(?:doesn'?t|does not|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|didn'?t|did not|hasn'?t|has not|hadn'?t|aren'?t|are not|don'?t|do not|weren'?t|were not|never|no longer"
@@ -73,7 +72,7 @@ _HANGS: Final = re.compile(
     r"|coulda|woulda|shoulda|maybe|perhaps|possibly|might|plan(?:s|ned|ning)? to|intend\w*|gonna|going to (?:ask|request|say|do|order|put|load)|about to (?:ask|request|say|do|order|put|load|click)"
     r"|ought|(?:be )?worth|make sense|idea|theor\w+|hypothe\w+|imagin\w+|pretend(?! to start)|what if|example|e\.g|training|slide|manual|procedure|phishing|rumou?r"
     r"|jok\w+|kidding|jk|forget|scratch|ignore|disregard|hold off|holding off|hold on|wait|not yet|not now|yet|second thoughts?"
-    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back)|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
+    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back)|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
     r"|by the way|used to|remember(?:ing)? to|next time|one day|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
     r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) )|happen\w*|schedul\w*|effective"
     r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|done|not serious|wrong|mistaken"
@@ -97,6 +96,7 @@ _IS_STATE: Final = re.compile(
 )
 _IS_CANCELLED: Final = re.compile(
     r"\b(?:phone|mail|e-?mail|zoom|video) call\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
+    r"\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
@@ -138,19 +138,18 @@ _REASONED: Final = re.compile(
     r"\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
     r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
     r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
+    r"|\bi promised (?:it |this )?(?:to )?(?:him|her|them|§c\d+§)\b|\bi promise\W*$"
     r"|\ball (?:by|week|day|right)\b|\bwants (?:a|the) new\b|\b(?:board|asked) (?:meeting|note|to see that)\b|\bbefore (?:lunch|noon)\b|\bi have been asked to\b"
 )
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|be|needs?|lost|left|found|agreed|forgot|got|went|came|stole|will|can|cannot|must|\w{3,}(?:ed|ing))\b|n't\b"
 )
 _QUESTION: Final = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
+    r"^\W*(?:(?:is|are|was|were)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
 )
 
 
-def speaks_against_from_around(
-    text: str, intent: str, *, asked: bool = False, objects: bool = False
-) -> bool:
+def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, objects: bool = False) -> bool:
     """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?
 
     `objects`: a "but" joins it, so that a "not" in it is said against what came before.

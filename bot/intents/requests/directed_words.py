@@ -29,7 +29,7 @@ _OTHER: Final = re.compile(
     r"|print|export|download|clarify|advise|warn|notify|notification|keep|stay|remain|prepare|draft|translate|read|count|compare|calculate|estimate|status|history|statement|invoice (?:for|me)|fee|fees|cost of|price|reason|details?|policy|rules?|how|screenshot|apologi\w+|regret\w*|happy|glad|hope|hoping|expect\w*|assume|guess|pretend\w*|practi[cs]e|usual|on top of|automatic\w*|should (?:i|we)|dispute\w*|charge ?back|contest|digits|cvv|cvc|try to|tried|attempt\w*|fail\w*)\b"
 )
 _STATE: Final = r"(?:was|were|is|are|been|being|got|gets|it's|its|remains?|stays?|already|still|currently|i|he|she|they|who|it|we|you|bob|somebody|someone|had|has|have|the|my|our|his|her|a|an|no|of|this|that|any|after|before|since|about|by)"
-_NOT_TO_BE: Final = rf"(?<!\b(?:was|is) )"
+_NOT_TO_BE: Final = r"(?<!\b(?:was|is) )"
 _DONE: Final = {
     "freeze_card": r"(?:frozen|freezed|blocked|locked|suspended|paused|immobili[sz]ed|put on (?:hold|ice))",
     "unfreeze_card": r"(?:unfrozen|unfreezed|unblocked|deblocked|unlocked|reactivated|re-activated|defrosted|thawed|re-?enabled|unpaused|reinstated|released)",
@@ -50,9 +50,7 @@ _AGAIN: Final = re.compile(
     rf"\b(?:lift|remove|release|undo|end|clear|drop|take off|get rid of)\w*\s+(?:the |that |this |his |her |its |any |a )?(?:\w+ )?{_HOLD}\b|\b{_HOLD}\b[^.]{{0,30}}\b(?:be|to be)\s+(?:lifted|removed|released|ended|cleared|undone|taken off)\b"
     r"|\b(?:make|made|be|set|put|get|bring|switch|turn|have)\b[^.]{0,30}\b(?:active|usable|operational|live|working|running|available|alive|up) again\b|\b(?:be|make|set|put|get|bring|switch|turn|have)\b[^.]{0,25}\bback (?:on|to active|in use|in operation|online|in action|to life|in service|to work|up)\b|\bback to active\b"
 )
-_IN_BASE: Final = (
-    r"(?:(?:^|⋯|[,;:])\s*(?:\w+ly\s+|hi\s+|hello\s+|so\s+|ok\s+|and\s+|then\s+|now\s+|just\s+|quick\s+)*|\b(?:please|pls|plz|kindly|to|you|u|ya|we|and|then|just|also|now|must|should|shall|can|could|would|will|may|immediately|temporarily|permanently|quickly|asap|once|abeg|ahead|needful|hence|therefore|urgently)\s+)"
-)
+_IN_BASE: Final = r"(?:(?:^|⋯|[,;:])\s*(?:\w+ly\s+|hi\s+|hello\s+|so\s+|ok\s+|and\s+|then\s+|now\s+|just\s+|quick\s+)*|\b(?:please|pls|plz|kindly|to|you|u|ya|we|and|then|just|also|now|must|should|shall|can|could|would|will|may|immediately|temporarily|permanently|quickly|asap|once|abeg|ahead|needful|hence|therefore|urgently)\s+)"
 _THAT: Final = re.compile(
     r"\b(?:ask|request|want|need|like|possible|important|necessary|wish|require)\b[^.]{0,20}?\bthat\b"
 )
@@ -71,12 +69,16 @@ _TAKEN: Final = re.compile(
     rf"|{_BE}(?:unloaded|withdrawn|pulled|taken|clawed|retrieved|fetched|recovered|removed|returned|moved|(?:re)?transferred|brought|sent|put|deducted|debited|drained|come|go|withdrawal)\b"
     rf"|{_THAT.pattern}.*\b(?:unloaded|withdrawn|pulled|taken|retrieved|recovered|removed|returned|(?:re)?transferred|brought)\b"
 )
-_ONTO: Final = re.compile(rf"\b(?:on|onto|on to|to|into|in|for|with|by)\s+(?:the\s+)?(?:card\s+(?:of\s+)?)?(?:{C}|her card|his card|it|him|her|them|that card|the card|hers|his\b)")
+_ONTO: Final = re.compile(
+    rf"\b(?:on|onto|on to|to|into|in|for|with|by)\s+(?:the\s+)?(?:card\s+(?:of\s+)?)?(?:{C}|her card|his card|it|him|her|them|that card|the card|hers|his\b)"
+)
 _OFF: Final = re.compile(
     rf"\b(?:from|off|out of|off of|of)\s+(?:the\s+)?(?:{C}|her card|his card|it|that card|the card|hers|there)|\bback(?:\s+(?:in)?to)?\s+(?:the |our )?(?:float|pot|pool|main account|deposit|account)\b|\b(?:in)?to (?:the |our )?(?:float|pot|pool|main account)\b"
 )
 _THE_FLOAT: Final = re.compile(r"\bfrom (?:the |our )?(?:float|pot|pool|main account)\b")
-_THIS_SUM: Final = r"(?:(?:this|that|the|the same|said|exact|whole) (?:amount|sum|money|figure)|the same|these|those|them)"
+_THIS_SUM: Final = (
+    r"(?:(?:this|that|the|the same|said|exact|whole) (?:amount|sum|money|figure)|the same|these|those|them)"
+)
 _SUM: Final = re.compile(rf"{A}|\b{_THIS_SUM}\b")
 _ALL: Final = re.compile(
     r"\b(?:everything|all of it|all the money|the (?:whole|full|entire|remaining) (?:balance|amount|money)|the rest|the remainder|whatever (?:is|s|remains))\b"
@@ -103,7 +105,9 @@ def directed(part: str) -> Directed | None:
     intent = found.pop()
     if speaks_against(text, intent):
         return None
-    return Directed(intent, _SUM.search(text) is not None, intent == "unload_card" and bool(_ALL.search(text)))
+    return Directed(
+        intent, _SUM.search(text) is not None, intent == "unload_card" and bool(_ALL.search(text))
+    )
 
 
 def _states(text: str) -> list[str]:
@@ -114,9 +118,15 @@ def _states(text: str) -> list[str]:
         intent
         for intent in _DONE
         if re.search(rf"{_IN_BASE}{_BASE[intent]}\b(?!\s+(?:of|was|is|has|on)\b)", text)
-        or re.search(rf"\b(?:be|get|gets|have|set|see|want|need|becomes?|make|like)\b(?:\s+(?!been\b)[\w§']+){{0,4}}?\s+{_DONE[intent]}\b", text)
+        or re.search(
+            rf"\b(?:be|get|gets|have|set|see|want|need|becomes?|make|like)\b(?:\s+(?!been\b)[\w§']+){{0,4}}?\s+{_DONE[intent]}\b",
+            text,
+        )
         or (_THAT.search(text) and re.search(rf"\b{_DONE[intent]}\b", text))
-        or re.search(rf"\b(?:ask|request|need|like|want|apply|mind|for|arrange|initiate|do)\b(?:\s+\w+){{0,3}}?\s+{_NOUN[intent]}\b", text)
+        or re.search(
+            rf"\b(?:ask|request|need|like|want|apply|mind|for|arrange|initiate|do)\b(?:\s+\w+){{0,3}}?\s+{_NOUN[intent]}\b",
+            text,
+        )
     ]
     cues = _cues(text)
     return wanted if set(cues) <= set(wanted) else [*wanted, *cues]

@@ -43,6 +43,11 @@ _POLITELY: Final = re.compile(
 _NEEDED: Final = re.compile(
     r"\b(?:needs?|requires?|short(?: by| of)?|wants|missing|cover|another|more)\s+(?:\w+\s+){0,2}?§a\d+§|§a\d+§\s+(?:short|more|is missing|is needed)"
 )
+#: How a story is joined that begins without a stop.
+_IN_ONE_BREATH: Final = "⋯"
+_SOMEBODY_DOES: Final = re.compile(
+    r"(?:he|she|they|it|we|i|who|because|since|as|somebody|someone|his|her|their)\b"
+)
 #: What is joined so speaks against what was said before it.
 _OBJECTS: Final = re.compile(r"\b(?:but|otherwise)\b")
 #: The amount of the story, pointed at by the request; not one that has been put there already.
@@ -54,7 +59,9 @@ _ALREADY: Final = re.compile(
 )
 #: `1,250` without a currency is thousands for some and cents for others: enough for a plain command only.
 _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
-_PROMISES: Final = re.compile(r"^\W*(?:i|we)(?:'?ll| will)\s+(?:explain|tell|send|write|call|call you|report|confirm)\b")
+_PROMISES: Final = re.compile(
+    r"^\W*(?:i|we)(?:'?ll| will)\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
+)
 _PURCHASED: Final = re.compile(
     r"\b(?:charg\w+|purchas\w+|payments?|debits?|transactions?|txns?|spent|refund\w*|shop|store|attempts?|withdrawals?|bought)\b"
 )
@@ -112,7 +119,9 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
         if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
             return None
         asked = part.asked and part.sentence not in asking
-        if speaks_against_from_around(part.text, intent, asked=asked, objects=_OBJECTS.search(part.joined) is not None):
+        if speaks_against_from_around(
+            part.text, intent, asked=asked, objects=_OBJECTS.search(part.joined) is not None
+        ):
             return None
     if any(part.asked and not _POLITELY.search(part.text) for part in divided.small if part.text):
         return None
@@ -195,7 +204,7 @@ def _divided(parts: Sequence[Part]) -> _Divided:
                 found = []  # a day behind the request says when
             head = replace(part, text=part.text.removesuffix(rest))
             said += [(head, one) for one in found]
-            story += [replace(part, text=rest, asked=False)] if found else []
+            story += [replace(part, text=rest, asked=False, joined=_IN_ONE_BREATH)] if found else []
         if not found:
             (small if is_small(part.text) else story).append(part)
     return _Divided(tuple(said), tuple(small), tuple(story))
@@ -222,7 +231,11 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
             amounts = _without_reported(amounts, divided, context)
             if not amounts and any(_NAMED_SUM.search(part.text) for part, _ in divided.said):
                 return None
-            if len({amount.value.value for amount in amounts}) == 1 and not any(a.doubt or _BARE_COMMA.fullmatch(a.written) for a in amounts) and _is_meant(divided, context):
+            if (
+                len({amount.value.value for amount in amounts}) == 1
+                and not any(a.doubt or _BARE_COMMA.fullmatch(a.written) for a in amounts)
+                and _is_meant(divided, context)
+            ):
                 slots["amount"] = plain(amounts[0].value.value)
             elif amounts:
                 return None
@@ -277,7 +290,7 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
         return False
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if TOLD in entity.traits or entity.kind == "network":
-        return not any(tells_enough(part.text) for part in homes)
+        return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
         return True
     if entity.kind == "period" and is_today(entity, context.facts):
@@ -291,5 +304,16 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
     return len(words) < fewest and not any(_PROMISES.search(part.text) for part in homes)
 
 
+def _tells_apart(part: Part) -> bool:
+    """Is the part a story of its own, not the rest of the request: `… from §c1§ please 3 times`?"""
+    if part.joined == _IN_ONE_BREATH and _SOMEBODY_DOES.match(part.text) is None:
+        return False
+    return tells_enough(part.text)
+
+
 def _is_past(entity: Entity, context: Context) -> bool:
-    return entity.kind == "period" and entity.value is not None and entity.value.last_day <= context.facts.now.date()
+    return (
+        entity.kind == "period"
+        and entity.value is not None
+        and entity.value.last_day <= context.facts.now.date()
+    )

@@ -168,7 +168,8 @@ def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None
         return None
     named = context.found.inside(text, "card")
     if named and not re.search(
-        r"\b(?:another|second|2nd|replacement|extra|separate|new|order|one more|in the name|named|own)\b|–", text
+        r"\b(?:another|second|2nd|replacement|extra|separate|new|order|one more|in the name|named|own)\b|–",
+        text,
     ):
         return None
     slots: dict[str, Any] = {}

@@ -51,7 +51,47 @@ def cut(text: str) -> list[Part]:
 
 
 _WHEN_WORDS: Final = frozenset(
-    "at by for in after from per until till on of the to every each within about only just next this that a an and or but not before during since week weeks day days month months time times".split()
+    [
+        "at",
+        "by",
+        "for",
+        "in",
+        "after",
+        "from",
+        "per",
+        "until",
+        "till",
+        "on",
+        "of",
+        "the",
+        "to",
+        "every",
+        "each",
+        "within",
+        "about",
+        "only",
+        "just",
+        "next",
+        "this",
+        "that",
+        "a",
+        "an",
+        "and",
+        "or",
+        "but",
+        "not",
+        "before",
+        "during",
+        "since",
+        "week",
+        "weeks",
+        "day",
+        "days",
+        "month",
+        "months",
+        "time",
+        "times",
+    ]
 )
 
 

@@ -118,7 +118,9 @@ _NAMED: Final = (
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
     ),
-    re.compile(rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"),
+    re.compile(
+        rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"
+    ),
     re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(

@@ -62,7 +62,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             "unfreeze_card",
             rf"(?:put|switch|turn|let|make|get|set|bring|have|on)\s+{_O}\s+(?:(?:be|work|run|go|come)\s+)?(?:back(?:\s+(?:on|live|online|active|in))?|live again|active(?: again)?|work(?:ing)?(?: again)?|run(?:ning)? again|on back|be active)",
         ),
-        ("unfreeze_card", rf"(?:out of|off)\s+(?:the\s+)?(?:freeze|freezer|block|hold|ice)|goes out of (?:the )?freeze"),
+        (
+            "unfreeze_card",
+            r"(?:out of|off)\s+(?:the\s+)?(?:freeze|freezer|block|hold|ice)|goes out of (?:the )?freeze",
+        ),
         ("unfreeze_card", rf"opening\s+(?:{_O}\s+)?(?:up|again)(?:\s+again)?|(?:needs|requires) opening"),
         ("unfreeze_card", _THAW),
         (
@@ -84,12 +87,27 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
         ("freeze_card", rf"{C}\s+{_FROZEN}"),
         ("freeze_card", rf"(?:is|are|has|goes) to (?:be )?{_FREEZE}"),
-        ("freeze_card", rf"{C}\s+(?:to be\s+)?off(?:\s+it)?(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|meanwhile|quick|quickly|\s)*$)"),
-        ("freeze_card", rf"(?:^|(?<=please )|(?<=pls )|(?<=kindly )|(?<=⋯ ))off\s+(?:the\s+)?(?:{C}|it|her card|his card)(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|quick|\s)*$)"),
+        (
+            "freeze_card",
+            rf"{C}\s+(?:to be\s+)?off(?:\s+it)?(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|meanwhile|quick|quickly|\s)*$)",
+        ),
+        (
+            "freeze_card",
+            rf"(?:^|(?<=please )|(?<=pls )|(?<=kindly )|(?<=⋯ ))off\s+(?:the\s+)?(?:{C}|it|her card|his card)(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|quick|\s)*$)",
+        ),
         ("freeze_card", rf"(?:let|make|have)\s+{_O}\s+(?:be\s+)?(?:off|frozen|blocked|stopped|locked)"),
-        ("freeze_card", rf"(?:put|be put|placed?)\s+(?:{_O}\s+)?(?:under|on|into|in)\s+(?:an?\s+)?(?:temporary\s+)?{_HOLD}"),
-        ("freeze_card", rf"(?:take|put)\s+{_O}\s+out of (?:action|service|use)|{_BE}\s+out of (?:action|service|use)"),
-        ("freeze_card", rf"no more (?:spending|payments|purchases) (?:on|with|from)\s+{_O}|(?:stop|halt)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{_O}"),
+        (
+            "freeze_card",
+            rf"(?:put|be put|placed?)\s+(?:{_O}\s+)?(?:under|on|into|in)\s+(?:an?\s+)?(?:temporary\s+)?{_HOLD}",
+        ),
+        (
+            "freeze_card",
+            rf"(?:take|put)\s+{_O}\s+out of (?:action|service|use)|{_BE}\s+out of (?:action|service|use)",
+        ),
+        (
+            "freeze_card",
+            rf"no more (?:spending|payments|purchases) (?:on|with|from)\s+{_O}|(?:stop|halt)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{_O}",
+        ),
         ("freeze_card", r"(?:stopping|pausing|halting|disabling)"),
         ("freeze_card", rf"{_FREEZE}"),
         (
@@ -115,8 +133,14 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("close_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|permanently\s+)?{_CLOSED}"),
         ("close_card", rf"{C}\s+{_CLOSED}"),
         ("close_card", rf"(?:is|are|has|goes) to (?:be )?{_CLOSE}|goes to (?:closing|closure)"),
-        ("close_card", rf"(?:shut|close)\s+{_O}\s+(?:right\s+)?down|{_BE}\s+(?:de-?activated|cancell?ed|disabled|shut|killed)\s+{_FINAL}"),
-        ("close_card", rf"(?:an?\s+)?(?:{_FINAL}|final|definitive|permanent|definitve)\s+(?:closure|closing|termination|cancellation|shutdown)(?: of| for)?"),
+        (
+            "close_card",
+            rf"(?:shut|close)\s+{_O}\s+(?:right\s+)?down|{_BE}\s+(?:de-?activated|cancell?ed|disabled|shut|killed)\s+{_FINAL}",
+        ),
+        (
+            "close_card",
+            rf"(?:an?\s+)?(?:{_FINAL}|final|definitive|permanent|definitve)\s+(?:closure|closing|termination|cancellation|shutdown)(?: of| for)?",
+        ),
         ("close_card", r"liquidat(?:e|ed|ing|ion)"),
         ("close_card", _CLOSE),
         (
@@ -129,22 +153,64 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("topup_card", rf"top\s+{_O}\s+up"),
         ("topup_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+)?{_TOPPED}"),
         ("topup_card", rf"(?:an?\s+|the\s+)?(?:{_TOP_UP}|top[ -]?ups?)"),
-        ("topup_card", rf"(?:is|are|must be|has to be|to be|be|shall be|should be)\s+charged\s+(?:with|by)\s+(?:exactly\s+)?{A}|(?:charge|recharge)\s+{_O}\s+(?:with|by)\s+{A}|{A}\s+to\s+(?:charge|load|add|put)(?:\s+on)?"),
-        ("topup_card", rf"{C}\s+(?:by|with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}"),
-        ("topup_card", rf"{A}\s+(?:would be|is|are|will be)\s+(?:required|needed|necessary|enough|perfect|great|lovely|fine)(?:\s+(?:on|for|onto)\s+{_O})?|{A}\s+(?:ought to|should|would|will|must)\s+do\b"),
-        ("topup_card", rf"(?:for|on|to)\s+{C}\s+(?:is|are)\s+missing\s+(?:exactly\s+)?{A}|missing\s+(?:exactly\s+)?{A}\s+(?:on|for)\s+{_O}|there must be\s+{A}(?:\s+more)?\s+on\s+{_O}"),
-        ("topup_card", rf"{A}\s*(?:->|→|=>|>>)\s*{C}|(?:raise|increase|correct|boost)\s+(?:the\s+)?balance\s+(?:of|on)\s+{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}"),
-        ("topup_card", rf"(?:a\s+|the\s+)?(?:loading|refill|recharge|top[ -]?up|topup)\s+(?:in the (?:height|amount|sum) of|of|for|over|with)\s+{A}|(?:give|put|add|load)\s+(?:to\s+)?(?:the\s+)?{C}\s+(?:a\s+\w+\s+of\s+)?{A}"),
-        ("topup_card", rf"{C}\s+{A}(?=\s+(?:please|pls|plz|asap|urgent|urgently|now|top|topup|today|quick|quickly|thx|thanks|ta)\b)|{C}\s+{A}\s+(?:top[ -]?up|topup|refill|recharge|load)"),
-        ("topup_card", rf"(?:send|put|give|load)\s+(?:the\s+)?(?:per diem|allowance|pocket money|advance|travel money|gas money|fuel money|money)\s+(?:to|for|on|onto)\s+{_O}(?:\s+{A})?"),
+        (
+            "topup_card",
+            rf"(?:is|are|must be|has to be|to be|be|shall be|should be)\s+charged\s+(?:with|by)\s+(?:exactly\s+)?{A}|(?:charge|recharge)\s+{_O}\s+(?:with|by)\s+{A}|{A}\s+to\s+(?:charge|load|add|put)(?:\s+on)?",
+        ),
+        (
+            "topup_card",
+            rf"{C}\s+(?:by|with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"{A}\s+(?:would be|is|are|will be)\s+(?:required|needed|necessary|enough|perfect|great|lovely|fine)(?:\s+(?:on|for|onto)\s+{_O})?|{A}\s+(?:ought to|should|would|will|must)\s+do\b",
+        ),
+        (
+            "topup_card",
+            rf"(?:for|on|to)\s+{C}\s+(?:is|are)\s+missing\s+(?:exactly\s+)?{A}|missing\s+(?:exactly\s+)?{A}\s+(?:on|for)\s+{_O}|there must be\s+{A}(?:\s+more)?\s+on\s+{_O}",
+        ),
+        (
+            "topup_card",
+            rf"{A}\s*(?:->|→|=>|>>)\s*{C}|(?:raise|increase|correct|boost)\s+(?:the\s+)?balance\s+(?:of|on)\s+{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:a\s+|the\s+)?(?:loading|refill|recharge|top[ -]?up|topup)\s+(?:in the (?:height|amount|sum) of|of|for|over|with)\s+{A}|(?:give|put|add|load)\s+(?:to\s+)?(?:the\s+)?{C}\s+(?:a\s+\w+\s+of\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"{C}\s+{A}(?=\s+(?:please|pls|plz|asap|urgent|urgently|now|top|topup|today|quick|quickly|thx|thanks|ta)\b)|{C}\s+{A}\s+(?:top[ -]?up|topup|refill|recharge|load)",
+        ),
+        (
+            "topup_card",
+            rf"(?:send|put|give|load)\s+(?:the\s+)?(?:per diem|allowance|pocket money|advance|travel money|gas money|fuel money|money)\s+(?:to|for|on|onto)\s+{_O}(?:\s+{A})?",
+        ),
         ("topup_card", rf"top\s+{_O}\s+up"),
-        ("topup_card", rf"(?:\+|plus)\s*{A}\s+(?:on\s+|to\s+|for\s+|onto\s+)?{C}|{C}\s*(?:\+|plus|->|→|:)\s*\+?\s*{A}"),
-        ("topup_card", rf"(?:gets?|shall get|should get|must get|has to get|will get|receives?|to get|to receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}"),
-        ("topup_card", rf"(?:can|could|may|might)\s+{_O}\s+(?:please\s+)?(?:have|get|receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}"),
-        ("topup_card", rf"(?:raise|increase|boost|bump(?: up)?)\s+(?:what is|what's|whats|the money|the funds|the amount|the balance)?\s*(?:on\s+|of\s+)?{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}"),
-        ("topup_card", rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up"),
+        (
+            "topup_card",
+            rf"(?:\+|plus)\s*{A}\s+(?:on\s+|to\s+|for\s+|onto\s+)?{C}|{C}\s*(?:\+|plus|->|→|:)\s*\+?\s*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:gets?|shall get|should get|must get|has to get|will get|receives?|to get|to receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:can|could|may|might)\s+{_O}\s+(?:please\s+)?(?:have|get|receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:raise|increase|boost|bump(?: up)?)\s+(?:what is|what's|whats|the money|the funds|the amount|the balance)?\s*(?:on\s+|of\s+)?{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
+        ),
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
-        ("topup_card", rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}"),
+        (
+            "topup_card",
+            rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}",
+        ),
         ("topup_card", r"(?:topping|topping up|loading|refilling|recharging|adding|putting)(?:\s+up)?"),
         (
             "topup_card",
@@ -221,9 +287,18 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             "unload_card",
             rf"(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?\s+(?:should |must |has to |have to |needs to |to |may |might |can |could |would |please )*(?:go|come|be (?:moved|sent|taken|brought|pulled|put|returned)|move|return)\s+(?:back\s+|off\s+|out\s+|again\s+)*(?:(?:to|into|in)\s+(?:the\s+|our\s+)?(?:float|pot|pool|main account|account|deposit)\s*)?(?:(?:from|off|out of)\s+{_O})?(?=\W*(?:again|please|pls|⋯|$))",
         ),
-        ("unload_card", rf"(?:have|get|see)\s+(?:the\s+)?{A}\s+(?:of it\s+|of that\s+)?(?:brought|taken|pulled|moved|sent|put)\s+(?:back|off|out)"),
-        ("unload_card", rf"(?:remove|claw back|pull back|take back|retrieve|recover|withdraw|return)\s+(?:the\s+)?{A}"),
-        ("unload_card", rf"(?:is|are|has) to (?:be )?(?P<all5>discharge[d]?|empty|emptied|drain(?:ed)?|swept)(?: completely| fully)?"),
+        (
+            "unload_card",
+            rf"(?:have|get|see)\s+(?:the\s+)?{A}\s+(?:of it\s+|of that\s+)?(?:brought|taken|pulled|moved|sent|put)\s+(?:back|off|out)",
+        ),
+        (
+            "unload_card",
+            rf"(?:remove|claw back|pull back|take back|retrieve|recover|withdraw|return)\s+(?:the\s+)?{A}",
+        ),
+        (
+            "unload_card",
+            r"(?:is|are|has) to (?:be )?(?P<all5>discharge[d]?|empty|emptied|drain(?:ed)?|swept)(?: completely| fully)?",
+        ),
         ("unload_card", rf"{_BE}\s+(?P<all2>emptied|drained|unloaded completely|swept)"),
         ("unload_card", rf"(?P<all3>empty|drain|sweep|clear out|empty out|zero out)\s+{_O}"),
     )

@@ -286,7 +286,7 @@ class Store:
         for table in RESET_TABLES:
             self.run(f"DELETE FROM {table}")  # noqa: S608 - one of the names above
         self.run("DELETE FROM sqlite_sequence")
-        self.run("DELETE FROM notes WHERE name LIKE 'deliveries:%'")
+        self.run("DELETE FROM notes WHERE name LIKE 'deliveries:%' OR name = 'chaos'")
         self.run(f"DELETE FROM notes WHERE name LIKE 'count:%' AND name NOT IN {_SURVIVING_COUNTS}")  # noqa: S608 - as written
 
     @property

@@ -532,7 +532,9 @@ async def test_a_form_says_at_each_field_which_value_is_from_the_message(talk: T
 
     await talk.press("Review and submit")
 
-    marked = {name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint}
+    marked = {
+        name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint
+    }
     assert marked == {"card", "amount_usd", "reason"}
 
 
@@ -541,7 +543,9 @@ async def test_an_empty_field_is_not_said_to_be_from_the_message(talk: Talk) -> 
 
     await talk.press("Review and submit")
 
-    marked = {name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint}
+    marked = {
+        name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint
+    }
     assert marked == {"card"}
 
 

@@ -128,9 +128,9 @@ _REFUSALS: Final = (
 
 
 def _refused(reading: Reading) -> bool:
-    """Is the person told that this is not done here? Nothing may be opened beside it."""
-    told = [*reading.notes, reading.ask.question if reading.ask is not None else ""]
-    return not reading.opened and any(refusal in text for text in told for refusal in _REFUSALS)
+    """Does the answer say that this is not done here? Nothing may be opened beside it."""
+    said = [*reading.notes, reading.ask.question if reading.ask is not None else ""]
+    return not reading.opened and any(refusal in text for text in said for refusal in _REFUSALS)
 
 
 def _harm(said: Said, opened: Reading | None) -> tuple[str, bool]:

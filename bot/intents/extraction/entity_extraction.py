@@ -24,8 +24,8 @@ from bot.intents.extraction.card_mentions import (
 )
 from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
+from bot.intents.extraction.incidental_numbers import find_incidental_numbers
 from bot.intents.extraction.periods import find_later, find_periods
-from bot.intents.extraction.told_numbers import find_told_numbers
 from bot.intents.model import Facts, KnownCard
 
 _RUN: Final = re.compile(r"[^\W_]+")
@@ -94,7 +94,7 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
     claims.claim(find_spoken(claims.left, cards))
     claims.claim(find_names(claims.left, cards, sure=False))
     claims.claim(find_networks(claims.left))
-    claims.claim(find_told_numbers(claims.left))
+    claims.claim(find_incidental_numbers(claims.left))
     claims.claim(find_amounts(claims.left, Decimal(facts.most_usd)))
     claims.claim(_rest(claims.left))
     cased = claims.masked()

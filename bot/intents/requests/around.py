@@ -176,11 +176,11 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, o
     bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", bare)))
     if intent in _GIVING and _NEEDS_NOT.search(bare):
         return True
-    told = _TELLS_NOT.sub(" ", bare) if objects else _without_told_nots(bare)
-    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(told))
+    bare = _TELLS_NOT.sub(" ", bare) if objects else _without_harmless_nots(bare)
+    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(bare))
 
 
-def _without_told_nots(text: str) -> str:
+def _without_harmless_nots(text: str) -> str:
     return _SUBJECT_NOT.sub(" ", _TELLS_NOT.sub(" ", text))
 
 
@@ -193,4 +193,4 @@ def introduces(text: str) -> bool:
 
 def without_story(text: str) -> str:
     """The words of a request without a "not" or a "says" that only tells what happened."""
-    return _without_told_nots(_REASONED.sub(" ", _SAID_WHAT.sub(" ", text)))
+    return _without_harmless_nots(_REASONED.sub(" ", _SAID_WHAT.sub(" ", text)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bot.intents.extraction import TOLD, Entity
+from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, is_today, plain, questions
@@ -65,7 +65,7 @@ _PROMISES: Final = re.compile(
 _PURCHASED: Final = re.compile(
     r"\b(?:charg\w+|purchas\w+|payments?|debits?|transactions?|txns?|spent|refund\w*|shop|store|attempts?|withdrawals?|bought)\b"
 )
-_OWES: Final = re.compile(r"\b(?:needs?|short|more|add|load|put|send|give|limit|top)\b")
+_NEEDS_MONEY: Final = re.compile(r"\b(?:needs?|short|more|add|load|put|send|give|limit|top)\b")
 #: The balance that a story tells: `Ines has only 4,11 left`.
 _LEFT: Final = re.compile(
     r"\b(?:has|have|had|only|down to|got|with)\s+(?:only\s+|just\s+)?§a\d+§\s+(?:\w+\s+)?left\b|\bis down to\s+§a\d+§"
@@ -239,7 +239,7 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
                 slots["amount"] = plain(amounts[0].value.value)
             elif amounts:
                 return None
-    elif not all(_is_told(amount, divided, context) for amount in amounts):
+    elif not all(_is_in_the_story(amount, divided, context) for amount in amounts):
         return None
     if any(_is_spare(entity, intent, divided, context) for entity in found.entities):
         return None
@@ -249,10 +249,12 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
     return replace(reading, opened=True)
 
 
-def _is_told(amount: Entity, divided: _Divided, context: Context) -> bool:
+def _is_in_the_story(amount: Entity, divided: _Divided, context: Context) -> bool:
     """Is the amount one of a purchase that the story tells of? The form has none."""
     homes = [part.text for part in divided.story if amount in context.found.inside(part.text)]
-    return len(homes) == 1 and _PURCHASED.search(homes[0]) is not None and _OWES.search(homes[0]) is None
+    return (
+        len(homes) == 1 and _PURCHASED.search(homes[0]) is not None and _NEEDS_MONEY.search(homes[0]) is None
+    )
 
 
 def _without_reported(amounts: list[Entity], divided: _Divided, context: Context) -> list[Entity]:
@@ -289,7 +291,7 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
     if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
         return False
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
-    if TOLD in entity.traits or entity.kind == "network":
+    if INCIDENTAL in entity.traits or entity.kind == "network":
         return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
         return True

@@ -113,7 +113,7 @@ _WEEKDAY: Final = re.compile(
 )
 
 
-#: Whose wish it is, whether it is one at all, and what takes it back: in any words around the request, or before it.
+#: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
 _NOT_A_REQUEST: Final = re.compile(
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
@@ -137,8 +137,8 @@ _LATER_THAN_NOW: Final = re.compile(
 def _is_taken_back_around(reading: Reading, text: str) -> bool:
     """Does a part of the message that is no part of the request speak against it?"""
     for part in cut(text):
-        told = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
-        if not told and not part.asked and speaks_against_from_around(part.text, reading.intent):
+        own = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
+        if not own and not part.asked and speaks_against_from_around(part.text, reading.intent):
             return True
     return False
 

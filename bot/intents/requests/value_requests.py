@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.intents.directory import ORDINARY, fold
-from bot.intents.extraction import TOLD, Entity
+from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
@@ -466,7 +466,7 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     for entity in context.found.entities:
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
             continue
-        if _is_told(entity, intent, story, context):
+        if _is_in_the_story(entity, intent, story, context):
             continue
         if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):
             return True
@@ -477,15 +477,15 @@ def _spare(intent: str, text: str, context: Context) -> bool:
 _SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
 
 
-def _is_told(entity: Entity, intent: str, story: Sequence[str], context: Context) -> bool:
+def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context: Context) -> bool:
     """Does the value belong to the story: a past day, how often, the sum of a transfer?"""
     if intent == "submit_funding" and entity.kind == "amount" and _SENT.search(entity.written):
         return len(context.found.inside(context.found.masked, "amount")) == 1
     if entity.kind == "period":
-        told = entity.value is not None and entity.value.last_day <= context.facts.now.date()
+        of_story = entity.value is not None and entity.value.last_day <= context.facts.now.date()
     else:
-        told = TOLD in entity.traits
-    return told and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
+        of_story = INCIDENTAL in entity.traits
+    return of_story and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
 
 
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:

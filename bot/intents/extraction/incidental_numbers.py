@@ -1,6 +1,6 @@
 """Numbers that only belong to a story: how often, how many of what, which hour, which street, whose invoice.
 
-`3 times`, `5 nights`, `8 o'clock`, `6th street`, `PO 4410`, `inc-2211`. Each is a `number` with the trait `told`: no value of
+`3 times`, `5 nights`, `8 o'clock`, `6th street`, `PO 4410`, `inc-2211`. Each is a `number` with the trait `incidental`: no value of
 any form, and accounted for where it stands in a story, never in the words of the request itself.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.intents.extraction.entity import Entity
 
-TOLD: Final = "told"
+INCIDENTAL: Final = "incidental"
 _THINGS: Final = (
     r"(?:times|x|charges|purchases|payments|transactions|attempts|debits|declines|weeks|wks?|days|nights|months|years|yrs|hours|hrs|minutes|mins?|sec|seconds"
     r"|people|persons|pax|guests|visitors|passengers|kids|interns|drivers|colleagues|seats|rooms|tickets|vans?|cars|trucks|stops|sites|boxes|km|miles|pm|am|o'?clock)"
@@ -31,8 +31,8 @@ _DOCUMENT: Final = re.compile(
 )
 
 
-def find_told_numbers(text: str) -> Iterator[Entity]:
+def find_incidental_numbers(text: str) -> Iterator[Entity]:
     for pattern in (_DOCUMENT, _COUNT):
         for found in pattern.finditer(text):
             if any(char.isdigit() for char in found[0]):
-                yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({TOLD}))
+                yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))

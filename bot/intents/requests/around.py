@@ -176,8 +176,8 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, o
     bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", bare)))
     if intent in _GIVING and _NEEDS_NOT.search(bare):
         return True
-    bare = _TELLS_NOT.sub(" ", bare) if objects else _without_harmless_nots(bare)
-    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(bare))
+    objecting = _TELLS_NOT.sub(" ", bare) if objects else _without_harmless_nots(bare)
+    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(objecting))
 
 
 def _without_harmless_nots(text: str) -> str:

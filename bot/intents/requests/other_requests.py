@@ -63,7 +63,7 @@ _ORDER: Final = re.compile(
     rf"\b(?:order|issue|emit|create|open|make|get|arrange|apply|request|spin up|produce|set up|ask|start|give|must have|needs?|wants?|requires?|should (?:get|have)|have|like)\b[^.?!\n]{{0,45}}?\b{_A_CARD}\b"
     rf"|\b{_A_CARD}\b[^.?!\n]{{0,40}}?\b(?:to be|be|please|pls|made|issued|ordered|order|opened|created|create|arrange|apply)\b|\bset (?:\S+ ){{1,3}}up (?:with|w) (?:an? )?{_A_CARD}\b"
     rf"|\b(?:new|another|second|one more|extra|separate|replacement)\s+(?:\w+\s+){{0,2}}?{_A_CARD}\b|^\W*(?:an? )?{_A_CARD} (?:for|pls|please|with|in the name|new|order|to)\b|\b{_A_CARD} for\b"
-    r"|\b(?:order|issue|request|make) (?:one|it|please|pls|for|a new one)\b|^\W*issue\b|\bbe given a card\b|\bgets a card\b|^[^.,\n]{3,40}[.,] card\b"
+    r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|\b(?:request|make) (?:one for|a new one)\b|^\W*issue\b|\bbe given a card\b|\bgets a card\b|^[^.,\n]{3,40}[.,] card\b"
 )
 _STRONG: Final = re.compile(
     r"\b(?:needed|required|company card|preloaded|gets a card|given a card|ordered|order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"

@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ready-file", type=Path, help="gets addresses and tokens as JSON once everything listens"
     )
-    parser.add_argument("--scenario", help="what the partner simulator begins with")
+    parser.add_argument("--scenario", help="what the partner simulator begins with, by name or as a file")
     parser.add_argument(
         "--replay",
         type=Path,

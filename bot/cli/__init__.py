@@ -155,7 +155,9 @@ def sandbox(
     ready_file: Annotated[
         Path | None, typer.Option(help="Gets addresses and tokens as JSON once everything listens.")
     ] = None,
-    scenario: Annotated[str | None, typer.Option(help="What the partner simulator begins with.")] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="What the partner simulator begins with, by name or as a file.")
+    ] = None,
     replay: Annotated[
         Path | None,
         typer.Option(metavar="HAR", help="Play an HTTP archive, print what is answered otherwise, and end."),

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -130,4 +131,7 @@ def test_a_recipe_for_the_stand_in_works_in_curl(
 
 @pytest.mark.parametrize("title", SLACK)
 def test_a_recipe_for_the_stand_in_works_in_python(slack_sandbox: SlackSandbox, title: str) -> None:
-    exec(compile(SLACK[title]["python"], title, "exec"), {"slack_sandbox": slack_sandbox, "pytest": pytest})
+    exec(
+        compile(SLACK[title]["python"], title, "exec"),
+        {"slack_sandbox": slack_sandbox, "pytest": pytest, "time": time},
+    )

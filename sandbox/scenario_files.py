@@ -1,7 +1,8 @@
 """Scenarios in files: steps and expectations in YAML or JSON that anybody can write, played on the simulator.
 
 A step is a control call or a call of the API. What `expect` names must be in its answer; what `keep` names can be
-used in later steps in braces. `begin` is one of the simulator's own scenarios, whose cards are kept as `card1` and so on.
+used in later steps in braces. `begin` is one of the simulator's own scenarios, whose cards are kept as `card1` and so
+on.
 """
 
 from __future__ import annotations

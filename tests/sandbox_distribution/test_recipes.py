@@ -63,7 +63,9 @@ def card(partner_sandbox: PartnerSandbox) -> str:
     """An active card with money on a happy day."""
     partner_sandbox.control("scenarios/happy-day")
     cards = partner_sandbox.state()["cards"]
-    return next(one["id"] for one in cards if one["status"] == "ACTIVE" and float(one["balance_usd"]) > 50)
+    return next(
+        str(one["id"]) for one in cards if one["status"] == "ACTIVE" and float(one["balance_usd"]) > 50
+    )
 
 
 @pytest.mark.parametrize("title", PARTNER)
@@ -105,9 +107,9 @@ def workspace(sandbox_background: Background) -> Iterator[SlackSandbox]:
         sys.path.remove(str(BOT))
     app = lunch.lunch_app(WebClient(slack.bot_token, base_url=slack.api_url), slack.signing_secret)
     handler = SocketModeHandler(app, slack.app_token)
-    handler.connect()
+    handler.connect()  # type: ignore[no-untyped-call]
     yield slack
-    handler.close()
+    handler.close()  # type: ignore[no-untyped-call]
     sandbox_background.run(running.close())
 
 

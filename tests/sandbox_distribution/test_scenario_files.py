@@ -35,7 +35,7 @@ def test_the_example_of_the_page_does_what_it_expects(
 
 
 WRONG = {
-    "about: x\nsteps: [{call: GET /me, expect: {data.float.balance_usd: 5}}]": "step 1, GET /me: data.float.balance_usd is 0",
+    "about: x\nsteps: [{call: GET /me, expect: {data.float.balance_usd: 5}}]": "GET /me: data.float.balance_usd is 0",
     "about: x\nsteps: [{call: GET /me, expect: {status: 403}}]": "status is 200, and 403 was expected",
     "about: x\nsteps: [{call: GET /me, expect: {lost: true}}]": "lost is false",
     "about: x\nsteps: [{control: float, body: {amount: 5}, expect: {status: 200}}]": "status is 400",

@@ -112,15 +112,16 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
         **dict.fromkeys(("name", "created_at", "added_at", "used_at", "ended_at", "ended_why"), _SHOWN),
     },
-    "passkey_link": dict.fromkeys(
-        (
-            *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
-            *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
+    "passkey_link": {
+        **dict.fromkeys(
+            (
+                *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
+                *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
+            ),
+            Protection(Class.SIGNED, "the link's MAC covers it, and a link that was changed opens no page"),
         ),
-        _harmless(
-            "it opens a page and decides nothing: the person's device signs what the page shows, for that subject alone"
-        ),
-    ),
+        "mac": _MAC,
+    },
     "person": dict.fromkeys(
         (
             *("slack_id", "name", "real_name", "team_id", "is_restricted", "is_ultra_restricted"),

@@ -74,7 +74,7 @@ _LEASE = _harmless(
     "two processes that both work send under the same idempotency key; none that works only waits"
 )
 _ALERT = _harmless(
-    "an alert that is hidden or changed is one message less; the audit chain keeps that it was raised"
+    "an alert may be hidden, or say something wrong; the audit chain keeps what was raised"
 )
 
 #: By table, then by column. What `SEALED_COLUMNS` and `SIGNED_TABLES` tell already is not written again.
@@ -247,13 +247,18 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         _DIALOG,
     ),
     "unread_text": dict.fromkeys(("id", "said_at"), _SHOWN),
-    "outbox": dict.fromkeys(
-        (
-            *("id", "channel", "user", "kind", "subject", "body", "dedupe", "state", "due_at"),
-            *("attempts", "last_error", "created_at", "sent_at"),
+    "outbox": {
+        **dict.fromkeys(
+            (
+                *("id", "channel", "user", "kind", "subject", "dedupe", "state", "due_at"),
+                *("attempts", "last_error", "created_at", "sent_at"),
+            ),
+            _MESSAGE,
         ),
-        _MESSAGE,
-    ),
+        "body": _harmless(
+            "a line of a thread may say something wrong; what people approve is drawn from the request itself"
+        ),
+    },
     "message": dict.fromkeys(("subject", "kind", "channel", "ts", "posted_at", "drawn_version"), _MESSAGE),
     "alert": dict.fromkeys(
         (

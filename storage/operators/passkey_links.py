@@ -77,12 +77,14 @@ async def _one(tx: Tx, condition: Any) -> PasskeyLink | None:
     return link if tx.vault.check_mac(_PURPOSE, _bytes(tx, link), row.mac or "") else None
 
 
-async def open_page(tx: Tx, token_digest: str, page_digest: str) -> PasskeyLink | None:
-    """The link becomes a page; None for whoever comes second, or too late."""
+async def open_page(
+    tx: Tx, token_digest: str, page_digest: str, terms: Mapping[str, Any]
+) -> PasskeyLink | None:
+    """The link becomes a page, with these terms; None for whoever comes second, or too late."""
     found = await of_token(tx, token_digest)
     if found is None or found.page_digest is not None or found.expires_at <= tx.now:
         return None
-    return await _write(tx, replace(found, page_digest=page_digest))
+    return await _write(tx, replace(found, page_digest=page_digest, terms=dict(terms)))
 
 
 async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:
@@ -95,7 +97,7 @@ async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:
 
 async def _write(tx: Tx, link: PasskeyLink) -> PasskeyLink:
     """Of a row that this transaction holds."""
-    changed = {"page_digest": link.page_digest, "spent_at": link.spent_at}
+    changed = {"page_digest": link.page_digest, "terms": dict(link.terms), "spent_at": link.spent_at}
     mac = tx.vault.mac(_PURPOSE, _bytes(tx, link))
     await tx.run(
         update(t.passkey_link).where(_L.token_digest == link.token_digest).values(**changed, mac=mac)

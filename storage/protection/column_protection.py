@@ -73,9 +73,7 @@ _DIALOG = _harmless("fills a form at most, which its writer checks and a second 
 _LEASE = _harmless(
     "two processes that both work send under the same idempotency key; none that works only waits"
 )
-_ALERT = _harmless(
-    "an alert may be hidden, or say something wrong; the audit chain keeps what was raised"
-)
+_ALERT = _harmless("an alert may be hidden, or say something wrong; the audit chain keeps what was raised")
 
 #: By table, then by column. What `SEALED_COLUMNS` and `SIGNED_TABLES` tell already is not written again.
 _OTHERS: Mapping[str, Mapping[str, Protection]] = {

@@ -77,7 +77,7 @@ def _no_mac_and_no_passkey(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(proofs, "needed_for", _always(False))
 
 
-#: By the name in `programme.KNOWN`: what was mended, taken away.
+#: By the name in `programme.KNOWN`: the bot without what closes that hole.
 WITHOUT: dict[str, Patch] = {
     "the address of the key": _key_without_address,
     "a link of the thief": _no_signature_and_no_age_of_links,

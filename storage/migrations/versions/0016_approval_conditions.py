@@ -1,4 +1,4 @@
-"""What the policy asked for when an approval was given, and a MAC for each link to the page for passkeys."""
+"""What the policy asked for when an approval was given, where that was more than stands in the request."""
 
 from __future__ import annotations
 
@@ -13,5 +13,3 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("decision", sa.Column("conditions", sa.Text(), nullable=True))
-    # Links last five minutes: those of before the upgrade have no MAC, and open no page.
-    op.add_column("passkey_link", sa.Column("mac", sa.Text(), nullable=True))

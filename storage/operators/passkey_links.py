@@ -14,7 +14,7 @@ from sqlalchemy import delete, insert, select, update
 
 from storage import tables as t
 from storage.columns import json_text
-from storage.protection.signed_rows import UNREADABLE
+from storage.protection import signed_rows
 from storage.transaction import Tx
 from storage.vault import length_prefixed
 
@@ -69,11 +69,11 @@ async def _one(tx: Tx, condition: Any) -> PasskeyLink | None:
     asked = select(*_COLUMNS, _L.mac).where(condition)
     try:
         row = (await tx.run(asked.with_for_update() if tx.writes else asked)).one_or_none()
-    except UNREADABLE:
+    except signed_rows.UNREADABLE:
         return None
     if row is None:
         return None
-    link = PasskeyLink(*row[:-1])
+    link = PasskeyLink(**{name: row._mapping[name] for name in PasskeyLink.__slots__})
     return link if tx.vault.check_mac(_PURPOSE, _bytes(tx, link), row.mac or "") else None
 
 

@@ -49,6 +49,7 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows
 from bot.services.requests.lifecycle import close, existing
+from bot.services.requests.signatures import require_its_digest
 from bot.services.requests.signed_decisions import newest_words, signed
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
@@ -105,6 +106,7 @@ async def _approve(
         request = await existing(tx, request_id)
         await _refuse_in_safe_mode(tx)
         batch_approval.refuse_row(request)
+        require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
         verdict = decide(

@@ -6,18 +6,15 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner import codec
+from sandbox.partner import codec, http
 from sandbox.partner.control import dispatch
-from sandbox.partner.http import Request, Wire
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import SCENARIOS, catalogue, scenario_file, seeds
-from sandbox.partner.scenarios.scenario_file import Step, WrongScenario
 from sandbox.partner.server import answering
 from sandbox.partner.state import World
 
-__all__ = ["WrongScenario", "play"]
-
 Json = dict[str, Any]
+WrongScenario = scenario_file.WrongScenario
 _PATIENCE_SECONDS = 5.0  # a call that hangs is one whose answer is lost
 
 
@@ -39,7 +36,7 @@ async def play(world: World, key: str, path: Path) -> Json:
     return {**kept, "left": left} if left else kept
 
 
-async def _answer(world: World, key: str, step: Step, kept: Json, title: str) -> Json:
+async def _answer(world: World, key: str, step: scenario_file.Step, kept: Json, title: str) -> Json:
     """The answer of a step, with `status` and `lost` beside what it holds."""
     method, _, path = str(scenario_file.filled(step.name, kept, title)).rpartition(" ")
     body = b"" if step.body is None else codec.encode(scenario_file.filled(step.body, kept, title))
@@ -50,13 +47,13 @@ async def _answer(world: World, key: str, step: Step, kept: Json, title: str) ->
     if step.key is not None:
         headers.append(("Idempotency-Key", scenario_file.filled(step.key, kept, title)))
     place, _, query = path.partition("?")
-    sent = Request(method or "POST", BASE_PATH + place, query, tuple(headers), body)
+    sent = http.Request(method or "POST", BASE_PATH + place, query, tuple(headers), body)
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             answer = await answering.handle(world, sent)
     except TimeoutError:
         return {"status": None, "lost": True}
-    if answer.wire is not Wire.ANSWER:
+    if answer.wire is not http.Wire.ANSWER:
         return {"status": None, "lost": True}
     try:
         return {**codec.decode(answer.body), "status": answer.status, "lost": False}

@@ -7,15 +7,17 @@ import pytest
 
 from sandbox import command
 from sandbox.launching import ANY_PORT, CannotLaunch, Launch, launch
-from sandbox.partner.scenarios.files import FILES as OURS
 from sandbox.testing import PartnerSandbox
 
 ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "sandbox" / "partner" / "scenarios" / "files"
+OURS = {path.stem: path for path in sorted(FOLDER.glob("*.yml"))}
 FILES = sorted((ROOT / "examples" / "scenarios").glob("*.yml"))
 
 
 def test_there_are_examples() -> None:
     assert len(FILES) == 3
+    assert len(OURS) == 40
 
 
 @pytest.mark.parametrize("path", OURS.values(), ids=OURS)

@@ -7,4 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
+__all__ = ["FILES"]
+
 FILES = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.yml"))}

@@ -186,10 +186,13 @@ _SURVIVING_COUNTS = "('count:api_key', 'count:account')"
 class Store:
     """Plain SQL in, rows out. Statements outside `transaction` commit by themselves."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, content: sqlite3.Connection | None = None) -> None:
+        """With `content` it begins as the copy that was taken of another one."""
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.row_factory = sqlite3.Row
         self._depth = 0
+        if content is not None:
+            self.put_back(content)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         version = self._db.execute("PRAGMA user_version").fetchone()[0]

@@ -382,7 +382,7 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
     "the passkeys are deleted, and the log tells of a reset": (
         "stolen_sessions",
         0,
-        lambda _: [
+        lambda *_: [
             sql("no passkeys", "passkey", "DELETE FROM passkey"),
             sql(
                 "a reset",

@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.distributions import bare_environment, unpacked, used_alone
 
+pytestmark = pytest.mark.timeout(180)  # the wheel is built and used in processes of their own
+
 USE = """
 import asyncio, importlib.util, sys
 import countersign_sandbox

@@ -40,12 +40,13 @@ image:  ## build the container image and run it (as root, with buildah and deboo
 	@$(PYTHON) .ci/setup.py test
 	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 tests/soak/test_image.py $(PYTEST_ARGS)
 
-lint:  ## formatter, linter, types, import contracts, and no secret in the files
+lint:  ## formatter, linter, types, import contracts, weak spots of security, and no secret in the files
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --severity-level medium --recursive bot handlers storage sandbox
 	$(BIN)/python .ci/find_secrets.py
 
 format:  ## rewrite the code the way lint wants it

@@ -11,7 +11,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import partial
@@ -250,6 +250,21 @@ async def last(tx: Tx, subject: str, action: str) -> Entry | None:
     row = (await tx.run(asked)).one_or_none()
     found = None if row is None else _entry(row)
     return found if found is not None and is_genuine(tx, found) else None
+
+
+async def last_done(tx: Tx, subject: str, actions: Collection[str]) -> Entry | None:
+    """The newest genuine entry about exactly this subject that says that one of these was done; None without one."""
+    a = t.audit.c
+    done = (a.subject == subject, a.action.in_(list(actions)), a.outcome == "ok")
+    async for entry in _backwards(tx, *done):
+        if is_genuine(tx, entry):
+            return entry
+    return None
+
+
+async def _backwards(tx: Tx, *wanted: ColumnElement[bool]) -> AsyncIterator[Entry]:
+    for row in (await tx.run(select(t.audit).where(*wanted).order_by(t.audit.c.seq.desc()))).all():
+        yield _entry(row)
 
 
 async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:

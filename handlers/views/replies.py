@@ -153,7 +153,13 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
 
 
 def approved(
-    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+    found: Request,
+    approvals: int,
+    paused: str = "",
+    waits_for: Sequence[str] = (),
+    *,
+    sent_from: datetime | None = None,
+    unread: bool = False,
 ) -> str:
     """The sentence in the confirmation modal once the approval is recorded.
 
@@ -168,6 +174,8 @@ def approved(
     if waits_for:
         why = request_card.goes_first(waits_for)
         return f"{text} {why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
+    if sent_from is not None:
+        return f"{text} It is sent at {sent_from:%Y-%m-%d %H:%M} UTC. Until then any approver can stop it."
     if unread:
         end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (

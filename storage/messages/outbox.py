@@ -218,6 +218,12 @@ async def sending(tx: Tx, row_id: int) -> bool:
     return bool((await tx.run(_SENDING, {"row_id": row_id, "now": tx.now})).rowcount)
 
 
+async def still_sending(tx: Tx, row: OutboxRow) -> bool:
+    """Take it for sending once more, as it was read before `sending`; False where another sender has taken it since."""
+    mine = (_O.id == row.id, _O.state == "sending", _O.attempts == row.attempts + 1)
+    return bool((await tx.run(update(t.outbox).where(*mine).values(due_at=tx.now))).rowcount)
+
+
 async def sent(tx: Tx, row_id: int) -> None:
     await _settle(tx, row_id, state="sent", sent_at=tx.now, last_error="")
 

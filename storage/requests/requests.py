@@ -90,6 +90,14 @@ _REMINDING = (
 )
 
 
+_GRANTED = select(_R.subject, _R.exposure_usd, _R.state).where(
+    _R.requester == bindparam("requester"),
+    _R.approved_at >= bindparam("since"),
+    _R.approved_at < bindparam("until"),
+    _R.rows.is_(None),
+)
+
+
 async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: bytes) -> None:
     """Write a new request, its private values and its body sealed."""
     sealed = {
@@ -508,6 +516,18 @@ def _approved_since(given: frozenset[str]) -> Select[Any]:
     return asked
 
 
+async def granted(
+    tx: Tx, requester: str, *, since: datetime, until: datetime | None = None
+) -> dict[str, Decimal]:
+    """What was approved for this requester since then, and before `until`, and not given back: USD by subject."""
+    values = {"requester": requester, "since": since, "until": until or _NEVER}
+    found: dict[str, Decimal] = {}
+    for each in (await tx.run(_GRANTED, values)).all():
+        if each.state in COMMITTED:
+            found[each.subject] = found.get(each.subject, Decimal(0)) + each.exposure_usd
+    return found
+
+
 async def limit_uses(
     tx: Tx, limits: Limits, *, requester: str, approvers: Collection[str] = ()
 ) -> list[LimitUse]:
@@ -551,9 +571,10 @@ async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Requ
 
 
 async def still_to_sign(tx: Tx, since: datetime) -> list[str]:
-    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then."""
+    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then, or whose
+    approval is still valid."""
     row = t.request.c
-    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since)
+    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since, row.valid_until > tx.now)
     return list(
         (await tx.run(select(row.id).where(row.parent_id.is_(None), alive).order_by(row.id))).scalars()
     )

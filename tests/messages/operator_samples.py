@@ -13,7 +13,7 @@ from bot import operations
 from bot.domain import errors as domain
 from bot.domain.alerts import decline_alerts
 from bot.domain.passkeys import Purpose
-from bot.domain.people import draft_only
+from bot.domain.people import Tier, draft_only
 from bot.domain.requests import State
 from bot.domain.time import Period
 from bot.partner import errors as partner
@@ -74,7 +74,7 @@ def helps() -> Iterator[Sample]:
             kind,
             cls.title,
             1,
-            ((Decimal(500), 2),) if cls.moves_money else (),
+            (Tier(Decimal(500), 2),) if cls.moves_money else (),
             "8 h",
             cls.handling.run_now,
             Decimal(500) if cls.moves_money else Decimal(0) if kind == "card_close" else None,

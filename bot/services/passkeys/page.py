@@ -173,7 +173,8 @@ async def _do(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof: p
                 more = "1 more approval" if missing == 1 else f"{missing} more approvals"
                 return Done("Approve", f"{text} It needs {more} before anything is sent.", link.view_id)
             paused = await programs.paused_now(core, request.program)
-            then = paused or "It is sent now. Its message in Slack shows the result."
+            waits = "It is sent after the time that the policy sets for stopping it" if verdict.waits else ""
+            then = paused or f"{waits or 'It is sent now'}. Its message in Slack shows the result."
             return Done("Approve", f"{text} {then}", link.view_id)
         case Purpose.CONFIRM:
             request = await approvals.confirm(core, link.subject, who, proof=proof)

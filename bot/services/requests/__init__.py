@@ -17,6 +17,7 @@ from bot.services.requests.lifecycle import (
 )
 from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import (
+    approved_by,
     body_mac,
     decision_mac,
     digest_of,
@@ -24,8 +25,8 @@ from bot.services.requests.signatures import (
     has_its_body,
     has_its_digest,
     is_genuine,
+    resolved_as,
 )
-from bot.services.requests.signed_decisions import approved_by, resolved_as
 from storage.requests import Draft
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "existing",
     "expire_due",
     "given",
+    "granted_sums",
     "has_its_body",
     "has_its_digest",
     "is_genuine",

@@ -18,8 +18,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
-from bot.services.requests.signatures import body_mac, digest_of
-from bot.services.requests.signed_decisions import signed
+from bot.services.requests.signatures import body_mac, digest_of, signed
 from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -159,7 +158,16 @@ def require_own(request: Request, slack_id: str) -> None:
         )
 
 
-async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
+async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
+    """An approver stops what is approved and was not sent; rows of a batch that were sent go on."""
+    await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
+    text = f"Stopped by {actor.name} before it was sent. {text}"
+    if request.is_batch:
+        return await _stop(tx, core, request, actor.id, text)
+    return await close(tx, core, request, Event.CANCEL, actor.id, text)
+
+
+async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:
     """A batch that is under way: what was not sent is not, and what was refused each time is not sent again."""
     await requests.lock_rows(tx, batch.id)
     withdrawn = 0
@@ -168,7 +176,7 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
             await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
             withdrawn += 1
     current = await existing(tx, batch.id)  # as those rows have left it
-    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn)
+    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn, text=text)
     await urgent_rules.follow(tx, core, stopped)
     return stopped
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.domain.money import format_usd
 from bot.domain.passkeys import Purpose
 from bot.domain.requests import Request
+from bot.domain.time import in_words
 from bot.operations import REASON_LIMIT, urgency
 from bot.partner.secret import Secret
 from bot.view_models import Confirmation
@@ -53,6 +54,8 @@ def confirmation(
         after = "Nothing is sent: it is a draft"
     elif found.view.paused:
         after = "It is sent once sending resumes"
+    elif found.view.cool_off:
+        after = f"It is sent {in_words(found.view.cool_off)} later, unless an approver stops it"
     else:
         after = (
             "It then waits for another request on the same card"

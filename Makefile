@@ -1,8 +1,12 @@
 # The commands that people and CI use. `make` alone lists them.
 PYTHON ?= python3
 BIN := .venv/bin
-LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
+COMPILE := uv pip compile
+LOCKED := --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock"
+LOCK := $(COMPILE) pyproject.toml $(LOCKED) --extra postgres --group build
+# What makes Python clients of the simulator's description; its requirements do not go with the product's.
+GENERATOR := tests/sandbox_partner/generated/python
 
 # Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
 # The order of the files is ours: tests/conftest.py says why.
@@ -78,6 +82,7 @@ sbom:  ## list what is installed in production, by CycloneDX, in build/sbom.cdx.
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt
 	$(LOCK) --upgrade --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+	cd $(GENERATOR) && $(COMPILE) requirements.in $(LOCKED) --upgrade --output-file requirements.txt
 
 clean:  ## remove what the commands above made, demo state included
 	rm -rf .venv var build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import Request, State
-from bot.operations import Operation, urgency
+from bot.operations import Operation, after_approval, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -165,25 +164,8 @@ def approved(
 
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
     """
-    text = f"✓ You approved it: {approvals} of {found.approvals_needed}."
-    if found.state is State.PENDING:
-        missing = b.counted(found.approvals_needed - approvals, "more approval")
-        return f"{text} It needs {missing} before anything is sent."
-    if paused:
-        return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
-    if waits_for:
-        why = request_card.goes_first(waits_for)
-        return f"{text} {why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
-    if sent_from is not None:
-        return f"{text} It is sent at {sent_from:%Y-%m-%d %H:%M} UTC. Until then any approver can stop it."
-    if unread:
-        end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
-        return (
-            f"{text} Your card provider could not be read just now, so it is not sent yet. It waits"
-            f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
-            " request."
-        )
-    return f"{text} It is being sent now; the outcome appears on the request."
+    then = after_approval.follows(found, approvals, paused, waits_for, sent_from=sent_from, unread=unread)
+    return f"✓ You approved it: {approvals} of {found.approvals_needed}. {then}"
 
 
 def resolved(found: Request) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import RowMapping, Select, Table, bindparam, select
@@ -173,13 +174,7 @@ async def changed_outside(tx: Tx, signed: SignedTable, *, only_alive: bool = Fal
 
     `only_alive`: of a table that keeps what is over, look at the rows that are not.
     """
-    wanted, asked = select(signed.table), select(_S.row_key, _S.version, _S.mac)
-    asked = asked.where(_S.table_name == signed.name)
-    skips = only_alive and bool(signed.alive)
-    if skips:
-        is_alive = signed.table.c.state.in_(signed.alive)
-        wanted = wanted.where(is_alive)
-        asked = asked.where(_S.row_key.in_(select(signed.table.c[signed.key]).where(is_alive)))
+    wanted, asked = _compared(signed, only_alive and bool(signed.alive))
     rows = {str(row[signed.key]): row for row in await readable_or_not(tx, signed, wanted)}
     made = {row.row_key: row for row in (await tx.run(asked)).all()}
     return sorted(
@@ -220,11 +215,30 @@ async def _unsigned(tx: Tx, signed: SignedTable) -> list[str]:
 
 
 async def _row(tx: Tx, signed: SignedTable, key: str) -> RowRead | None:
-    asked = select(signed.table).where(signed.table.c[signed.key] == key)
     try:
-        return (await tx.run(asked)).mappings().one_or_none()
+        return (await tx.run(_one(signed), {"key": key})).mappings().one_or_none()
     except UNREADABLE:
         return {signed.key: key}
+
+
+# All of them are compared every minute, and one with each change: what is asked is built once for each table.
+
+
+@cache
+def _one(signed: SignedTable) -> Select[Any]:
+    return select(signed.table).where(signed.table.c[signed.key] == bindparam("key"))
+
+
+@cache
+def _compared(signed: SignedTable, only_alive: bool) -> tuple[Select[Any], Select[Any]]:
+    """Rows, and signatures; of those alone that may still give somebody something, or of all."""
+    wanted, asked = select(signed.table), select(_S.row_key, _S.version, _S.mac)
+    asked = asked.where(_S.table_name == signed.name)
+    if only_alive:
+        is_alive = signed.table.c.state.in_(signed.alive)
+        wanted = wanted.where(is_alive)
+        asked = asked.where(_S.row_key.in_(select(signed.table.c[signed.key]).where(is_alive)))
+    return wanted, asked
 
 
 def _bytes(tx: Tx, signed: SignedTable, key: str, version: int, row: RowRead | None) -> bytes:

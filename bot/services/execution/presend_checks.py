@@ -293,6 +293,11 @@ async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> St
     if proofs.Standing.ENDED in worth.values():
         text = "A passkey with which this was approved was removed since, or reported lost."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
+    if proofs.Standing.ELSEWHERE in worth.values():
+        text = (
+            "This was approved with a passkey of another address: COUNTERSIGN_PUBLIC_URL was changed since."
+        )
+        return Stop(Event.CANCEL, f"{text} Nothing was sent; ask again.")
     return Stop(Event.CANCEL, "The policy now asks for approval with a passkey. Nothing was sent; ask again.")
 
 

@@ -24,7 +24,7 @@ from bot.domain.errors import (
     Stale,
 )
 from bot.domain.limits import never_approvable, require_room
-from bot.domain.passkeys import Purpose, terms_of_resolution
+from bot.domain.passkeys import Purpose, evidence_digest, terms_of_resolution
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
 from bot.domain.requests import (
     TERMINAL,
@@ -498,7 +498,7 @@ async def _resolve_as_agreed(
 
 def _recorded_word(decision: Decision) -> dict[str, Any]:
     """What the audit log keeps of how somebody says that a request ended."""
-    word = {"verdict": decision.verdict, "mac": decision.mac}
+    word = {"verdict": decision.verdict, "mac": decision.mac, "evidence": evidence_digest(decision.reason)}
     return {**word, "assertion": dict(decision.assertion)} if decision.assertion else word
 
 

@@ -150,14 +150,6 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         )
 
 
-def require_own(request: Request, slack_id: str) -> None:
-    """Who asked withdraws it, and nobody else. Raises NotAllowed."""
-    if request.requester != slack_id:
-        raise NotAllowed(
-            "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
-        )
-
-
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
     """An approver stops what is approved and was not sent; rows of a batch that were sent go on."""
     await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
@@ -165,6 +157,14 @@ async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text
     if request.is_batch:
         return await _stop(tx, core, request, actor.id, text)
     return await close(tx, core, request, Event.CANCEL, actor.id, text)
+
+
+def require_own(request: Request, slack_id: str) -> None:
+    """Who asked withdraws it, and nobody else. Raises NotAllowed."""
+    if request.requester != slack_id:
+        raise NotAllowed(
+            "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+        )
 
 
 async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:

@@ -25,7 +25,6 @@ LONG_CHAIN = 20_000
 _CHAIN = "Audit chain"
 _ROWS_LEFT_OUT = "request.rows_left_out"
 # With another master key everything that is open is signed again.
-_SIGNED_AGAIN = "request.signed_again"
 
 # States that nobody reaches without the approvals.
 _DECIDED = frozenset({State.APPROVED, State.EXECUTING, State.SUCCEEDED, State.FAILED, State.UNRESOLVED})
@@ -148,7 +147,9 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     submitted, recorded = False, ""
     async for entry in audit.about(tx, f"request:{request.id}"):
         before, recorded = recorded, _digest_in(entry) or recorded
-        may_differ = entry.action == _SIGNED_AGAIN or (request.is_batch and entry.action == _ROWS_LEFT_OUT)
+        may_differ = entry.action == audit.SIGNED_AGAIN or (
+            request.is_batch and entry.action == _ROWS_LEFT_OUT
+        )
         if before not in ("", recorded) and not may_differ:
             return Checked(what, holds=False, found=f"entry {entry.seq} has another fingerprint")
         submitted = submitted or entry.action == "request.submitted"

@@ -10,7 +10,6 @@ from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
     HEADLINE,
-    HOW_TO_RESOLVE,
     OPEN,
     SENT,
     UNSENT,
@@ -21,7 +20,7 @@ from bot.domain.requests import (
     State,
     needs_confirmation,
 )
-from bot.operations import urgency
+from bot.operations import after_approval, urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -54,7 +53,9 @@ def card(view: RequestView) -> b.Block:
     if view.paused and not view.waiting:
         blocks.append(b.section(waits(view)))
     elif view.waits_for:
-        blocks.append(b.section(_waits_until(request, f"*▲ {b.said(goes_first(view.waits_for))}*")))
+        blocks.append(
+            b.section(_waits_until(request, f"*▲ {b.said(after_approval.goes_first(view.waits_for))}*"))
+        )
     if asked := _asked_of(view):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(view))))
@@ -122,12 +123,6 @@ def cools_off(sent_from: datetime) -> str:
 def waits(view: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
     return _waits_until(view.request, f"*▲ {b.said(view.paused)}* Decisions continue.")
-
-
-def goes_first(ids_of_others: Sequence[str]) -> str:
-    """That nothing is sent before the outcome of other requests on the same card is known, and who can settle it."""
-    named = ", ".join(ids_of_others)
-    return f"It is not sent yet: it waits for {named} on the same card, whose outcome is not known. {HOW_TO_RESOLVE}"
 
 
 def _waits_until(request: Request, why: str) -> str:
@@ -423,7 +418,7 @@ def direct(view: DirectView) -> b.Block:
         if view.paused:
             then = f"It waits: {b.said(view.paused)}"
         elif view.waits_for:
-            then = b.said(goes_first(view.waits_for))
+            then = b.said(after_approval.goes_first(view.waits_for))
         elif view.sent_from is not None:
             then = cools_off(view.sent_from)
         else:

@@ -69,7 +69,10 @@ def main(words: list[str]) -> int:
 def sample(every: dict[str, list[Mutant]], count: int) -> dict[str, list[Mutant]]:
     """So many of all, the same ones for the same code, and spread over all modules."""
     ranked = sorted(
-        (hashlib.sha256(m.key.encode()).hexdigest(), path, m) for path, found in every.items() for m in found
+        (hashlib.sha256(m.key.encode()).hexdigest(), path, m)
+        for path, found in every.items()
+        for m in found
+        if m.in_function
     )
     chosen: dict[str, list[Mutant]] = {}
     for _, path, mutant in ranked[:count]:

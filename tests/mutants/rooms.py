@@ -61,8 +61,8 @@ CORE: dict[str, tuple[str, ...]] = {
     "bot/domain/requests/batch_csv.py": ("tests/unit/test_bulk_csv.py",),
 }
 
-#: In the functions of these every mutant was run, and none survives but those listed as equivalent: `make test` draws its
-#: sample here.
+#: In the functions of these every mutant was run, and none survives but those listed as equivalent: `make test` draws
+#: its sample here.
 HELD = (
     "bot/domain/people/delegation.py",
     "bot/domain/visibility.py",

@@ -25,6 +25,19 @@ SAMPLE_DATA = "shared/data"
 #: Folders whose tests wait for processes, browsers and clocks: first, so that no worker ends alone with them.
 LONG = ("crash", "browser", "demo", "leaks", "integration", "events", "services")
 
+#: What each suite may take of `make test`, in seconds of its tests, so that all of it stays under ten minutes on two
+#: cores. One that takes longer is named at the end. A suite is a part of the names of its tests.
+BUDGETS_S = {
+    "/simulation/": 60,
+    "/crash/": 60,
+    "/thief/": 20,
+    "/mutants/": 60,
+    "/authorization/": 30,
+    "[postgresql": 60,
+    "/browser/": 90,
+    "/sandbox_distribution/": 30,
+}
+
 
 class LeftTheMachine(RuntimeError):
     """A test tried to reach something that is not on this machine."""
@@ -139,6 +152,7 @@ def _skips(config: pytest.Config) -> dict[str, int]:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Name what could not run, so that green never means less than it seems."""
+    _name_what_took_long(terminalreporter)
     reasons = _skips(config)
     if reasons:
         terminalreporter.section("Did not run")
@@ -146,6 +160,23 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             terminalreporter.line(f"{count} x {reason}")
         if _fails_here(reasons):
             terminalreporter.line("With CI=true that is a failure.", red=True)
+
+
+def _seconds_of(terminalreporter: Any, suite: str) -> float:
+    """What the tests of a suite took together, with what they needed before and after."""
+    reports = (one for found in terminalreporter.stats.values() for one in found)
+    return sum(getattr(one, "duration", 0.0) for one in reports if suite in f"/{getattr(one, 'nodeid', '')}")
+
+
+def _name_what_took_long(terminalreporter: Any) -> None:
+    if os.environ.get("SOAK") == "1":
+        return
+    took = {suite: _seconds_of(terminalreporter, suite) for suite in BUDGETS_S}
+    over = {suite: seconds for suite, seconds in took.items() if seconds > BUDGETS_S[suite]}
+    if over:
+        terminalreporter.section("Over its budget")
+        for suite, seconds in sorted(over.items()):
+            terminalreporter.line(f"{suite.strip('[/')} took {seconds:.0f} s of {BUDGETS_S[suite]} s")
 
 
 @pytest.hookimpl(trylast=True)

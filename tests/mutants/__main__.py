@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.mutants import results
 from tests.mutants.operators import Mutant
-from tests.mutants.rooms import CORE
+from tests.mutants.rooms import CORE, HELD
 from tests.mutants.runner import Unsound, all_of, run
 
 
@@ -38,7 +38,7 @@ def main(words: list[str]) -> int:
     modules = [path for path in CORE if not options.module or any(m in path for m in options.module)]
     every = {path: all_of(path) for path in modules}
     if options.sample:
-        every = sample(every, options.sample)
+        every = sample({path: every[path] for path in HELD if path in every}, options.sample)
     kept = Path(options.results) if options.results else results.KEPT
     known = {} if options.again else results.read(kept)
     ends = time.monotonic() + options.seconds if options.seconds else None
@@ -69,7 +69,10 @@ def main(words: list[str]) -> int:
 def sample(every: dict[str, list[Mutant]], count: int) -> dict[str, list[Mutant]]:
     """So many of all, the same ones for the same code, and spread over all modules."""
     ranked = sorted(
-        (hashlib.sha256(m.key.encode()).hexdigest(), path, m) for path, found in every.items() for m in found
+        (hashlib.sha256(m.key.encode()).hexdigest(), path, m)
+        for path, found in every.items()
+        for m in found
+        if m.in_function
     )
     chosen: dict[str, list[Mutant]] = {}
     for _, path, mutant in ranked[:count]:
@@ -100,7 +103,9 @@ def _said(every: dict[str, list[Mutant]], known: dict[str, results.Line]) -> int
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--module", action="append", help="only modules with this in their path")
-    parser.add_argument("--sample", type=int, help="so many of all mutants, the same for the same code")
+    parser.add_argument(
+        "--sample", type=int, help="so many of the modules that are held, the same for the same code"
+    )
     parser.add_argument("--seconds", type=float, help="stop after so long; the next run goes on")
     parser.add_argument("--again", action="store_true", help="run those with a result, too")
     parser.add_argument("--results", help="keep them in this file instead of build/mutants.jsonl")

@@ -56,3 +56,28 @@ def test_absent_sample_data_is_no_failure_in_ci(tmp_path: Path) -> None:
 
     assert "1 x sample data" in done.stdout
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_suite_over_its_budget_is_named_with_its_seconds(tmp_path: Path) -> None:
+    suite = tmp_path / "tests" / "thief"
+    suite.mkdir(parents=True)
+    rules = (ROOT / "tests" / "conftest.py").read_text().replace('"/thief/": 20', '"/thief/": 0.2')
+    (tmp_path / "tests" / "conftest.py").write_text(rules)
+    (suite / "test_slow.py").write_text("import time\ndef test_a(): time.sleep(0.3)\n")
+    (tmp_path / "tests" / "test_quick.py").write_text("def test_a(): pass\n")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-c",
+        str(ROOT / "pyproject.toml"),
+        str(tmp_path / "tests"),
+    ]
+    env = {**os.environ, "SOAK": ""}
+
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=50)
+
+    assert "Over its budget" in done.stdout, done.stdout + done.stderr
+    assert "thief took 0 s of 0.2 s" in done.stdout
+    assert "quick" not in done.stdout

@@ -66,4 +66,5 @@ def test_groups_that_share_an_account_are_one_person_and_an_empty_group_is_nobod
     found = joined({}, [["c", "d"], [], ["a", "b"], ["b", "c"]])
     assert found == {"a": "a", "b": "a", "c": "a", "d": "a"}
     assert joined({"x": "w", "w": "w"}, [["x", "y"]]) == {"x": "w", "w": "w", "y": "w"}
+    assert joined({"x": "z"}, [["x", "a"]]) == {"x": "a", "z": "a", "a": "a"}
     assert joined({"x": "z", "z": "z"}, [["x", "a"]]) == {"x": "a", "z": "a", "a": "a"}

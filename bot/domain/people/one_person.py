@@ -33,6 +33,6 @@ def joined(known: Mapping[str, str], groups: Iterable[Collection[str]]) -> Mappi
         if not meant:
             continue
         first = min(meant)
-        person |= dict.fromkeys((*meant, *group), first)
+        person |= dict.fromkeys(meant, first)
         person = {account: first if one in meant else one for account, one in person.items()}
     return person

@@ -14,7 +14,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # pytest's exit code where PYTEST_ARGS leave no timed test.
 NONE_CHOSEN := 5
 
-.PHONY: help setup demo test soak image lint format bench ranker english docs sbom lock clean
+.PHONY: help setup demo test soak mutants image lint format bench ranker english docs sbom lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -35,6 +35,10 @@ soak:  ## the long programmes at full size
 	@$(PYTHON) .ci/setup.py test
 	SOAK=1 $(BIN)/python -m pytest -m "soak or sampled" --timeout=0 -s $(PYTEST_ARGS)
 	$(BIN)/python -m tests.simulation --soak $(SOAK_SCHEDULES)
+
+mutants:  ## change the core in every small way, and see that a test notices (MUTANTS="--module vault": some; goes on)
+	@$(PYTHON) .ci/setup.py test
+	nice $(BIN)/python -m tests.mutants $(MUTANTS)
 
 image:  ## build the container image and run it (as root, with buildah and debootstrap from apt)
 	@$(PYTHON) .ci/setup.py test

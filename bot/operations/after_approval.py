@@ -57,7 +57,7 @@ def follows(
         why = goes_first(waits_for)
         return f"{why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
     if sent_from is not None:
-        return f"It is sent at {sent_from:%Y-%m-%d %H:%M} UTC. Until then any approver can stop it."
+        return f"It is not sent before {sent_from:%Y-%m-%d %H:%M} UTC. Until then any approver can stop it."
     if unread:
         end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (

@@ -50,7 +50,7 @@ def _needed(row: PolicyRow) -> str:
         above = row.passkey_above_usd
         numbers.append(f"with a passkey above {format_usd(above)}" if above else "with a passkey")
     if row.cool_off:
-        numbers.append(f"sent {in_words(row.cool_off)} after the last one")
+        numbers.append(f"sent {in_words(row.cool_off)} later")
     return "; ".join(numbers)
 
 

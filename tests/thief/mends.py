@@ -71,7 +71,7 @@ def _bodies_without_rows(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "has_its_body", _always(True))
 
 
-#: By the name in `programme.KNOWN`: what was mended, taken away.
+#: By the name in `programme.KNOWN`: the bot without what closes that hole.
 WITHOUT: dict[str, Patch] = {
     "the address of the key": _key_without_address,
     "a link of the thief": _no_signature_and_no_age_of_links,

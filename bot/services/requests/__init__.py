@@ -12,6 +12,7 @@ from bot.services.requests.lifecycle import (
     existing,
     expire_due,
     remind_due,
+    require_own,
     submit,
 )
 from bot.services.requests.request_lookups import Pending
@@ -57,6 +58,7 @@ __all__ = [
     "on_target",
     "remind_due",
     "request_lookups",
+    "require_own",
     "resolve_card",
     "resolved_as",
     "submit",

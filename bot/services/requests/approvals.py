@@ -524,9 +524,15 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
     """
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id, within_s=people.SHOWN_WITHIN_S)
-        standing = await people.standing_lately(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
+            given = await decisions.of(tx, request.id)
+        others = {request.requester, *(d.actor for d in given if d.kind is DecisionKind.APPROVE)} - {actor.id}
+        accounts = [await people.account_lately(core, one, people.SHOWN_WITHIN_S) for one in sorted(others)]
+        standing = people.as_persons(await people.standing_lately(core), (actor, *accounts))
+        async with core.store.read() as tx:
+            request = await existing(tx, request_id)
+            batch_approval.refuse_row(request)
             verdict = decide(
                 request,
                 await decisions.of(tx, request.id),

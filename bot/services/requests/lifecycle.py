@@ -123,14 +123,16 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
-    """The requester withdraws; possible until something of it may have been carried out. Refusals are audited."""
-    refusals = audited_refusal(core, slack_id, "request.cancel", f"request:{request_id}")
+    """The requester withdraws; possible until something of it may have been carried out. Refusals are audited.
+
+    They are a full member by a look of the last ten minutes, such as that of the click before: Slack waits for the ack.
+    """
+    subject = f"request:{request_id}"
+    await people.require_known_member(core, slack_id, action="request.cancel", subject=subject)
+    refusals = audited_refusal(core, slack_id, "request.cancel", subject)
     async with refusals, core.store.begin() as tx:
         request = await existing(tx, request_id)
-        if request.requester != slack_id:
-            raise NotAllowed(
-                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
-            )
+        require_own(request, slack_id)
         if request.parent_id is not None:
             raise NotAllowed(
                 f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
@@ -155,6 +157,14 @@ async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text
     if request.is_batch:
         return await _stop(tx, core, request, actor.id, text)
     return await close(tx, core, request, Event.CANCEL, actor.id, text)
+
+
+def require_own(request: Request, slack_id: str) -> None:
+    """Who asked withdraws it, and nobody else. Raises NotAllowed."""
+    if request.requester != slack_id:
+        raise NotAllowed(
+            "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+        )
 
 
 async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:

@@ -69,7 +69,7 @@ class SurroundingSteps(Stage):
             if rows:
                 self.try_partner(f"purchases/{rows[amount % len(rows)]['id']}/{kind}", {})
         else:
-            declined = {"decline_code": "merchant_blocked"} if kind == "decline" else {}
+            declined = {"decline_code": "merchant_category_blocked"} if kind == "decline" else {}
             self.try_partner("purchases", {"card_id": card_id, "amount_usd": str(amount), **declined})
 
     def do_funding_decided(self, rng: random.Random, pick: int, decision: str) -> None:

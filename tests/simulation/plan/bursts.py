@@ -300,7 +300,9 @@ def _purchases(rng: random.Random, add: Any) -> None:
         add("money", 0.3, kind="purchase", card=rng.randrange(3), amount=rng.choice((5, 40)))
     for _ in range(rng.choice((1, 2, 3))):
         kind = rng.choice(("settle", "settle", "reverse", "refund", "decline"))
-        add("money", rng.choice((0.3, 6.0)), kind=kind, card=rng.randrange(3), amount=rng.randrange(4))
+        add(
+            "money", rng.choice((0.3, 6.0)), kind=kind, card=rng.randrange(3), amount=rng.choice((1, 2, 3, 4))
+        )
 
 
 def _orphan(rng: random.Random, add: Any) -> None:

@@ -24,6 +24,7 @@ def heading(plan: Plan) -> str:
     settings = f" The API's account: {plan.settings}." if plan.settings else ""
     several = f" {plan.replicas} processes share the database." if plan.replicas > 1 else ""
     relays = " Another system gets copies of events." if plan.relays else ""
+    relays += f" What is approved waits for {plan.cool_off_s} s." if plan.cool_off_s else ""
     return f"Seed {plan.seed}, {len(plan.steps)} steps.{several}{relays}{more}{settings}"
 
 

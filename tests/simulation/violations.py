@@ -93,6 +93,7 @@ _REMEMBERED = frozenset(
             "gone_since",
             "ending",
             "emergencies",
+            "not_before",
         ),
         *("shown", "pan_calls", "limits_planted"),
     }
@@ -162,6 +163,11 @@ def _while_paused(stage: Schedule) -> None:
 
 def _too_late(stage: Schedule) -> None:
     _set(stage, _top_up(stage)["id"], valid_until="2026-03-02T09:00:01+00:00")
+    _leaves(stage)
+
+
+def _too_early(stage: Schedule) -> None:
+    stage.watch.not_before[_top_up(stage)["id"]] = 1e6
     _leaves(stage)
 
 
@@ -391,6 +397,7 @@ PLANTED: Mapping[str, Plant] = {
     "I-24 amount": lambda stage: _leaves(stage, amount="50.001"),
     "I-4 pause": _while_paused,
     "I-4 validity": _too_late,
+    "I-4 cool-off": _too_early,
     "I-4 approvers": _left_without_approvers,
     "I-22 fail closed": _left_while_slack_is_away,
     "ending claims nothing": _claimed_while_ending,

@@ -55,6 +55,7 @@ class Approvals:
             and self.known.world.loop.time() > seconds(row["expires_at"]) + 1
         ):
             self.known.broken("I-4 expiry", f"{request_id} was approved after it had expired")
+        self.known.not_before[request_id] = self.known.world.loop.time() + policy.cool_off_s
         self._limits(row, policy)
         if self.known.world.clocks_never_wrong:
             self._able(row, [d for d in made if d["actor"] in approvers])

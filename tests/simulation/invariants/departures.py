@@ -102,6 +102,9 @@ class Departures:
             self.known.broken(
                 "I-4 validity", f"{row['id']} left {now - valid_s:.0f} s after its approval ran out"
             )
+        early_s = self.known.not_before.get(row["id"], now) - now
+        if is_first and world.clocks_never_wrong and early_s > AT_ONCE_S:
+            self.known.broken("I-4 cool-off", f"{row['id']} left {early_s:.0f} s before it may")
         if self.known.paused_at is not None and now > self.known.paused_at + AT_ONCE_S:
             self.known.broken(
                 "I-4 pause", f"{row['id']} left {now - self.known.paused_at:.0f} s after sending was paused"

@@ -98,6 +98,7 @@ class Record:
     undone: set[str] = field(default_factory=set)  # of those: not sent as the copy has it, and S did it
     reopened: set[str] = field(default_factory=set)  # given up, and then something of it was done: for people
     emergencies: dict[str, float] = field(default_factory=dict)  # Freeze now, and when
+    not_before: dict[str, float] = field(default_factory=dict)  # until then approvers may stop it
 
     def broken(self, rule: str, text: str) -> None:
         violation = Violation(rule, text, self.world.loop.time())

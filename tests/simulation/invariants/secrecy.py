@@ -12,7 +12,8 @@ from tests.simulation.invariants.record import Record
 from tests.simulation.world import MASTERS, SLACK_TOKENS, START
 
 KEPT_FOR = timedelta(minutes=6)
-_CARD_NUMBER = re.compile(rb"(?<![0-9A-Za-z.-])[0-9]{13,19}(?![0-9A-Za-z.-])")
+# Also at the end of a sentence; decimals of a number are none.
+_CARD_NUMBER = re.compile(rb"(?<![0-9A-Za-z-])(?<![0-9]\.)[0-9]{13,19}(?![0-9A-Za-z-]|\.[0-9])")
 
 
 class Secrecy:

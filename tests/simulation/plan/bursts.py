@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.simulation.network import API, SLACK
+from tests.simulation.network import API, RECEIVER, SLACK
 from tests.simulation.plan.words import ASK, DECIDE, ENDPOINTS
 from tests.simulation.world import ALICE, BOB, CAROL, DAVE
 
@@ -289,6 +289,34 @@ def _lost_commits(rng: random.Random, add: Any) -> None:
         add("lost commits", rng.choice((0.0, 0.02, 0.3)), times=times, done=rng.random() < 0.6)
 
 
+def _purchases(rng: random.Random, add: Any) -> None:
+    """Somebody buys, and what becomes of the purchases comes out of order, or only from the log of events."""
+    _approved(rng, add, "webhook_register", by=CAROL)
+    if rng.random() < 0.7:
+        effect = rng.choice(("late", "late", "doubled", "lost", "answer lost"))
+        times, seconds = rng.choice((1, 2, 4)), rng.choice((2.0, 20.0))
+        add("network", 2.0, side=RECEIVER, effect=effect, what="", times=times, seconds=seconds)
+    for _ in range(rng.choice((1, 2, 3))):
+        add("money", 0.3, kind="purchase", card=rng.randrange(3), amount=rng.choice((5, 40)))
+    for _ in range(rng.choice((1, 2, 3))):
+        kind = rng.choice(("settle", "settle", "reverse", "refund", "decline"))
+        add(
+            "money", rng.choice((0.3, 6.0)), kind=kind, card=rng.randrange(3), amount=rng.choice((1, 2, 3, 4))
+        )
+
+
+def _orphan(rng: random.Random, add: Any) -> None:
+    """Money leaves under a key of this installation that nobody here knows."""
+    _approved(rng, add, "card_topup")
+    add(
+        "money",
+        rng.choice((0.3, 6.0, 60.0)),
+        kind="orphan",
+        card=rng.randrange(3),
+        amount=rng.choice((5, 40)),
+    )
+
+
 BURSTS: tuple[Burst, ...] = (
     _pause_at_the_claim,
     _waits_for_a_resume,
@@ -308,5 +336,7 @@ BURSTS: tuple[Burst, ...] = (
     _no_answers,
     _refused_key,
     _lost_commits,
+    _purchases,
+    _orphan,
 )
 NEEDS_TWO_PROCESSES = frozenset({_taken_over})

@@ -51,6 +51,8 @@ TROUBLES = (
 )
 # Of so many plans the policy asks for passkeys.
 PASSKEYS = 0.1
+# Of so many, approvers have time to stop what is approved.
+COOLS_OFF = 0.12
 # Timers that cost much and matter seldom, by the trouble to which they matter.
 _JOBS = {
     "restores": "anchor",
@@ -177,4 +179,6 @@ def draw(seed: int) -> Plan:
     drawn = tuple(burst.__name__ for burst in bursts)
     # A stream of its own, so that the plans stay what they were.
     passkeys = random.Random(f"passkeys {seed}").random() < PASSKEYS
-    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays, passkeys, drawn)
+    cools_off = not harmless and random.Random(f"cool-off {seed}").random() < COOLS_OFF
+    cool_off_s = random.Random(f"cool-off of {seed}").choice((20, 90, 600)) if cools_off else 0
+    return Plan(seed, tuple(steps), scopes, settings, replicas, jobs, relays, passkeys, cool_off_s, drawn)

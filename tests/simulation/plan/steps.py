@@ -31,6 +31,7 @@ class Plan:
     jobs: frozenset[str] = frozenset()  # timers that matter to it
     relays: bool = False  # another system gets copies of events
     passkeys: bool = False  # the policy asks for them
+    cool_off_s: int = 0  # so long after its last approval a request is sent at the earliest
     bursts: tuple[str, ...] = ()  # the situations that were drawn for it, by name
 
     def only(self, numbers: frozenset[int]) -> Plan:

@@ -8,6 +8,7 @@ Nothing here runs unless it is asked for.
     outcomes    what became of a request
     messages    what people can read
     processes   claims, leases, leaders, loops
+    around      terms, people, the ledger, events, copies, links, what is kept
     catalogue   all of them
     curve       how soon each is found
 """

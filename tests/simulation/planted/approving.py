@@ -54,8 +54,8 @@ def _requester_approves(stack: ExitStack, acts: Acts) -> None:
 def _one_approval_is_enough(stack: ExitStack, acts: Acts) -> None:
     honest = KindPolicy.approvals_needed
 
-    def approvals_needed(self: KindPolicy, usd: Any) -> int:
-        needed = honest(self, usd)
+    def approvals_needed(self: KindPolicy, *given: Any) -> int:
+        needed = honest(self, *given)
         return 1 if needed > 1 and acts() else needed
 
     put(stack, KindPolicy, "approvals_needed", approvals_needed)

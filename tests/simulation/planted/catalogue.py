@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tests.simulation.planted import approving, messages, outcomes, processes, sending
+from tests.simulation.planted import approving, around, messages, outcomes, processes, sending
 from tests.simulation.planted.bug import Bug
 
-BUGS: dict[str, Bug] = {
-    bug.name: bug for bug in (*sending.BUGS, *approving.BUGS, *outcomes.BUGS, *messages.BUGS, *processes.BUGS)
-}
+_ALL = (
+    *(*sending.BUGS, *approving.BUGS, *outcomes.BUGS),
+    *(*messages.BUGS, *processes.BUGS, *around.BUGS),
+)
+BUGS: dict[str, Bug] = {bug.name: bug for bug in _ALL}

@@ -58,6 +58,7 @@ def run(plan: Plan, folder: Path, *, tell: Callable[[float, str], None] | None =
         jobs=plan.jobs,
         relays=plan.relays,
         passkeys=plan.passkeys,
+        cool_off_s=plan.cool_off_s,
         tell=tell,
     )
     try:

@@ -65,11 +65,13 @@ class SurroundingSteps(Stage):
         elif kind == "3ds":
             self.try_partner(f"cards/{card_id}/3ds", {"amount_usd": str(amount)})
         elif kind in ("settle", "reverse", "refund"):
-            rows = self.world.partner.store.all("SELECT id FROM purchases ORDER BY seq DESC LIMIT 4")
+            rows = self.world.partner.store.all(
+                "SELECT transaction_id FROM purchases ORDER BY seq DESC LIMIT 4"
+            )
             if rows:
-                self.try_partner(f"purchases/{rows[amount % len(rows)]['id']}/{kind}", {})
+                self.try_partner(f"purchases/{rows[amount % len(rows)]['transaction_id']}/{kind}", {})
         else:
-            declined = {"decline_code": "merchant_blocked"} if kind == "decline" else {}
+            declined = {"decline_code": "merchant_category_blocked"} if kind == "decline" else {}
             self.try_partner("purchases", {"card_id": card_id, "amount_usd": str(amount), **declined})
 
     def do_funding_decided(self, rng: random.Random, pick: int, decision: str) -> None:

@@ -39,6 +39,7 @@ class Policy:
     stands_for: tuple[str, str] | None = None
     relays: bool = False
     passkeys: bool = False
+    cool_off_s: int = 0  # so long after its last approval a request is sent at the earliest
 
     def text(self) -> str:
         """The file."""
@@ -56,6 +57,7 @@ delegations = [{self._delegation()}]
 approvals = {self.approvals}
 expires = "{self.expires}"
 passkey = {str(self.passkeys).lower()}
+{self._cool_off()}
 
 [policy.card_topup]
 tiers = [{self._tier()}]
@@ -82,6 +84,9 @@ total_usd = "{self.total_usd}"
     def _tier(self) -> str:
         """Where two are needed anyway a tier for two would say nothing."""
         return f'{{ above_usd = "{self.tier_usd}", approvals = 2 }}' if self.approvals < 2 else ""
+
+    def _cool_off(self) -> str:
+        return f'cool_off = "{self.cool_off_s}s"' if self.cool_off_s else ""
 
     def _delegation(self) -> str:
         if self.stands_for is None:

@@ -78,6 +78,7 @@ class World:
         jobs: frozenset[str] = frozenset(),
         relays: bool = False,
         passkeys: bool = False,
+        cool_off_s: int = 0,
         tell: Callable[[float, str], None] | None = None,
     ) -> None:
         self.replicas = replicas
@@ -119,7 +120,9 @@ class World:
         self.slack = self.slack_side.workspace
         self.api = ApiSide(self, seed)
         self.partner = self.api.partner
-        self.installation = Installation(self.api.key, Policy(relays=relays, passkeys=passkeys))
+        self.installation = Installation(
+            self.api.key, Policy(relays=relays, passkeys=passkeys, cool_off_s=cool_off_s)
+        )
         self.devices: dict[str, Authenticator] = {}  # of people with a passkey
         self.relay = RelaySide(self)
         stand_ins.follow(self)

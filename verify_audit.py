@@ -1,22 +1,30 @@
 #!/usr/bin/env python3
 """Check an exported audit chain without Countersign: `python verify_audit.py audit.jsonl [anchors]`.
 
-It needs this file, Python 3.11 and what `countersign audit export --output audit.jsonl` wrote; nothing else.
+It needs this file, Python 3.11 and what `countersign audit export --output audit.jsonl` wrote; and for signatures with
+passkeys the package `cryptography` (`pip install cryptography`). Without it these are not checked, which it then says.
 
 It checks that the entries are numbered without a gap, that each follows the one before, that each has the fingerprint
 of its own content, and that the file is the one of its manifest (`audit.jsonl.manifest.json`, where there is one).
 With a file of anchors, one JSON object a line, each of them has to be an entry of the chain. Signatures under the
 master key (`mac`) are not checked: that takes the key, and `countersign audit verify`.
 
+Of each decision with a passkey it checks that the person's own passkey signed exactly this: the same purpose, request,
+version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
+counted, which others had confirmed. `--passkeys` lists every approval, and whether it was given with a passkey.
+
 Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 """
 
+import base64
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 _DOMAIN = b"countersign-audit-v1"
 _COVERED = ("at", "actor", "action", "subject", "outcome", "reason_code", "body", "policy_version")
@@ -37,8 +45,8 @@ def fingerprint(entry: dict[str, Any]) -> str:
     return hashlib.sha256(_DOMAIN + covered + str(entry["prev"]).encode()).hexdigest()
 
 
-def check_chain(lines: Iterable[str]) -> dict[int, str]:
-    """The hash of each entry by its number. Raises Broken for the first fault."""
+def check_chain(lines: Iterable[str], see: Callable[[dict[str, Any]], None]) -> dict[int, str]:
+    """The hash of each entry by its number; each is passed to `see`. Raises Broken for the first fault."""
     hashes: dict[int, str] = {}
     expected, before = 1, ""
     for line in lines:
@@ -49,11 +57,276 @@ def check_chain(lines: Iterable[str]) -> dict[int, str]:
             raise Broken(f"entry {expected} does not follow the one before it")
         if fingerprint(entry) != entry["hash"]:
             raise Broken(f"entry {expected} was changed")
+        see(entry)
         hashes[expected] = before = entry["hash"]
         expected += 1
     if not hashes:
         raise Broken("there is no entry in it")
     return hashes
+
+
+# What a decision with a passkey is for, by the action of its entry.
+_PURPOSES = {
+    "request.approval": "approve",
+    "request.confirmed": "confirm",
+    "request.resolution_proposed": "resolve",
+    "request.resolved_by_hand": "resolve",
+    "consent.given": "consent",
+    "passkey.made": "add",
+}
+_PRESENT_AND_VERIFIED = 0x01 | 0x04
+_FLAGS_AT = 32
+_SHORTEST_DATA = 37
+
+Json = Mapping[str, Any]
+#: Raises ValueError where `signature` is not by the key `cose` over `data`.
+Check = Callable[[bytes, bytes, bytes], None]
+
+
+def with_cryptography() -> Check | None:
+    """How a signature is checked; None where the package `cryptography` is not installed."""
+    try:
+        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    except ImportError:
+        return None
+
+    def check(cose: bytes, signature: bytes, data: bytes) -> None:
+        try:
+            _verify(_cose_key(cose), signature, data)
+        except (InvalidSignature, UnsupportedAlgorithm, KeyError, IndexError, TypeError):
+            raise ValueError("it is not by this passkey") from None
+
+    return check
+
+
+def _verify(key: dict[int, Any], signature: bytes, data: bytes) -> None:
+    """By the algorithms that Countersign lets devices use: ES256, EdDSA and RS256 (RFC 9053, RFC 8812)."""
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    kind, algorithm, number = key[1], key[3], int.from_bytes
+    if (kind, algorithm) == (2, -7) and key[-1] == 1:
+        point = ec.EllipticCurvePublicNumbers(number(key[-2]), number(key[-3]), ec.SECP256R1())
+        point.public_key().verify(signature, data, ec.ECDSA(SHA256()))
+    elif (kind, algorithm) == (1, -8) and key[-1] == 6:
+        ed25519.Ed25519PublicKey.from_public_bytes(key[-2]).verify(signature, data)
+    elif (kind, algorithm) == (3, -257):
+        numbers = rsa.RSAPublicNumbers(number(key[-2]), number(key[-1]))
+        numbers.public_key().verify(signature, data, padding.PKCS1v15(), SHA256())
+    else:
+        raise ValueError(f"its key is of a kind that isn't known here ({kind}, {algorithm})")
+
+
+def _cose_key(raw: bytes) -> dict[int, Any]:
+    """The fields of a public key: a CBOR map of whole numbers to whole numbers and bytes (RFC 8949, RFC 9052)."""
+    place = 0
+
+    def head() -> tuple[int, int]:
+        nonlocal place
+        major, value = raw[place] >> 5, raw[place] & 31
+        place += 1
+        if value >= 24:
+            size = {24: 1, 25: 2, 26: 4, 27: 8}[value]
+            value = int.from_bytes(raw[place : place + size])
+            place += size
+        return major, value
+
+    def item() -> Any:
+        nonlocal place
+        major, value = head()
+        if major == 0:
+            return value
+        if major == 1:
+            return -1 - value
+        if major != 2:
+            raise ValueError("its key cannot be read")
+        place += value
+        return raw[place - value : place]
+
+    major, count = head()
+    if major != 5:
+        raise ValueError("its key cannot be read")
+    return {item(): item() for _ in range(count)}
+
+
+def _unbase64url(text: str) -> bytes:
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+def _sha256(label: bytes, value: Any) -> bytes:
+    canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(label + b"\n" + canonical.encode()).digest()
+
+
+class Passkeys:
+    """Who had which passkey, as the entries tell so far, and whether each signature with one is right.
+
+    `check` is None where signatures themselves cannot be checked; all else about them is.
+    """
+
+    def __init__(self, check: Check | None) -> None:
+        self._check = check
+        self._counting: dict[str, Json] = {}  # by the id of the passkey: its `passkey.added`
+        self._made_with_another: dict[str, bool] = {}
+        self._had_one: set[str] = set()
+        self._is_click_enough = True  # until the first passkey here, or after a reset
+        self._confirmed: dict[str, dict[str, Json]] = {}  # by the id of the passkey, by who confirmed it
+        self._nonces: set[str] = set()
+        self._versions: dict[str, int] = {}  # of each request, by its last entry
+        self.decisions: Counter[str] = Counter()
+        self.approvals: list[str] = []
+
+    @property
+    def count(self) -> int:
+        """How many decisions with a passkey were checked."""
+        return self.decisions.total()
+
+    def see(self, entry: dict[str, Any]) -> None:
+        """Take the next entry. Raises Broken where it is a decision that its passkey did not sign."""
+        if entry["outcome"] != "ok":
+            return
+        body = json.loads(entry["body"])
+        action, subject = entry["action"], str(entry["subject"])
+        assertion = body.get("assertion") if action in _PURPOSES else None
+        if assertion is not None:
+            self._signed(entry, body, assertion)
+        if (version := _version_of(entry)) is not None:
+            self._versions[subject.split(":")[1]] = version
+        if action == "request.approval":
+            how = "by a click"
+            if assertion:
+                how = f"with the passkey {assertion['passkey']}"
+            elif "batch" in body:
+                how = f"as a row of {body['batch']}"
+            self.approvals.append(f"entry {entry['seq']}: {subject.split(':')[1]} by {entry['actor']}, {how}")
+        passkey = subject.removeprefix("passkey:")
+        match action:
+            case "passkey.made":
+                self._made_with_another[passkey] = assertion is not None
+            case "consent.given" if body.get("kind") == "passkey_add":
+                self._confirmed.setdefault(str(body["about"]), {})[entry["actor"]] = body
+            case "passkey.added":
+                self._added(entry, passkey, body)
+            case "passkey.ended":
+                self._counting.pop(passkey, None)
+            case "passkey.reset":
+                self._is_click_enough = True
+
+    def _added(self, entry: Json, passkey: str, body: Json) -> None:
+        """Others confirmed exactly this key: one, or two where an earlier passkey of the person did not sign for it."""
+        person, where = body["person"], f"entry {entry['seq']}: the passkey {passkey}"
+        made = self._made_with_another.get(passkey)
+        needed = 2 if person in self._had_one and not made else 1
+        key = hashlib.sha256(_unbase64url(body["public_key"])).hexdigest()
+        by = {one: said for one, said in self._confirmed.get(passkey, {}).items() if said["key"] == key}
+        if made is None or person in by or len(by) < needed or set(body["confirmed_by"]) != set(by):
+            raise Broken(f"{where} was not confirmed by {needed} other person(s)")
+        if not self._is_click_enough and not all("assertion" in said for said in by.values()):
+            raise Broken(f"{where} was confirmed without a passkey")
+        self._counting[passkey] = body
+        self._had_one.add(person)
+        self._is_click_enough = False
+
+    def _signed(self, entry: Json, body: Json, assertion: Json) -> None:
+        try:
+            wrong = self._why_wrong(entry, body, assertion)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            wrong = f"cannot be read ({error})"
+        if wrong:
+            raise Broken(f"entry {entry['seq']}: the signature with a passkey {wrong}")
+        self.decisions[_PURPOSES[entry["action"]]] += 1
+
+    def _why_wrong(self, entry: Json, body: Json, assertion: Json) -> str:
+        """Why it does not prove this decision, in words that follow "the signature"; empty where it does."""
+        bound, found = assertion["bound"], self._counting.get(assertion["passkey"])
+        if found is None:
+            return "is by a passkey that did not count then"
+        fields = {"person": bound["person"]} | {
+            name: assertion[to]
+            for name, to in (
+                ("public_key", "public_key"),
+                ("credential", "credential_id"),
+                ("rp_id", "rp_id"),
+            )
+        }
+        if any(found[name] != value for name, value in fields.items()):
+            return "is by another passkey than the one that was confirmed"
+        if bound != {**bound, **self._about(entry, body)}:
+            return "is about something else"
+        if not self._is_of_this_version(entry, bound):
+            return "is about another version"
+        if bound["nonce"] in self._nonces:
+            return "was used before"
+        self._nonces.add(bound["nonce"])
+        return self._why_not_given(assertion)
+
+    def _is_of_this_version(self, entry: Json, bound: Json) -> bool:
+        """Of the request as it was until then; what has no versions is signed as version 0."""
+        after = _version_of(entry)
+        if after is None:
+            return bool(bound["version"] == 0)
+        return bool(self._versions.get(bound["subject"], 0) <= bound["version"] < after)
+
+    def _about(self, entry: Json, body: Json) -> Json:
+        """What has to be signed for this entry."""
+        purpose = _PURPOSES[entry["action"]]
+        subject = str(entry["subject"]).split(":")[1]
+        digest = str(body.get("digest", ""))
+        if purpose == "resolve":
+            digest = _sha256(b"countersign-resolution-v1", [digest, body["verdict"], body["evidence"]]).hex()
+        if purpose == "consent":
+            names = ("kind", "about", "asked_by", "assertion")
+            terms = {name: value for name, value in body.items() if name not in names}
+            asked = {
+                "kind": body["kind"],
+                "subject": body["about"],
+                "terms": terms,
+                "asked_by": body["asked_by"],
+            }
+            digest = _sha256(b"countersign-consent-v1", asked).hex()
+        return {"purpose": purpose, "subject": subject, "person": entry["actor"], "digest": digest}
+
+    def _why_not_given(self, assertion: Json) -> str:
+        """The rules of WebAuthn (level 2, 7.2), for a person whom the device has recognised."""
+        data = _unbase64url(assertion["authenticator_data"])
+        said = _unbase64url(assertion["client_data_json"])
+        client, rp_id = json.loads(said), assertion["rp_id"]
+        challenge = _sha256(b"countersign-passkey-v1", assertion["bound"])
+        if client["type"] != "webauthn.get" or _unbase64url(client["challenge"]) != challenge:
+            return "is over something else"
+        if client["origin"] != assertion["origin"] or urlsplit(client["origin"]).hostname != rp_id:
+            return "was given on another page"
+        if len(data) < _SHORTEST_DATA or data[:_FLAGS_AT] != hashlib.sha256(rp_id.encode()).digest():
+            return "was given for another address"
+        if data[_FLAGS_AT] & _PRESENT_AND_VERIFIED != _PRESENT_AND_VERIFIED:
+            return "was given without a fingerprint, a face or a PIN"
+        if self._check is not None:
+            signature = _unbase64url(assertion["signature"])
+            try:
+                self._check(
+                    _unbase64url(assertion["public_key"]), signature, data + hashlib.sha256(said).digest()
+                )
+            except ValueError as error:
+                return f"is wrong: {error}"
+        return ""
+
+    def report(self) -> str:
+        """What is to be said of them, as a sentence; empty where there is none."""
+        if not self.count:
+            return ""
+        words = ", ".join(f"{count} to {purpose}" for purpose, count in sorted(self.decisions.items()))
+        if self._check is None:
+            return (
+                f"Not checked: {self.count} signature(s) with passkeys ({words}), as the Python package cryptography is"
+                " not installed. All else about them fits. Run `pip install cryptography`, then this again."
+            )
+        return f"Passkeys: {self.count} signature(s) are right ({words})."
+
+
+def _version_of(entry: Json) -> int | None:
+    """Of the request, as this entry left it; None for what has no versions."""
+    parts = str(entry["subject"]).split(":")
+    return int(parts[2]) if parts[0] == "request" and len(parts) > 2 else None
 
 
 def check_manifest(path: Path, count: int, head_hash: str) -> None:
@@ -85,14 +358,17 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    if not 1 <= len(arguments) <= 2:
+    lists = "--passkeys" in arguments
+    names = [one for one in arguments if one != "--passkeys"]
+    if not 1 <= len(names) <= 2 or any(one.startswith("-") for one in names):
         _say(__doc__)
         return 2
-    path = Path(arguments[0])
+    path = Path(names[0])
+    passkeys = Passkeys(with_cryptography())
     try:
-        hashes = check_chain(_lines(path))
+        hashes = check_chain(_lines(path), passkeys.see)
         check_manifest(path, len(hashes), hashes[len(hashes)])
-        anchors = check_anchors(_lines(Path(arguments[1])), hashes) if len(arguments) == 2 else 0
+        anchors = check_anchors(_lines(Path(names[1])), hashes) if len(names) == 2 else 0
     except Broken as fault:
         _say(f"Broken: {fault}.")
         return 1
@@ -103,6 +379,8 @@ def main(arguments: list[str]) -> int:
     _say(
         f"Whole: {len(hashes):,} entries, each follows the one before and has its own content's fingerprint{more}."
     )
+    for line in filter(None, [passkeys.report(), *(passkeys.approvals if lists else ())]):
+        _say(line)
     return 0
 
 

@@ -177,6 +177,7 @@ async def _build(begun: Start) -> Parts:
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
+    await changed_rows.undo_what_was_put_back(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)

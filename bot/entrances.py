@@ -86,7 +86,7 @@ async def _serve_metrics(start: Start, core: Core, socket: slack_connection.Sock
     except OSError as error:
         why = f"The address of the metrics, {bind}, cannot be used ({error.strerror}). Set COUNTERSIGN_METRICS_BIND."
         if start.settings.is_set("metrics_bind"):
-            raise CannotStart(why) from None
+            raise CannotStart(why) from error
         log.warning("metrics.not_served", extra={"fault": why})
         return
     start.stack.push_async_callback(server.stop)

@@ -122,14 +122,15 @@ class Socket:
     """The connection of Socket Mode; nothing in HTTP mode, where Slack comes to us."""
 
     def __init__(self, settings: Settings, app: AsyncApp) -> None:
-        token = settings.slack_app_token
-        # Its methods are untyped.
-        self._handler: Any = None if token is None else AsyncSocketModeHandler(app, token.reveal())
+        self._app, self._token = app, settings.slack_app_token
+        self._handler: Any = None  # its methods are untyped
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Connect until the stack closes. While Slack is down the client goes on trying, and the start goes on."""
-        if self._handler is None:
+        if self._token is None:
             return
+        # Not before: it opens an HTTP session when it is made, which a start that fails would leave open.
+        self._handler = AsyncSocketModeHandler(self._app, self._token.reveal())
         connecting = asyncio.create_task(self._handler.connect_async(), name="slack socket")
 
         async def close() -> None:
@@ -146,7 +147,7 @@ class Socket:
 
     async def fault(self) -> str | None:
         """What is wrong with the connection, in a sentence; None when it stands."""
-        if self._handler is None or await self._handler.client.is_connected():
+        if self._token is None or (self._handler and await self._handler.client.is_connected()):
             return None
         return "The socket to Slack is not connected: nothing that people do there arrives."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,17 @@ def test_the_changelog_has_the_form_of_keep_a_changelog() -> None:
     assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", version) for version in versions[1:])
     sections = re.findall(r"^### (.+)$", text, re.MULTILINE)
     assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+def test_the_changelog_says_every_change_once_and_in_whole_sentences() -> None:
+    _, *entries = re.split(r"^- ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+
+    said = [re.split(r"\n+(?=#)", entry)[0].strip() for entry in entries]
+
+    beginnings = Counter(entry[:60] for entry in said)
+    assert [beginning for beginning, times in beginnings.items() if times > 1] == []
+    # The lines of an entry that merging has put behind another begin in the middle of a sentence.
+    assert [e for e in said if not e.endswith((".", ")")) or re.search(r"\.\n  [a-z]", e)] == []
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places, 
     """The bot, logging to a file so that the address stays in sight."""
     from bot import app, log
     from bot.config import Config
-    from bot.startup import Overrides
+    from bot.startup import CannotStart, Overrides
     from storage.migrate import migrate
 
     log.configure(settings.log, stream=stack.enter_context(places.log.open("a", buffering=1)))
@@ -230,6 +230,10 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places, 
         running = await app.start(settings, config, overrides)
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
+    except CannotStart as error:
+        if isinstance(error.__cause__, OSError):  # of the metrics, whose address follows from --port, too
+            raise port_taken(error.__cause__, settings.metrics_bind.port, "--port") from error
+        raise
     stack.push_async_callback(running.stop)
     return running
 

@@ -158,7 +158,12 @@ def terms_of_consent(kind: str, subject: str, terms: Mapping[str, Any], asked_by
     return hashlib.sha256(b"countersign-consent-v1\n" + canonical.encode()).hexdigest()
 
 
+def evidence_digest(evidence: str) -> str:
+    """SHA-256 in hex: the audit log keeps it in place of what a person wrote."""
+    return hashlib.sha256(evidence.encode()).hexdigest()
+
+
 def terms_of_resolution(digest: str, verdict: str, evidence: str) -> str:
     """The fingerprint, in hex, of how somebody says that the request with this `digest` ended."""
-    canonical = json.dumps([digest, verdict, evidence], separators=(",", ":"), ensure_ascii=False)
+    canonical = json.dumps([digest, verdict, evidence_digest(evidence)], separators=(",", ":"))
     return hashlib.sha256(b"countersign-resolution-v1\n" + canonical.encode()).hexdigest()

@@ -34,6 +34,7 @@ __all__ = [
     "QuoteDeposit",
     "Sought",
     "Urgency",
+    "after_approval",
     "asking",
     "funding_facts",
     "kinds",

@@ -17,9 +17,10 @@ from aiohttp import web
 
 from bot.partner.secret import Secret
 from bot.services.passkeys import page as content
+from bot.services.passkeys import page_content
 
 #: Uses a link up; raises PageRefused.
-Open = Callable[[Secret], Awaitable[content.Page]]
+Open = Callable[[Secret], Awaitable[page_content.Page]]
 #: Uses a page up with what the device answered; raises PageRefused.
 Finish = Callable[[Secret, Mapping[str, Any]], Awaitable[content.Done]]
 
@@ -126,7 +127,7 @@ async def _read(request: web.Request, fields: set[str]) -> Mapping[str, Any]:
     return body
 
 
-def _content(page: content.Page) -> Mapping[str, Any]:
+def _content(page: page_content.Page) -> Mapping[str, Any]:
     return {
         "token": page.token.reveal(),
         "person": page.person,

@@ -107,14 +107,28 @@ async function create(options) {
   return asJson(made, ["attestationObject", "clientDataJSON"]);
 }
 
+/** The signature by a passkey that the person has, before a further one is made. */
+let proof = null;
+
+/** What is sent; null where the person has to press again. Some browsers take one question to the device a press. */
 async function answerOfDevice(options) {
   if (!options.create) return sign(options.get);
-  const proof = options.get ? { proof: await sign(options.get) } : {};
-  return { ...(await create(options.create)), ...proof };
+  if (options.get && !proof) {
+    proof = await sign(options.get);
+    return null;
+  }
+  return { ...(await create(options.create)), ...(proof ? { proof } : {}) };
+}
+
+function askForSecond() {
+  at("said").textContent = "That was the passkey you have. Now make the new one: choose where, such as your phone.";
+  at("button").textContent = "Make the new passkey";
+  at("button").disabled = false;
+  at("button").focus();
 }
 
 function refusedByDevice(error) {
-  if (error.name === "InvalidStateError") return "This device has a passkey here already. Nothing was changed.";
+  if (error.name === "InvalidStateError") return "This device has a passkey here already. Press the button again and choose another device.";
   return "Your device gave no passkey: it was cancelled, took too long, or isn't the device you added. Nothing was recorded. You can try again.";
 }
 
@@ -131,6 +145,7 @@ async function act() {
     at("problem").textContent = refusedByDevice(error);
     return;
   }
+  if (!answer) return askForSecond();
   at("said").textContent = "Checking…";
   try {
     const done = await post("finish", { token: page.token, answer });

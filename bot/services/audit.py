@@ -58,11 +58,19 @@ async def of_request(
     )
 
 
-async def of_signing_again(tx: Tx, request: Request, actor: str) -> None:
-    """A command, which knows no policy, signed the request again under another master key."""
-    recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest}
+async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:
+    """A command, which knows no policy, signed the request again under another master key.
+
+    `before`: the digest that it had until then, which signatures of passkeys on it still name.
+    """
+    recorded = {
+        "kind": request.kind,
+        "state": request.state.value,
+        "digest": request.digest,
+        "before": before,
+    }
     subject = f"request:{request.id}:{request.version}"
-    await chain.append(tx, actor=actor, action="request.signed_again", subject=subject, body=recorded)
+    await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 
 @asynccontextmanager

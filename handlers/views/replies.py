@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import Request, State
-from bot.operations import Operation, urgency
+from bot.operations import Operation, after_approval, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -153,29 +152,20 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
 
 
 def approved(
-    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+    found: Request,
+    approvals: int,
+    paused: str = "",
+    waits_for: Sequence[str] = (),
+    *,
+    sent_from: datetime | None = None,
+    unread: bool = False,
 ) -> str:
     """The sentence in the confirmation modal once the approval is recorded.
 
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
     """
-    text = f"✓ You approved it: {approvals} of {found.approvals_needed}."
-    if found.state is State.PENDING:
-        missing = b.counted(found.approvals_needed - approvals, "more approval")
-        return f"{text} It needs {missing} before anything is sent."
-    if paused:
-        return f"{text} {urgency.while_paused(found.kind, paused)} The outcome appears on the request."
-    if waits_for:
-        why = request_card.goes_first(waits_for)
-        return f"{text} {why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
-    if unread:
-        end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
-        return (
-            f"{text} Your card provider could not be read just now, so it is not sent yet. It waits"
-            f" until{end or ' its approval expires'}, then it ends and nothing is sent. The outcome appears on the"
-            " request."
-        )
-    return f"{text} It is being sent now; the outcome appears on the request."
+    then = after_approval.follows(found, approvals, paused, waits_for, sent_from=sent_from, unread=unread)
+    return f"✓ You approved it: {approvals} of {found.approvals_needed}. {then}"
 
 
 def resolved(found: Request) -> str:

@@ -126,6 +126,10 @@ class Faults:
         """Forget every fault."""
         self._sandbox.control("faults", method="DELETE")
 
+    def chaos(self, percent: int, seed: str = "chaos", **more: Any) -> None:
+        """Let this share of calls and deliveries go wrong, by the seed; 0 ends it."""
+        self._sandbox.control("chaos", percent=percent, seed=seed, **more)
+
 
 class SandboxClock:
     """The simulator's clock."""

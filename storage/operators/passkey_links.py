@@ -58,12 +58,14 @@ async def _one(tx: Tx, condition: Any) -> PasskeyLink | None:
     return None if row is None else PasskeyLink(**row._mapping)
 
 
-async def open_page(tx: Tx, token_digest: str, page_digest: str) -> PasskeyLink | None:
-    """The link becomes a page; None for whoever comes second, or too late."""
+async def open_page(
+    tx: Tx, token_digest: str, page_digest: str, terms: Mapping[str, Any]
+) -> PasskeyLink | None:
+    """The link becomes a page, with these terms; None for whoever comes second, or too late."""
     mine = update(t.passkey_link).where(
         _L.token_digest == token_digest, _L.page_digest.is_(None), _L.expires_at > tx.now
     )
-    return await _changed(tx, mine.values(page_digest=page_digest))
+    return await _changed(tx, mine.values(page_digest=page_digest, terms=dict(terms)))
 
 
 async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:

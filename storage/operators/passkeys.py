@@ -1,6 +1,7 @@
 """Passkeys by person. What gives one its force is sealed: whose it is, its public key, its state, its counter.
 
-The plain columns repeat some of it, to search by; where they differ from what is sealed, the passkey doesn't count.
+The plain columns repeat some of it, to search by; where they differ from what is sealed, the passkey doesn't count. An
+older row put back doesn't count for a process that has seen a newer one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 
 from storage import tables as t
 from storage.errors import CannotOpen
@@ -20,6 +21,7 @@ from storage.transaction import Tx
 from storage.upsert import insert_new
 
 _P = t.passkey.c
+_OF_PERSON = select(t.passkey).where(_P.slack_id == bindparam("slack_id")).order_by(_P.created_at, _P.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,7 @@ async def get(tx: Tx, passkey_id: str) -> Passkey | None:
 
 async def of_person(tx: Tx, slack_id: str) -> list[Passkey]:
     """All that this person ever had, the oldest first."""
-    found = select(t.passkey).where(_P.slack_id == slack_id).order_by(_P.created_at, _P.id)
-    return [_read(tx, row) for row in (await tx.run(found)).all()]
+    return [_read(tx, row) for row in (await tx.run(_OF_PERSON, {"slack_id": slack_id})).all()]
 
 
 async def everybodys(tx: Tx) -> list[Passkey]:
@@ -121,7 +122,16 @@ async def _change(tx: Tx, found: Passkey, sealed: Mapping[str, Any], **values: A
     if "state" in sealed:
         values["state"] = sealed["state"]
     mine = update(t.passkey).where(_P.id == found.id, _P.version == found.version)
-    return bool((await tx.run(mine.values(values))).rowcount)
+    is_changed = bool((await tx.run(mine.values(values))).rowcount)
+    if is_changed:
+        tx.after_commit(lambda: _remember(tx, found.id, version))
+    return is_changed
+
+
+def _remember(tx: Tx, passkey_id: str, version: int) -> None:
+    """What this process has seen committed."""
+    name = (t.passkey.name, passkey_id)
+    tx.versions[name] = max(tx.versions.get(name, 0), version)
 
 
 def _sealed(tx: Tx, passkey_id: str, version: int, key: Key) -> str:
@@ -138,6 +148,9 @@ def _opened(tx: Tx, row: Row[Any]) -> Key | None:
     try:
         key = Key(**json.loads(tx.vault.open(row.sealed_key, PASSKEY.ref(row.id, row.version))))
     except CannotOpen:
+        return None
+    # A reading may be of a moment before the last change; a transaction that writes sees all that was committed.
+    if tx.writes and row.version < tx.versions.get((t.passkey.name, row.id), 0):
         return None
     as_shown = (row.slack_id, row.credential_id, row.state)
     return key if (key.slack_id, key.credential_id, key.state) == as_shown else None

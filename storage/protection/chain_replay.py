@@ -1,4 +1,4 @@
-"""What the audit chain tells of requests, people who get codes and pauses, gone through once from its beginning.
+"""What the audit chain tells of requests, of who gets codes, of pauses and passkeys, gone through from its beginning.
 
 To be compared with the tables: what was changed there without an entry shows. It works beside the loop and takes what
 the entries say as they are; that the chain itself is whole is what `storage.audit.verify` says.
@@ -21,6 +21,7 @@ _A = t.audit.c
 _DECISIONS = {
     "request.approval": "approve",
     "request.rejected": "reject",
+    "request.rejected_before_sending": "reject",
     "request.break_glass": "break_glass",
     "request.confirmed": "confirm",
     "request.resolution_proposed": "resolve",
@@ -41,12 +42,16 @@ class RequestReplayed:
 
 @dataclass(slots=True)
 class Replayed:
-    """`requests` by id; `codes` by reference: the Slack id, "" = nobody; `paused` and `drafts` by program."""
+    """`requests` by id; `codes` by reference: the Slack id, "" = nobody; `paused` and `drafts` by program.
+
+    `passkeys` by id: whose it is, "" = it has ended; only those that counted.
+    """
 
     requests: dict[str, RequestReplayed] = field(default_factory=dict)
     codes: dict[str, str] = field(default_factory=dict)
     paused: dict[str, bool] = field(default_factory=dict)
     drafts: dict[str, bool] = field(default_factory=dict)
+    passkeys: dict[str, str] = field(default_factory=dict)
     entries: int = 0
 
     def take(self, actor: str, action: str, subject: str, body: str) -> None:
@@ -61,6 +66,8 @@ class Replayed:
             self.paused[rest] = action == "program.write_paused"
         elif action in ("program.drafts_on", "program.drafts_off"):
             self.drafts[rest] = action == "program.drafts_on"
+        elif action in ("passkey.added", "passkey.ended"):
+            self.passkeys[rest] = str(_read(body).get("person", "")) if action == "passkey.added" else ""
 
     def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any]) -> None:
         if "state" not in body or "digest" not in body:

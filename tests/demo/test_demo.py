@@ -6,6 +6,7 @@ import asyncio
 import math
 import re
 import signal
+import socket
 import time
 import tomllib
 from collections import defaultdict
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.demo import Demo, refused, running_demo
+from tests.support.demo import PORTS, Demo, refused, running_demo
 from tests.support.ports import free_ports
 from tests.support.waiting import eventually
 
@@ -122,7 +123,7 @@ async def test_the_address_is_printed_and_its_page_answers_within_five_seconds(t
 
 
 async def test_a_pending_request_survives_a_restart_and_is_approved_afterwards(tmp_path: Path) -> None:
-    port = free_ports(3)
+    port = free_ports(PORTS)
     async with running_demo(tmp_path, port) as before:
         await Team(before).ask("41.50")
         float_before = (await before.partner("state"))["float"]["balance_usd"]
@@ -141,7 +142,7 @@ async def test_a_pending_request_survives_a_restart_and_is_approved_afterwards(t
 
 
 async def test_a_killed_demo_starts_again_where_it_was(tmp_path: Path) -> None:
-    port = free_ports(3)
+    port = free_ports(PORTS)
     async with running_demo(tmp_path, port) as before:
         await Team(before).ask("12.00")
         before.process.kill()
@@ -179,18 +180,19 @@ async def test_everybody_in_the_demo_and_its_alerts_have_the_zone_of_the_machine
 
 
 async def test_a_second_demo_says_that_the_first_runs_and_leaves_it_alone(demo: Demo, tmp_path: Path) -> None:
-    for words in (("--port", str(free_ports(3))), ("--port", str(demo.port), "--fresh")):
+    for words in (("--port", str(free_ports(PORTS))), ("--port", str(demo.port), "--fresh")):
         assert f"already running at {demo.url}" in await refused(tmp_path, *words)
     await Team(demo).ask("13.00")
 
 
-async def test_a_port_in_use_is_reported_with_what_to_do(demo: Demo, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+@pytest.mark.parametrize("nth", range(PORTS))
+async def test_a_port_in_use_is_reported_with_what_to_do(nth: int, tmp_path: Path) -> None:
+    """The page, the simulator, the bot and its metrics: all of them follow from --port."""
+    port = free_ports(PORTS)
+    with socket.create_server(("127.0.0.1", port + nth)):
+        complaint = await refused(tmp_path, "--port", str(port))
 
-    complaint = await refused(elsewhere, "--port", str(demo.port))
-
-    assert f"Port {demo.port} is used by another program" in complaint
+    assert f"Port {port + nth} is used by another program" in complaint
     assert "--port" in complaint
 
 

@@ -75,7 +75,7 @@ async def test_of_one_that_does_not_answer_people_no_lost_clicks_are_reported(co
 
     (alert,) = await reported(core)
 
-    assert "clicks" not in alert.text
+    assert "clicks get no answer" not in alert.text
 
 
 async def test_who_is_gone_is_forgotten_without_an_alert(core: Core) -> None:

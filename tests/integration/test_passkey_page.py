@@ -12,7 +12,8 @@ from aiohttp.web import Application
 
 from bot import passkey_page, web
 from bot.partner.secret import Secret
-from bot.services.passkeys.page import Done, Page, PageRefused
+from bot.services.passkeys.page import Done, PageRefused
+from bot.services.passkeys.page_content import Page
 
 TOKEN = "t" * 43
 

@@ -152,7 +152,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "until": NOW + timedelta(hours=4),
     },
     ("consent", "passkey_add"): {
-        "which": "Two people confirm this, as an earlier passkey is gone. ",
+        "which": "Two other people confirm this, as an earlier passkey is gone.",
         "name": "MacBook",
         "code": "K7F-2QX",
         "until": NOW + timedelta(hours=24),

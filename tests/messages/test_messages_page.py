@@ -73,3 +73,9 @@ def test_no_message_on_the_page_holds_a_private_word_or_a_time_in_utc() -> None:
 
     assert [found[0] for found in _SPOKEN.finditer(drawn)] == []
     assert re.findall(r"[0-9]{2}:[0-9]{2} UTC", drawn) == []
+
+
+def test_there_is_a_space_between_two_sentences() -> None:
+    drawn = PAGE.read_text(encoding="utf-8").partition("\n## ")[2]
+
+    assert re.findall(r".{0,20}[a-z)][.!?][A-Z][a-z].{0,20}", drawn) == []

@@ -340,7 +340,7 @@ async def test_two_who_open_a_link_at_the_same_time_get_one_page(world: World, d
     link = await devices.link(await pending(world), BOB)
     async with world.store.begin() as tx:
         opened = [
-            await passkey_links.open_page(tx, link_digest(token_of(link)), f"{number:064d}")
+            await passkey_links.open_page(tx, link_digest(token_of(link)), f"{number:064d}", {})
             for number in range(2)
         ]
         spent = [await passkey_links.spend(tx, f"{0:064d}") for _ in range(2)]

@@ -173,7 +173,7 @@ def test_its_commands_answer_as_anybody_but_root(image: str) -> None:
 
 
 def test_a_demo_in_a_container_is_reached_from_outside_it(image: str) -> None:
-    port, here = free_ports(3), own_address()
+    port, here = free_ports(4), own_address()
     with (
         container(image) as ours,
         running(ours, "countersign", "demo", "--port", str(port), "--host", "0.0.0.0") as said,
@@ -184,7 +184,7 @@ def test_a_demo_in_a_container_is_reached_from_outside_it(image: str) -> None:
 
 
 def test_beside_a_sandbox_in_one_container_the_doctor_in_another_finds_nothing_wrong(image: str) -> None:
-    port = free_ports(3)
+    port = free_ports(4)
     ports = ("--slack-port", str(port), "--partner-port", str(port + 1))
     with (
         container(image) as outside,

@@ -22,6 +22,8 @@ from tests.support.ports import free_ports
 ROOT = Path(__file__).parents[2]
 # Twice what is promised, so that a slow start fails with its figure and not with a timeout.
 PATIENCE_S = 10
+#: The page, the simulator, the bot and its metrics, one beside the other.
+PORTS = 4
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 Json = dict[str, Any]
@@ -145,7 +147,7 @@ async def running_demo(
     folder: Path, port: int | None = None, zone: str = "", words: Sequence[str] = ()
 ) -> AsyncIterator[Demo]:
     """A demo of its own under `folder`, started with `words`, gone at the end however the test went."""
-    demo = await start(folder, port or free_ports(3), zone, *words)
+    demo = await start(folder, port or free_ports(PORTS), zone, *words)
     try:
         yield demo
     finally:

@@ -14,6 +14,7 @@ from bot.partner.secret import Secret
 from bot.services.core import Core
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment, links, page
+from bot.services.passkeys.page_content import Page
 from storage.operators import passkeys
 from storage.requests import confirmations
 from tests.support.authenticator import Authenticator
@@ -50,7 +51,7 @@ class Devices:
     def __getitem__(self, person: str) -> Authenticator:
         return self.of.setdefault(person, Authenticator(self.origin))
 
-    async def open(self, url: Secret) -> page.Page:
+    async def open(self, url: Secret) -> Page:
         return await page.open_link(self.core, token_of(url))
 
     async def use(self, url: Secret, person: str, answer: Mapping[str, Any] | None = None) -> page.Done:

@@ -52,7 +52,7 @@ CONSENT = AlertKind(
         "passkey_add": Wording(
             (Severity.WARNING,),
             "{who} asks to add a passkey: {name}",
-            "{which}Ask {who} in person or by phone for the check code of the new passkey. Confirm only if it is"
+            "{which} Ask {who} in person or by phone for the check code of the new passkey. Confirm only if it is"
             " {code}: whoever has this passkey can approve as {who}. " + _SECOND_PERSON,
         ),
         "passkey_lost": Wording(

@@ -12,9 +12,10 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.alerts import people_alerts
-from bot.domain.errors import Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
+from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor
+from bot.domain.requests import why_not_second
 from bot.services import alerts, audit, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -32,7 +33,8 @@ class Act:
     """What is done by a second person's yes.
 
     `may_ask` and `may_confirm` say whose it is, by the roles as read now; `apply` does it and returns the
-    sentence of what is so now. `holds_for`: how long the asking waits.
+    sentence of what is so now. `holds_for`: how long the asking waits. `confirmed_before`: who confirmed an earlier
+    asking of the same, where it takes two.
     """
 
     kind: str
@@ -42,6 +44,7 @@ class Act:
     apply: Callable[[Tx, Core, Consent, Actor], Awaitable[str]]
     not_allowed: Callable[[Core], str]
     about_passkeys: bool = False
+    confirmed_before: Callable[[Consent], tuple[str, ...]] = lambda _: ()
 
 
 async def ask(
@@ -96,14 +99,28 @@ async def give(
         roles = await people.roles(core)
         found = await existing(core, consent_id)
         asker = await core.directory.actor(found.asked_by)
+        before = [await core.directory.actor(one) for one in act.confirmed_before(found)]
+        standing = people.as_persons(roles.standing, (actor, asker, *before))
+        able = roles.of(act.may_confirm)
         people.require_second_person(
             core,
             actor,
             asked_by=found.asked_by,
-            standing=people.as_persons(roles.standing, (actor, asker)),
-            allowed=roles.of(act.may_confirm),
+            standing=standing,
+            allowed=able,
             not_allowed=NotAllowed(act.not_allowed(core), "may_not_confirm"),
         )
+        if why_not_second(
+            actor.id,
+            asked_by=found.asked_by,
+            standing=standing,
+            earlier=[one.id for one in before],
+            allowed=able,
+        ):
+            raise AlreadyDecided(
+                "You, or somebody who counts as one person with you, confirmed this already. Somebody else has to"
+                " confirm it as well."
+            )
         if asker.deleted or (act.may_ask is not None and asker.id not in roles.of(act.may_ask)):
             raise NotAllowed(
                 f"{found.asked_by_name}, who requested this, may not do so any more. Decline it, then request it"

@@ -18,7 +18,7 @@ from bot.services.core import Core
 from bot.services.requests import has_its_digest, is_genuine
 from storage import audit
 from storage.cards import otp_recipients
-from storage.operators import pauses, programs
+from storage.operators import passkeys, pauses, programs
 from storage.protection import SIGNED_TABLES, chain_replay, signed_rows
 from storage.requests import attempts, decisions, requests
 from storage.transaction import Tx
@@ -127,7 +127,27 @@ async def _put_back(tx: Tx, chain: chain_replay.Replayed) -> list[Difference]:
         known = await programs.get(tx, program)
         if is_on and known is not None and not known.is_draft_only:
             found.append(Difference(f"program {program}", "draft only was switched off"))
-    return found
+    return found + await _passkeys(tx, chain)
+
+
+async def _passkeys(tx: Tx, chain: chain_replay.Replayed) -> list[Difference]:
+    """Passkeys that were invented or given to somebody else, that were ended and put back, or deleted."""
+    found, counting = [], {one.id: one for one in await passkeys.everybodys(tx) if one.state == "active"}
+    for passkey_id, one in counting.items():
+        person = chain.passkeys.get(passkey_id)
+        if one.key is None:
+            found.append(Difference(f"passkey {passkey_id}", "it was edited or invented"))
+        elif person != one.key.slack_id:
+            how = (
+                "it had ended and was put back"
+                if person == ""
+                else "nothing of its confirmation is on record"
+            )
+            found.append(Difference(f"passkey {passkey_id}", how))
+    gone = [one for one, person in chain.passkeys.items() if person and one not in counting]
+    return found + [
+        Difference(f"passkey {one}", "it is on record, and was deleted or switched off") for one in gone
+    ]
 
 
 class Nightly:

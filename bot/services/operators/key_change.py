@@ -77,5 +77,5 @@ async def _one(tx: Tx, before: Request, terms: Mapping[str, str], actor: str) ->
         if decision.digest == before.digest and is_genuine(tx.vault, decision):
             word = replace(decision, digest=after.digest)
             await decisions.sign_again(tx, replace(word, mac=decision_mac(tx.vault, word)))
-    await audit.of_signing_again(tx, after, actor)
+    await audit.of_signing_again(tx, after, actor, before=before.digest)
     return after

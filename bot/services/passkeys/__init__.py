@@ -4,7 +4,8 @@ ceremonies   what a browser is asked for, and whether its answer is genuine (Web
 proofs       a signature that counts for one decision, and the same checked again later
 enrolment    adding a passkey with others' consent, naming it, ending it, and who has which
 links        one-time links to the page
-page         what the page shows, and what its answer does
+page         opening the page, and what its answer does
+page_content what the page shows
 """
 
-__all__ = ["ceremonies", "enrolment", "links", "page", "proofs"]
+__all__ = ["ceremonies", "enrolment", "links", "page", "page_content", "proofs"]

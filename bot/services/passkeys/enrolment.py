@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bot.domain.alerts import passkey_alerts
-from bot.domain.errors import AlreadyDecided, InvalidInput, NotAllowed, NotFound, Stale
+from bot.domain.errors import InvalidInput, NotAllowed, NotFound, Stale
 from bot.domain.ids import short_code
 from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest
 from bot.domain.people import Actor
@@ -77,11 +77,13 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
     async with core.store.begin() as tx:
-        had = [one for one in await passkeys.of_person(tx, actor.id) if one.added_at is not None]
+        had = await proofs.has_had_one(tx, actor.id)
+        signed = {}
         if proof is not None:
-            await proofs.check(
+            assertion = await proofs.check(
                 tx, core, proof, Purpose.ADD, subject=link.subject, person=actor.id, digest=link.digest
             )
+            signed = {"assertion": assertion.as_json()}
         key = Key(
             actor.id, made.credential_id, made.public_key, core.passkeys.rp_id, "waiting", made.sign_count
         )
@@ -89,7 +91,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
             raise Stale("This device has a passkey here already. Nothing was changed.")
         code = short_code(key_digest(made.public_key))
         body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
-        await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", body)
+        await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", {**body, **signed})
         confirmed_by = 2 if had and proof is None else 1
         await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
     others = "two other approvers confirm" if confirmed_by == 2 else "another approver confirms"
@@ -101,9 +103,14 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
 
 async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
     """The message in the alerts channel with Confirm and Decline."""
-    which = {"1": "", "2": "Two people confirm this, as an earlier passkey is gone. "}[terms["needed"]]
+    which = {
+        "1": "One other person confirms this.",
+        "2": "Two other people confirm this, as an earlier passkey is gone.",
+    }[terms["needed"]]
     if terms["first"]:
-        which = "A second person has to confirm this, as an earlier passkey is gone. "
+        which = (
+            "One person confirmed this. A second one has to confirm it, too, as an earlier passkey is gone."
+        )
     await confirmations.ask(
         tx,
         core,
@@ -115,6 +122,11 @@ async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping
     )
 
 
+def _first(consent: Consent) -> tuple[str, ...]:
+    """Who confirmed it already, where two have to."""
+    return tuple(filter(None, [str(consent.terms["first"])]))
+
+
 async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     """Another person confirmed a new passkey: it counts, or waits for the second one."""
     terms = {name: str(value) for name, value in consent.terms.items()}
@@ -123,8 +135,6 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         raise Stale("This passkey is no longer waiting. Nothing was changed.")
     if key_digest(found.key.public_key) != terms["key"]:
         raise NotAllowed("What is stored isn't the key that was shown. Nothing was changed.", "passkey_other")
-    if terms["first"] == actor.id:
-        raise AlreadyDecided("You confirmed this already. Somebody else has to confirm it as well.")
     name = f"{consent.asked_by_name}'s passkey “{found.name}”"
     if terms["needed"] == "2" and not terms["first"]:
         asker = Actor(consent.asked_by, consent.asked_by_name)
@@ -290,7 +300,14 @@ def _not_allowed(core: Core) -> str:
 
 
 ADD = confirmations.Act(
-    "passkey_add", CONFIRMED_WITHIN, None, Role.APPROVER_OR_ADMIN, _added, _not_allowed, about_passkeys=True
+    "passkey_add",
+    CONFIRMED_WITHIN,
+    None,
+    Role.APPROVER_OR_ADMIN,
+    _added,
+    _not_allowed,
+    about_passkeys=True,
+    confirmed_before=_first,
 )
 LOST = confirmations.Act(
     "passkey_lost",

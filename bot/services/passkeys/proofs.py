@@ -61,9 +61,23 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
 
 
 async def any_was_added(tx: Tx) -> bool:
-    """Has anybody had a passkey that counted, since they were last reset? By the audit log: rows can be deleted."""
-    done = [entry.action async for entry in audit.about(tx, "passkey") if entry.action in (ADDED, RESET)]
-    return done[-1:] == [ADDED]
+    """Has anybody had a passkey that counted, since they were last reset? By the audit log: rows can be deleted.
+
+    That nobody had one, or that they were reset, is believed of a log that is whole from there on: else somebody who
+    writes to the database could bring the click back that confirms the first one.
+    """
+    done = [entry async for entry in audit.about(tx, "passkey") if entry.action in (ADDED, RESET)]
+    if done and done[-1].action == ADDED:
+        return True
+    return not (await audit.verify(tx, from_seq=done[-1].seq if done else 1)).ok
+
+
+async def has_had_one(tx: Tx, slack_id: str) -> bool:
+    """Did a passkey of this person ever count? By its row or, as rows can be deleted, by the audit log."""
+    if [one for one in await passkeys.of_person(tx, slack_id) if one.added_at is not None]:
+        return True
+    added = [entry async for entry in audit.about(tx, "passkey") if entry.action == ADDED]
+    return any(audit.body_of(entry).get("person") == slack_id for entry in added)
 
 
 async def _was_ended(tx: Tx, passkey_id: str) -> bool:
@@ -150,6 +164,7 @@ class Standing(StrEnum):
     HOLDS = "holds"
     NONE = "none"  # it was given by a click
     ENDED = "ended"  # by a passkey that counts no more
+    ELSEWHERE = "elsewhere"  # at an address that Countersign no longer has
     WRONG = "wrong"  # it isn't the signature of this person on these terms
 
 
@@ -160,14 +175,10 @@ async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> 
     try:
         assertion = Assertion.read(decision.assertion)
         bound = assertion.bound
-        if (bound.purpose, bound.subject, bound.digest, bound.person) != (
-            Purpose.APPROVE,
-            request.id,
-            request.digest,
-            decision.actor,
-        ):
+        about = (bound.purpose, bound.subject, bound.person)
+        if about != (Purpose.APPROVE, request.id, decision.actor):
             return Standing.WRONG
-        if (assertion.rp_id, assertion.origin) != (core.passkeys.rp_id, core.passkeys.origin):
+        if not await _has_had_digest(tx, request, bound.digest):
             return Standing.WRONG
         ceremonies.sign_count(assertion)
         found = await passkeys.get(tx, assertion.passkey)
@@ -178,8 +189,21 @@ async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> 
     known = (found.key.slack_id, found.key.public_key, found.key.credential_id)
     if known != (decision.actor, assertion.public_key, assertion.credential_id):
         return Standing.WRONG
-    is_active = found.is_active and not await _was_ended(tx, found.id)
-    return Standing.HOLDS if is_active else Standing.ENDED
+    if not found.is_active or await _was_ended(tx, found.id):
+        return Standing.ENDED
+    is_here = (assertion.rp_id, assertion.origin) == (core.passkeys.rp_id, core.passkeys.origin)
+    return Standing.HOLDS if is_here else Standing.ELSEWHERE
+
+
+async def _has_had_digest(tx: Tx, request: Request, digest: str) -> bool:
+    """Is it the fingerprint of these very terms, now or before they were signed again under another master key?"""
+    reached = {digest}
+    async for entry in audit.about(tx, f"request:{request.id}"):
+        if entry.action == audit.SIGNED_AGAIN and audit.is_genuine(tx, entry):
+            body = audit.body_of(entry)
+            if body.get("before") in reached:
+                reached.add(body["digest"])
+    return request.digest in reached
 
 
 def needed_for(core: Core, request: Request) -> bool:

@@ -75,7 +75,7 @@ async def _report(core: Core, silent: replicas.Silent) -> None:
         process=silent.process,
         roles=silent.roles,
         since=silent.beat_at,
-        clicks=process_alerts.CLICKS_ARE_LOST if Role.SLACK in roles else "",
+        clicks=process_alerts.CLICKS_ARE_LOST if Role.SLACK in roles else process_alerts.NO_CLICK_IS_LOST,
     )
     condition = process_alerts.PROCESS_FROZEN.condition(subject)
     async with core.store.begin() as tx:

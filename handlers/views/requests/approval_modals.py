@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.domain.money import format_usd
 from bot.domain.passkeys import Purpose
 from bot.domain.requests import Request
-from bot.operations import REASON_LIMIT, urgency
+from bot.operations import REASON_LIMIT, after_approval, urgency
 from bot.partner.secret import Secret
 from bot.view_models import Confirmation
 from handlers.views import blocks as b
@@ -34,11 +34,7 @@ def confirmation(
     if found.view.paused:
         blocks.append(b.section(f"*▲* {b.said(urgency.while_paused(asked.kind, found.view.paused))}"))
     if not found.facts_read:
-        read = (
-            f"What is shown was read when it was requested ({found.last_read})."
-            if found.last_read
-            else "Nothing was read earlier either."
-        )
+        read = after_approval.when_read(found.last_read)
         blocks.append(b.section(f"*▲ Your card provider could not be read just now.* {b.said(read)}"))
     if found.changed:
         changed = "\n".join(f"• {b.said(text)}" for text in found.changed)
@@ -46,24 +42,15 @@ def confirmation(
     blocks += forms.concerns(found.concerns)
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request_card.approvals(found.view.decisions))
-    left = asked.approvals_needed - given - 1
-    if left > 0:
-        after = f"It needs {b.counted(left, 'more approval')} after yours"
-    elif found.view.draft_only:
-        after = "Nothing is sent: it is a draft"
-    elif found.view.paused:
-        after = "It is sent once sending resumes"
-    else:
-        after = (
-            "It then waits for another request on the same card"
-            if found.waits
-            else "Approving sends it immediately"
-        )
-    blocks.append(
-        b.context(
-            f"You give approval {given + 1} of {asked.approvals_needed}. {after} · check code {found.view.code}"
-        )
+    then = after_approval.would_follow(
+        asked,
+        given,
+        is_draft=found.view.draft_only,
+        is_paused=bool(found.view.paused),
+        waits=found.waits,
+        cool_off=found.view.cool_off,
     )
+    blocks.append(b.context(f"{then} · check code {found.view.code}"))
     blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))
     unread = {} if found.facts_read else {"read": 0}
     meta = ids.pack(request=asked.id, version=asked.version, digest=asked.digest, **unread)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bot import operations
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import (
     HEADLINE,
-    HOW_TO_RESOLVE,
     OPEN,
     SENT,
     UNSENT,
@@ -20,7 +20,7 @@ from bot.domain.requests import (
     State,
     needs_confirmation,
 )
-from bot.operations import urgency
+from bot.operations import after_approval, urgency
 from bot.view_models import DirectView, LineView, RequestView, ResultsView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -48,10 +48,14 @@ def card(view: RequestView) -> b.Block:
         blocks.append(b.section(held_back(request)))
     elif request.outcome_text:
         blocks.append(b.section(outcome(request)))
+    if view.sent_from is not None:
+        blocks.append(b.section(cools_off(view.sent_from)))
     if view.paused and not view.waiting:
         blocks.append(b.section(waits(view)))
     elif view.waits_for:
-        blocks.append(b.section(_waits_until(request, f"*▲ {b.said(goes_first(view.waits_for))}*")))
+        blocks.append(
+            b.section(_waits_until(request, f"*▲ {b.said(after_approval.goes_first(view.waits_for))}*"))
+        )
     if asked := _asked_of(view):
         blocks.append(b.section(asked))
     blocks.append(b.context(" · ".join(_policy(view))))
@@ -111,15 +115,14 @@ def held_back(request: Request) -> str:
     return f"*▲ It is not sent yet.* {b.said(b.cut(request.outcome_text, 2000))}{end}"
 
 
+def cools_off(sent_from: datetime) -> str:
+    """That it is approved and sent later, and who can stop it until then."""
+    return f"*◷ It is sent at {b.when(sent_from, '{time}')}.* Until then any approver can stop it."
+
+
 def waits(view: RequestView) -> str:
     """That nothing is sent just now, and for how long an approval waits for it."""
     return _waits_until(view.request, f"*▲ {b.said(view.paused)}* Decisions continue.")
-
-
-def goes_first(ids_of_others: Sequence[str]) -> str:
-    """That nothing is sent before the outcome of other requests on the same card is known, and who can settle it."""
-    named = ", ".join(ids_of_others)
-    return f"It is not sent yet: it waits for {named} on the same card, whose outcome is not known. {HOW_TO_RESOLVE}"
 
 
 def _waits_until(request: Request, why: str) -> str:
@@ -230,6 +233,8 @@ def _buttons(view: RequestView) -> list[b.Block]:
             b.button("Approve", ids.APPROVE, stamp, "primary"),
             b.button("Reject", ids.REJECT, stamp, "danger"),
         ]
+    if view.sent_from is not None:
+        found.append(b.button("Stop", ids.REJECT, stamp, "danger"))
     if view.waiting and not view.paused:
         found.append(b.button("Try now", ids.TRY_NOW, stamp, "primary"))
     if waits_for_confirmation(view):
@@ -413,7 +418,9 @@ def direct(view: DirectView) -> b.Block:
         if view.paused:
             then = f"It waits: {b.said(view.paused)}"
         elif view.waits_for:
-            then = b.said(goes_first(view.waits_for))
+            then = b.said(after_approval.goes_first(view.waits_for))
+        elif view.sent_from is not None:
+            then = cools_off(view.sent_from)
         else:
             then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(view.actor)} gave the last approval. {then}"))

@@ -9,7 +9,7 @@ import msgspec
 
 from sandbox.partner import codec
 from sandbox.partner.accounts import Utc
-from sandbox.partner.calls import Fault, faults, journal
+from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
 from sandbox.partner.control import page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
@@ -105,6 +105,12 @@ def clear_faults(world: World, form: Nothing) -> Reply:
     return {"faults": []}
 
 
+def begin_chaos(world: World, form: Chaos) -> Reply:
+    """Let a share of calls and deliveries go wrong, by a seed: lost answers, delays, refusals, duplicates, reorders."""
+    chaos.begin(world, form)
+    return {"chaos": msgspec.to_builtins(form)}
+
+
 def play_scenario(world: World, form: Nothing, name: str) -> Reply:
     """Empty the simulator and set a scenario up; what is left to do in it."""
     if name not in SCENARIOS:
@@ -174,6 +180,7 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "faults", Nothing, list_faults),
     ControlCall("POST", "faults", Fault, set_fault),
     ControlCall("DELETE", "faults", Nothing, clear_faults),
+    ControlCall("POST", "chaos", Chaos, begin_chaos),
     ControlCall("GET", "snapshot", Nothing, write_snapshot),
     ControlCall("POST", "snapshot", SnapshotFile, read_snapshot),
     ControlCall("POST", "snapshots/{}", Nothing, take_snapshot),

@@ -1,0 +1,342 @@
+"""An auditor proves with `verify_audit.py` who approved with their device, without Countersign and without its word.
+
+The changes here are those of somebody who owns the log and makes the chain whole again after each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.errors import PasskeyNeeded
+from bot.domain.passkeys import Bound, base64url, unbase64url
+from bot.services import people
+from bot.services.operators import pausing
+from bot.services.passkeys import enrolment, links
+from bot.services.requests import approvals
+from storage import audit
+from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.outcome_steps import processor
+from tests.support.authenticator import Authenticator
+from tests.support.passkeys import SITE, Devices, everybody_has_one
+from tests.support.world import ALICE, BOB, CAROL, World, a_world
+from verify_audit import fingerprint
+
+SCRIPT = Path(__file__).parents[2] / "verify_audit.py"
+Json = dict[str, Any]
+#: An entry, with its body read.
+Entries = list[Json]
+
+
+async def _exported(file: Path) -> None:
+    async with a_world(file.parent) as world:
+        await _work(world)
+        async with world.store.read() as tx:
+            with file.open("w") as to:
+                await audit.export(tx, to.write, "jsonl")
+
+
+async def _work(world: World) -> None:
+    """Everything that is decided with passkeys: two approvals, a confirmation, a resolution, a resume, and a loss."""
+    devices = await everybody_has_one(world)
+    request = await world.top_up("50", approved=False)
+    await devices.approve(request)
+    await devices.approve(await world.top_up("600", approved=False), by=CAROL)
+    await devices.approve(await ask_bulk(world, a_list(world, "10", "11")))
+    await world.run(5)
+    await _freeze_now(world, devices)
+    await _resolve(world, devices)
+    await pausing.pause(world.core, BOB, ["main"], "drill")
+    await pausing.resume(world.core, BOB, ["main"])
+    await devices.confirm("main", CAROL, "resume")
+    await devices.add(BOB, CAROL)  # a further one, for which the first signs
+    await enrolment.lost(world.core, BOB, BOB)
+    world.people.groups["@card-approvers"].add(ALICE)
+    await world.advance(people.DECIDED_WITHIN_S)
+    await devices.add(BOB, CAROL, ALICE)
+    await devices.approve(await world.top_up("51", approved=False))
+
+
+async def _freeze_now(world: World, devices: Devices) -> None:
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    await world.run_due()
+    with pytest.raises(PasskeyNeeded) as needed:
+        await approvals.confirm(world.core, request.id, BOB)
+    await devices.use(await links.for_needed(world.core, needed.value, BOB), BOB)
+
+
+async def _resolve(world: World, devices: Devices) -> None:
+    request = await world.ask("card_topup", {"card": world.cards[1]["id"], "amount_usd": "10"})
+    await processor("5xx").set(world, "POST /cards/{cardId}/topup")
+    await devices.approve(request)
+    await world.run_due()
+    for person in (ALICE, BOB):
+        with pytest.raises(PasskeyNeeded) as needed:
+            await approvals.resolve(
+                world.core, request.id, person, verdict="failed", evidence="Not in the ledger"
+            )
+        await devices.use(await links.for_needed(world.core, needed.value, person), person)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("export") / "audit.jsonl"
+    asyncio.run(_exported(file))
+    return file
+
+
+def checked(export: Path, *more: str, with_packages: bool = True) -> tuple[int, str]:
+    """Run away from the project; without packages there is no `cryptography`."""
+    asked = [sys.executable, "-I", *([] if with_packages else ["-S"]), str(SCRIPT), str(export), *more]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=export.parent)
+    assert not done.stderr
+    return done.returncode, done.stdout
+
+
+@pytest.fixture
+def changed(whole: Path, tmp_path: Path) -> Callable[[Callable[[Entries], object]], Path]:
+    """The export after a change of its entries, whose numbers and fingerprints fit again."""
+
+    def change(how: Callable[[Entries], object]) -> Path:
+        entries = [json.loads(line) for line in whole.read_text().splitlines()]
+        entries = [{**one, "body": json.loads(one["body"])} for one in entries]
+        how(entries)
+        before, lines = "", []
+        for number, one in enumerate(entries, start=1):
+            body = json.dumps(one["body"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            entry = {**one, "seq": number, "prev": before, "body": body}
+            entry["hash"] = before = fingerprint(entry)
+            lines.append(json.dumps(entry))
+        file = tmp_path / "audit.jsonl"
+        file.write_text("\n".join(lines) + "\n")
+        return file
+
+    return change
+
+
+def by_passkey(entries: Entries, action: str = "request.approval") -> Entries:
+    found = [one for one in entries if one["action"] == action and "assertion" in one["body"]]
+    assert found, f"nothing was {action} with a passkey"
+    return found
+
+
+def nothing(_entries: Entries) -> None:
+    """The chain is made again as it was."""
+
+
+def test_every_decision_with_a_passkey_is_proven(
+    whole: Path, changed: Callable[[Callable[[Entries], object]], Path]
+) -> None:
+    code, said = checked(whole, "--passkeys")
+
+    assert code == 0, said
+    assert (
+        "Passkeys: 15 signature(s) are right (1 to add, 5 to approve, 1 to confirm, 6 to consent, 2 to resolve)"
+        in said
+    )
+    assert said.count("with the passkey K-") == 5
+    assert said.count("as a row of R-") == 2
+    assert "by a click" not in said
+    assert checked(changed(nothing))[0] == 0
+
+
+def test_without_cryptography_it_says_that_the_signatures_were_not_checked(whole: Path) -> None:
+    code, said = checked(whole, with_packages=False)
+
+    assert code == 0
+    assert "Not checked: 15 signature(s) with passkeys" in said
+    assert "pip install cryptography" in said
+
+
+def signed_by_another(entries: Entries) -> None:
+    """The signature is of a key of somebody who has none here."""
+    device = Authenticator(SITE.origin)
+    device.create({"rp": {"id": SITE.rp_id}, "challenge": "AAAA"})
+    for one in by_passkey(entries)[:1]:
+        assertion = one["body"]["assertion"]
+        options = {"challenge": base64url(Bound(**assertion["bound"]).challenge()), "rpId": SITE.rp_id}
+        (own,) = device.keys
+        made = device.sign({**options, "allowCredentials": []}, with_key=own)["response"]
+        assertion |= {
+            "authenticator_data": made["authenticatorData"],
+            "client_data_json": made["clientDataJSON"],
+            "signature": made["signature"],
+        }
+
+
+def signature_of_another_approval(entries: Entries) -> None:
+    first, second = by_passkey(entries)[:2]
+    second["body"]["assertion"] = first["body"]["assertion"]
+
+
+def approval_twice(entries: Entries) -> None:
+    (first, *_) = by_passkey(entries)
+    entries.insert(entries.index(first) + 1, json.loads(json.dumps(first)))
+
+
+def other_terms(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        digest = one["body"]["digest"]
+        one["body"]["digest"] = digest[:-1] + ("1" if digest.endswith("0") else "0")
+        one["body"]["assertion"]["bound"]["digest"] = one["body"]["digest"]
+
+
+def other_request(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        one["subject"] = "request:R-2222:2"
+
+
+def other_version(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        before = {**one, "action": "request.rows_left_out", "body": {}, "subject": one["subject"][:-1] + "2"}
+        entries.insert(entries.index(one), before)
+        one["subject"] = one["subject"][:-1] + "3"
+
+
+def other_person(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        one["actor"] = CAROL
+
+
+def other_verdict(entries: Entries) -> None:
+    for one in by_passkey(entries, "request.resolution_proposed"):
+        one["body"]["verdict"] = "succeeded"
+
+
+def other_consent(entries: Entries) -> None:
+    for one in by_passkey(entries, "consent.given"):
+        if one["body"]["kind"] == "resume":
+            one["body"]["about"] = "other"
+
+
+def consent_twice(entries: Entries) -> None:
+    (first, *_) = by_passkey(entries, "consent.given")
+    entries.insert(entries.index(first) + 1, first)
+
+
+def no_fingerprint_asked(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        assertion = one["body"]["assertion"]
+        data = bytearray(unbase64url(assertion["authenticator_data"]))
+        data[32] &= ~0x04
+        assertion["authenticator_data"] = base64url(bytes(data))
+
+
+def other_page(entries: Entries) -> None:
+    for one in by_passkey(entries)[:1]:
+        assertion = one["body"]["assertion"]
+        said = json.loads(unbase64url(assertion["client_data_json"])) | {"origin": "https://evil.example"}
+        assertion["client_data_json"] = base64url(json.dumps(said).encode())
+
+
+def ended_before(entries: Entries) -> None:
+    (first, *_) = by_passkey(entries)
+    ended = {
+        **first,
+        "action": "passkey.ended",
+        "subject": f"passkey:{first['body']['assertion']['passkey']}",
+    }
+    entries.insert(entries.index(first), ended)
+
+
+def key_put_in_place(entries: Entries) -> None:
+    added = [one for one in entries if one["action"] == "passkey.added"]
+    added[0]["body"]["public_key"] = added[1]["body"]["public_key"]
+
+
+def added_by_nobody(entries: Entries) -> None:
+    added = next(one for one in entries if one["action"] == "passkey.added")
+    given = next(one for one in entries if one["action"] == "consent.given")
+    assert given["body"]["about"] in added["subject"]
+    entries.remove(given)
+
+
+def added_by_a_click(entries: Entries) -> None:
+    del by_passkey(entries, "consent.given")[0]["body"]["assertion"]
+
+
+def one_confirmation_after_a_loss(entries: Entries) -> None:
+    last = [one for one in entries if one["action"] == "passkey.added"][-1]
+    last["body"]["confirmed_by"] = last["body"]["confirmed_by"][:1]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (signature_of_another_approval, "is about something else"),
+        (approval_twice, "is about another version"),
+        (other_terms, "is over something else"),
+        (other_request, "is about something else"),
+        (other_version, "is about another version"),
+        (other_person, "is about something else"),
+        (other_verdict, "is about something else"),
+        (other_consent, "is about something else"),
+        (consent_twice, "was used before"),
+        (no_fingerprint_asked, "was given without a fingerprint, a face or a PIN"),
+        (other_page, "was given on another page"),
+        (ended_before, "is by a passkey that did not count then"),
+        (key_put_in_place, "was not confirmed by 1 other person(s)"),
+        (added_by_nobody, "was not confirmed by 1 other person(s)"),
+        (added_by_a_click, "was confirmed without a passkey"),
+        (one_confirmation_after_a_loss, "was not confirmed by 2 other person(s)"),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+@pytest.mark.parametrize("with_packages", [True, False], ids=["with cryptography", "without it"])
+def test_what_its_passkey_did_not_sign_is_no_decision(
+    changed: Callable[[Callable[[Entries], object]], Path],
+    change: Callable[[Entries], object],
+    says: str,
+    with_packages: bool,
+) -> None:
+    code, said = checked(changed(change), with_packages=with_packages)
+
+    assert (code, says in said) == (1, True), said
+
+
+def test_a_signature_by_another_key_is_found_with_cryptography_alone(
+    changed: Callable[[Callable[[Entries], object]], Path],
+) -> None:
+    forged = changed(signed_by_another)
+
+    code, said = checked(forged)
+
+    assert (code, "is wrong: it is not by this passkey" in said) == (1, True), said
+    assert checked(forged, with_packages=False)[0] == 0
+
+
+async def test_keys_of_every_kind_that_devices_may_use_are_read() -> None:
+    import cbor2
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    from verify_audit import with_cryptography
+
+    check = with_cryptography()
+    assert check is not None
+    edwards, numbers = ed25519.Ed25519PrivateKey.generate(), rsa.generate_private_key(65537, 2048)
+    curve = ec.generate_private_key(ec.SECP256R1())
+    point, public = curve.public_key().public_numbers(), numbers.public_key().public_numbers()
+    signatures = [
+        (
+            {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32), -3: point.y.to_bytes(32)},
+            curve.sign(b"data", ec.ECDSA(SHA256())),
+        ),
+        ({1: 1, 3: -8, -1: 6, -2: edwards.public_key().public_bytes_raw()}, edwards.sign(b"data")),
+        (
+            {1: 3, 3: -257, -1: public.n.to_bytes(256), -2: public.e.to_bytes(3)},
+            numbers.sign(b"data", padding.PKCS1v15(), SHA256()),
+        ),
+    ]
+
+    for cose, signature in signatures:
+        check(cbor2.dumps(cose), signature, b"data")
+        with pytest.raises(ValueError, match="not by this passkey"):
+            check(cbor2.dumps(cose), signature, b"date")

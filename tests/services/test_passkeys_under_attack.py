@@ -1,0 +1,260 @@
+"""What a thief tries on passkeys: with Slack sessions of others, with two accounts, and by writing to the database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from bot.domain.errors import AlreadyDecided, NotAllowed, PasskeyNeeded
+from bot.domain.passkeys import Site
+from bot.domain.people import Actor, Delegation
+from bot.domain.requests import State
+from bot.services import people
+from bot.services.operators import confirmation_answers, deep_check
+from bot.services.passkeys import enrolment, page
+from bot.services.passkeys.page import PageRefused
+from storage.requests import confirmations
+from storage.vault import new_master
+from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
+from tests.services.test_key_change import rewrapped, with_keys
+from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
+from tests.support.world import ALICE, BOB, CAROL, HOME, MASTER, World
+
+DORA, CAROL_TWO = "U0DORA", "U0CAROLTWO"
+
+
+@pytest.fixture
+async def devices(world: World) -> Devices:
+    return await everybody_has_one(world)
+
+
+async def change(world: World, statement: str, **values: Any) -> None:
+    """What somebody does who can write to the database."""
+    async with world.store.begin() as tx:
+        await tx.run(text(statement), values)
+
+
+async def confirm_by_click(world: World, passkey_id: str, by: str) -> str:
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", passkey_id)
+    assert consent is not None
+    return await confirmation_answers.give(world.core, consent.id, by)
+
+
+async def an_approver(world: World, slack_id: str, **flags: Any) -> None:
+    world.people.actors[slack_id] = Actor(slack_id, slack_id.title(), team_id=HOME, **flags)
+    world.people.groups["@card-approvers"].add(slack_id)
+    await world.advance(people.DECIDED_WITHIN_S)
+
+
+_REPEAT = (
+    "INSERT INTO audit (seq, at, actor, action, subject, outcome, reason_code, body, policy_version, prev, hash, mac)"
+    " SELECT seq + {after}, at, actor, 'passkey.reset', 'passkey:all', outcome, reason_code, '', policy_version, prev,"
+    " hash, mac FROM audit WHERE seq = (SELECT max(seq) FROM audit)"
+)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        _REPEAT.format(after=1),
+        _REPEAT.format(after=1000),
+        "UPDATE audit SET action = 'passkey.reset', subject = 'passkey:all' WHERE seq = (SELECT max(seq) FROM audit)",
+        "DELETE FROM audit WHERE action = 'passkey.added'",
+        "DELETE FROM audit",
+    ],
+    ids=[
+        "a reset put behind the end",
+        "a reset far behind the end",
+        "an entry made a reset",
+        "additions gone",
+        "all gone",
+    ],
+)
+async def test_no_change_of_the_log_lets_a_click_confirm_a_passkey_again(
+    world: World, devices: Devices, statement: str
+) -> None:
+    await change(world, "DELETE FROM passkey")
+    made = await devices.make(BOB)
+    async with world.store.begin() as tx:
+        triggers = await tx.run(
+            text("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'audit'")
+        )
+        for (name,) in triggers.all():
+            await tx.run(text(f"DROP TRIGGER {name}"))
+    await change(world, statement)
+
+    with pytest.raises(PasskeyNeeded):
+        await confirm_by_click(world, made, CAROL)
+
+
+async def row_of(world: World, person: str) -> dict[str, Any]:
+    async with world.store.read() as tx:
+        found = await tx.run(text("SELECT * FROM passkey WHERE slack_id = :person"), {"person": person})
+        return dict(found.mappings().one())
+
+
+async def put_back(world: World, row: dict[str, Any]) -> None:
+    columns = ", ".join(f"{name} = :{name}" for name in row)
+    await change(world, f"UPDATE passkey SET {columns} WHERE id = :id", **row)
+
+
+async def test_the_counter_of_a_device_is_not_set_back(world: World, devices: Devices) -> None:
+    before, copy = await row_of(world, BOB), devices[BOB].count
+    await devices.approve(await world.top_up("50", approved=False))
+    request = await world.top_up("51", approved=False)
+    shown = await devices.open(await devices.link(request, BOB))
+    await put_back(world, before)
+    devices[BOB].count = copy
+
+    with pytest.raises(PageRefused) as refused:
+        await page.finish(world.core, shown.token, devices[BOB].answer(shown.options))
+
+    assert refused.value.reason == "passkey_unknown"
+
+
+async def found_by_the_check(world: World) -> list[str]:
+    async with world.store.read() as tx:
+        return [str(one) for one in await deep_check.differences(tx)]
+
+
+async def test_the_nightly_check_finds_a_passkey_that_was_put_back_deleted_or_edited(
+    world: World, devices: Devices
+) -> None:
+    (bobs,) = await devices.ids(BOB)
+    (carols,) = await devices.ids(CAROL)
+    before = await row_of(world, BOB)
+    assert not await found_by_the_check(world)
+    await enrolment.lost(world.core, BOB, BOB)
+    assert not await found_by_the_check(world)
+
+    await put_back(world, before)
+    assert await found_by_the_check(world) == [f"passkey {bobs}: it had ended and was put back"]
+    await change(world, "UPDATE passkey SET slack_id = 'U0EVE' WHERE id = :id", id=bobs)
+    await change(world, "DELETE FROM passkey WHERE id = :id", id=carols)
+    assert await found_by_the_check(world) == [
+        f"passkey {bobs}: it was edited or invented",
+        f"passkey {carols}: it is on record, and was deleted or switched off",
+    ]
+
+
+async def test_that_rows_are_gone_does_not_make_a_lost_passkey_a_first_one(
+    world: World, devices: Devices
+) -> None:
+    await enrolment.lost(world.core, BOB, BOB)
+    await change(world, "DELETE FROM passkey WHERE slack_id = :bob", bob=BOB)
+    made = await devices.make(BOB, "Phone")
+
+    said = await devices.confirm(made, CAROL)
+
+    assert "needs one more person" in said
+
+
+async def test_two_accounts_of_one_person_are_no_two_people_who_confirm_after_a_loss(
+    world: World, devices: Devices
+) -> None:
+    await an_approver(world, CAROL_TWO)
+    policy = world.core.policy
+    same = replace(policy.people, same_person=((CAROL, CAROL_TWO),))
+    world.rebuild(policy=replace(policy, people=same))
+    await devices.add(CAROL_TWO, BOB)
+    await enrolment.lost(world.core, BOB, BOB)
+    made = await devices.make(BOB, "Phone")
+    await devices.confirm(made, CAROL)
+
+    with pytest.raises(PageRefused, match="one person with you") as refused:
+        await devices.confirm(made, CAROL_TWO)
+
+    assert refused.value.reason == AlreadyDecided.reason
+    assert not await active(world, BOB)
+
+
+async def active(world: World, person: str) -> list[str]:
+    return [one.id for one in (await enrolment.listed(world.core, person)).mine if one.state == "active"]
+
+
+async def test_a_second_account_does_not_confirm_the_passkey_of_the_first(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    await an_approver(world, CAROL_TWO)
+    policy = world.core.policy
+    world.rebuild(policy=replace(policy, people=replace(policy.people, same_person=((CAROL, CAROL_TWO),))))
+    made = await Devices(world).make(CAROL)
+
+    with pytest.raises(NotAllowed, match="another account of yours"):
+        await confirm_by_click(world, made, CAROL_TWO)
+
+
+async def test_a_delegate_approves_with_a_passkey_of_their_own(world: World, devices: Devices) -> None:
+    world.people.actors[DORA] = Actor(DORA, "Dora", team_id=HOME)
+    world.people.groups["@bob"] = {BOB}
+    now = world.clock.now()
+    delegation = Delegation("@bob", DORA, now - timedelta(hours=1), now + timedelta(days=2), "on leave")
+    world.rebuild(policy=replace(world.core.policy, delegations=(delegation,)))
+    request = await world.top_up("50", approved=False)
+
+    with pytest.raises(PasskeyNeeded):
+        await world.approve(request, by=DORA)
+    with pytest.raises(NotAllowed, match="you have none yet"):
+        await devices.link(request, DORA)
+    await devices.add(DORA, CAROL)
+    bobs = devices[BOB]
+    with pytest.raises(LookupError):
+        await devices.use(await devices.link(request, DORA), BOB)
+    await devices.approve(request, by=DORA)
+    await world.run_due()
+
+    assert bobs.signed
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+
+
+async def test_the_passkey_of_a_requester_approves_nothing_of_theirs(world: World, devices: Devices) -> None:
+    await an_approver(world, ALICE)
+    request = await world.top_up("50", approved=False)
+
+    with pytest.raises(PageRefused) as refused:
+        await devices.approve(request, by=ALICE)
+
+    assert refused.value.reason == "own_request"
+
+
+async def test_another_address_of_countersign_is_no_change_of_what_was_approved(
+    world: World, devices: Devices
+) -> None:
+    request = await world.top_up("50", approved=False)
+    await devices.approve(request)
+    world.rebuild(passkeys=Site.at("https://elsewhere.example.com"))
+
+    await world.run_due()
+
+    stopped = await world.request(request.id)
+    assert stopped.state is State.CANCELLED
+    assert "COUNTERSIGN_PUBLIC_URL" in stopped.outcome_text
+    assert not await alerts(world, "changed_outside")
+
+
+async def alerts(world: World, kind: str) -> list[str]:
+    async with world.store.read() as tx:
+        rows = await tx.run(text("SELECT title FROM alert WHERE kind = :kind"), {"kind": kind})
+        return [row[0] for row in rows.all()]
+
+
+@pytest.mark.parametrize("is_list", [False, True], ids=["one card", "a list"])
+async def test_what_was_approved_is_sent_under_the_next_master_key_too(
+    world: World, devices: Devices, is_list: bool
+) -> None:
+    ask = ask_bulk(world, a_list(world, "10", "11")) if is_list else world.top_up("50", approved=False)
+    request = await ask
+    await devices.approve(request)
+    new = new_master()
+    await with_keys(world, new, MASTER)
+    await rewrapped(world)
+    await with_keys(world, new)
+
+    await (run_to_the_end(world, request) if is_list else world.run_due())
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    await world.store.close()

@@ -81,7 +81,7 @@ sbom:  ## list what is installed in production, by CycloneDX, in build/sbom.cdx.
 
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt
-	$(LOCK) --upgrade --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+	$(LOCK) --upgrade --extra otel --extra dev --constraint requirements.txt --output-file requirements-dev.txt
 	cd $(GENERATOR) && $(COMPILE) requirements.in $(LOCKED) --upgrade --output-file requirements.txt
 
 clean:  ## remove what the commands above made, demo state included

@@ -118,6 +118,8 @@ def install_browser_and_node():
         wanted.append("chromium")
     if not shutil.which("npm"):
         wanted += ["nodejs", "npm"]
+    if not shutil.which("curl"):  # the recipes of the docs
+        wanted.append("curl")
     # They check what is in deploy/.
     wanted += [package for tool, package in DEPLOY_CHECKS.items() if not shutil.which(tool)]
     if wanted and os.geteuid() == 0 and shutil.which("apt-get"):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Browser, CDPSession, Page, Route, expect
 
 from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
@@ -55,6 +55,7 @@ class Desk:
     browser: Browser
     devices: dict[str, Device]
     known: set[str] = field(default_factory=set)
+    at_hand: dict[Page, tuple[CDPSession, str]] = field(default_factory=dict)
 
     async def act(self, kind: str, user: str, **more: Any) -> Json:
         return await self.demo.slack(f"act/{kind}", {"user": user, **more})
@@ -85,10 +86,19 @@ class Desk:
         name = {"authenticatorId": made["authenticatorId"]}
         for one in device.passkeys:
             await session.send("WebAuthn.addCredential", {**name, "credential": one})
+        self.at_hand[page] = session, made["authenticatorId"]
         await page.goto(link)
         yield page
         device.passkeys = (await session.send("WebAuthn.getCredentials", name))["credentials"]
         await context.close()
+
+    async def take_another_device(self, page: Page) -> None:
+        """From now on the person at this page uses a device that has nothing on it yet."""
+        session, first = self.at_hand[page]
+        quiet = {"authenticatorId": first, "enabled": False}
+        await session.send("WebAuthn.setAutomaticPresenceSimulation", quiet)
+        other = {"options": {**_DEVICE, "transport": "usb"}}
+        await session.send("WebAuthn.addVirtualAuthenticator", other)
 
     async def add(self, user: str, *confirmed_by: str) -> None:
         """Add a passkey, confirmed by others: by a click where that is enough, else with their passkeys."""
@@ -137,12 +147,17 @@ class Desk:
         await self._submit(by, {"reason": {"value": "Field visit"}}, until="Reason")
         await self._submit(by, {}, until="SANDBOX")
 
+        return await self.message(f" {amount}.00 USD")
+
+    async def message(self, text: str) -> str:
+        """The timestamp of the newest request in the approvals channel with this text."""
+
         async def found() -> str:
             approvals = [c for c in (await self.see(BOB))["channels"] if c["id"] == "C0APPROVALS"]
-            fits = [m for m in approvals[0]["messages"] if f" {amount}.00 USD" in str(m)]
+            fits = [m for m in approvals[0]["messages"] if text in str(m) and "request:approve" in str(m)]
             return str(fits[-1]["ts"]) if fits else ""
 
-        return str(await eventually(f"a request of {amount}", found, within_s=PATIENCE_MS / 1000))
+        return str(await eventually(f"a request with {text}", found, within_s=PATIENCE_MS / 1000))
 
     async def _submit(self, user: str, values: Json, *, until: str) -> None:
         async def view() -> Json:
@@ -197,6 +212,35 @@ async def test_the_person_who_has_the_device_approves_and_slack_follows(desk: De
     await desk.becomes(ts, "succeeded")
     (window,) = (await desk.see(BOB))["views"]
     assert "You approved R-" in str(window["blocks"])
+
+
+async def test_a_further_passkey_is_made_on_another_device_once_the_first_one_signed(desk: Desk) -> None:
+    await desk.act("command", BOB, channel="C0OPS", text="/countersign passkey add Phone")
+
+    async with desk.page(await desk.link(BOB), desk.devices[BOB], width=1280) as page:
+        await page.get_by_role("button", name="Add passkey").click()
+        await expect(page.get_by_role("status")).to_contain_text("That was the passkey you have")
+        await desk.take_another_device(page)
+        await page.get_by_role("button", name="Make the new passkey").click()
+        await expect(page.get_by_role("status")).to_contain_text(
+            "works as soon as another approver confirms it"
+        )
+
+
+async def test_one_signature_approves_a_list_whose_every_row_is_on_the_page(desk: Desk) -> None:
+    await desk.act("command", ALICE, channel="C0OPS", text="/card topup bulk")
+    await desk._submit(ALICE, {"rows": {"value": "card,amount\n3205,11\n7578,12\n5601,13"}}, until="Rows")
+    await desk._submit(ALICE, {"reason": {"value": "Per diems"}}, until="Reason")
+    ts = await desk.message("Top up 3 cards")
+
+    async with desk.page(await desk.approve_link(ts, BOB), desk.devices[BOB]) as page:
+        rows = page.get_by_role("list", name="Rows").get_by_role("listitem")
+        await expect(rows).to_have_count(3)
+        assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "too wide"
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("status")).to_contain_text("You approved R-")
+
+    await desk.becomes(ts, "succeeded")
 
 
 async def test_the_window_has_a_link_and_nothing_to_submit(desk: Desk) -> None:

@@ -16,9 +16,13 @@ from sqlalchemy import text
 from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
 from bot.services import alerts
+from bot.services.audit import record
+from bot.services.messages import audit_anchors
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import serve as serve_slack
+from sandbox.slack.control import workspace_admin
 from storage import audit
+from storage.audit import Anchor
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses
 from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
@@ -289,6 +293,60 @@ async def test_an_older_copy_is_noticed_by_the_anchor_beside_it_and_starts_in_sa
     assert (await ready_once_started(around))["safe_mode"] == "ok"
 
 
+WITH_AUDIT_CHANNEL = CONFIG.replace(b"[people]", b'audit_channel = "#card-audit"\n[people]')
+
+
+async def test_an_older_copy_is_noticed_by_the_audit_channel_where_nothing_else_outlived_the_disk(
+    around: Surroundings,
+) -> None:
+    """A snapshot of the disk takes the file of anchors back with the database; on PostgreSQL there is none."""
+    workspace_admin.change_channel(
+        around.slack.workspace,
+        {"id": "C0AUDIT", "name": "card-audit", "members": ["U0BOB", "U0BOT"]},
+    )
+    await (await around.start(WITH_AUDIT_CHANNEL)).stop()
+    snapshot = {file: file.read_bytes() for file in around.database.parent.glob("bot.db*")}
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    await audit_anchors.drop(running.core)
+    async with running.core.store.read() as tx:
+        head = await audit.head(tx)
+
+    async def is_posted() -> bool:
+        return f'"seq": {head.seq}' in str(around.slack.workspace.store.messages["C0AUDIT"])
+
+    await eventually("the anchor is posted", is_posted)
+    await running.stop()
+    for file in around.database.parent.glob("bot.db*"):
+        file.unlink()
+    for file, content in snapshot.items():
+        file.write_bytes(content)
+    # Anybody may write there.
+    forged = Anchor(10_000, "0" * 64, "2026-03-02T09:00:00.000000Z", "0" * 64).line()
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        body = {"user": "U0BOB", "channel": "C0AUDIT", "text": forged}
+        assert (await page.post("/_control/act/message", json=body)).is_success
+
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["system:restore"]
+    finally:
+        await running.stop()
+
+
+async def test_a_slack_that_gives_no_anchors_keeps_nobody_from_starting(around: Surroundings) -> None:
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        for method in ("conversations.history", "auth.test"):
+            fault = {"effect": "error", "method": method, "error": "internal_error", "times": 100}
+            assert (await page.post("/_control/faults", json=fault)).is_success
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    try:
+        async with running.core.store.read() as tx:
+            assert await pauses.all(tx) == []
+    finally:
+        await running.stop()
+
+
 async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroundings) -> None:
     running = await around.start()
     async with running.core.store.begin() as tx:
@@ -299,6 +357,33 @@ async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroun
 
     with pytest.raises(startup.CannotStart, match="audit chain is broken at entry 1"):
         await around.start()
+
+
+async def test_a_pause_that_was_put_back_to_none_is_in_force_before_anything_is_sent(
+    around: Surroundings,
+) -> None:
+    """With the signature of before: the process that starts has not seen the newer one, and the audit chain tells."""
+    running = await around.start()
+    of_pause = "FROM row_signature WHERE table_name = 'pause' AND row_key = 'main'"
+    async with running.core.store.begin() as tx:
+        before = (await tx.run(text(f"SELECT version, mac {of_pause}"))).one()
+        await pauses.put(tx, "main", by="U0BOB", by_name="Bob", reason="the key may be stolen")
+        await record(tx, running.core, "U0BOB", "program.write_paused", "program:main", {"reason": "r"})
+    async with running.core.store.begin() as tx:
+        await tx.run(text("DELETE FROM pause"))
+        await tx.run(text(f"DELETE {of_pause}"))
+        await tx.run(
+            text("INSERT INTO row_signature VALUES ('pause', 'main', :version, :mac)"), before._asdict()
+        )
+    await running.stop()
+
+    running = await around.start()
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["U0BOB"]
+            assert "changed_outside" in {one.kind for one in await alert_rows.open_ones(tx)}
+    finally:
+        await running.stop()
 
 
 async def test_the_start_is_audited_with_the_policy_in_force(around: Surroundings) -> None:

@@ -248,6 +248,10 @@ def slack_refusals() -> Iterator[Sample]:
         partner.NoAnswer("timeout", operation=account_calls.ME, certainty=Certainty.AMBIGUOUS),
     ):
         yield type(error).__name__, replies.refusal(replies.explain(error, "7K3MQX"))
+    yield (
+        "The database is full, locked, read-only or away",
+        replies.refusal(replies.explain_database("7K3MQX")),
+    )
 
 
 def shared() -> Iterator[Sample]:

@@ -348,3 +348,5 @@ def test_the_page_of_the_stand_in_names_every_control_call_method_and_event() ->
         assert f"`{method.rpartition('.')[2]}`" in page, method
     for event in SUPPORTED_EVENTS:
         assert f"`{event}`" in page, event
+    compared = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+    assert f"| Slack: methods | {len(web_api.METHODS)} |" in compared

@@ -11,6 +11,7 @@ import pytest
 from bot.services.execution import card_details_access, presend_checks
 from bot.services.messages import delivery
 from bot.services.operators import changed_rows
+from bot.services.passkeys import proofs
 from bot.services.requests import batch_approval, local_facts, signatures
 from storage.protection import signed_rows
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
@@ -71,6 +72,11 @@ def _bodies_without_rows(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(module, "has_its_body", _always(True))
 
 
+def _no_mac_and_no_passkey(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signatures, "is_genuine", _always(True))
+    patch.setattr(proofs, "needed_for", _always(False))
+
+
 #: By the name in `programme.KNOWN`: the bot without what closes that hole.
 WITHOUT: dict[str, Patch] = {
     "the address of the key": _key_without_address,
@@ -82,9 +88,7 @@ WITHOUT: dict[str, Patch] = {
     "sealed bodies swapped": _bodies_without_rows,
     "the link to another person": lambda patch: patch.setattr(delivery, "_is_for", _always(True)),
     "a mute rule": _no_row_signatures,
-    "an approval copied with its signature": lambda patch: patch.setattr(
-        signatures, "is_genuine", _always(True)
-    ),
+    "an approval copied with its signature": _no_mac_and_no_passkey,
     "a pause put back to none": lambda patch: patch.setattr(
         changed_rows, "undo_what_was_put_back", _later([])
     ),

@@ -20,7 +20,7 @@ from typing import Any
 
 from bot.domain.card_details import Manner, digest_of
 from bot.domain.cards import label
-from bot.domain.people import KindPolicy, Per, Tier
+from bot.domain.people import APPROVAL_VALID_FOR, KindPolicy, Per, Tier
 from bot.domain.requests import Request
 from bot.partner import models
 from bot.partner.secret import Secret
@@ -32,6 +32,7 @@ from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, pausing
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
+from storage.columns import time_text
 from storage.messages import mutes
 from storage.operators import programs
 from storage.protection import SIGNED_TABLES, signed_rows
@@ -163,7 +164,7 @@ async def a_split(truth: Truth) -> AsyncIterator[None]:
     second = await world.top_up("2", approved=False)
     await world.approve(second)
     yield
-    await world.run(120, step=30)
+    await world.run(720, step=60)
     await world.approve(second, by=CAROL)
     truth.waits_until[second.key] = world.clock.now() + timedelta(minutes=10)
     truth.approved(second)
@@ -278,6 +279,45 @@ def _bodies_swapped(world: World, *_: object) -> list[Edit]:
     ]
 
 
+def _as_approved(decided_at: Any, waits: timedelta = timedelta(0)) -> Edit:
+    """What a row of a request says once its last approval, given then, has settled it."""
+    is_text = isinstance(decided_at, str)
+    at = datetime.fromisoformat(decided_at) if is_text else decided_at
+    until: Any = at + waits + APPROVAL_VALID_FOR
+    return sql(
+        "approved",
+        "request",
+        "UPDATE request SET state = 'approved', due_at = created_at, approved_at = ?, valid_until = ? WHERE state ="
+        " 'pending'",
+        decided_at,
+        time_text(until) if is_text else until,
+    )
+
+
+def _one_made_to_settle(world: World, *_: object) -> list[Edit]:
+    with opened(place_of(world)) as database:
+        (second,) = [row["id"] for row in database.read("request") if row["state"] == "pending"]
+        (word,) = [row for row in database.read("decision") if row["request_id"] == second]
+    waits = """UPDATE decision SET conditions = '{"waits_s":600}' WHERE id = ?"""
+    return [
+        sql("no conditions", "decision", waits, word["id"]),
+        _as_approved(word["decided_at"], timedelta(minutes=10)),
+    ]
+
+
+def _approval_copied(world: World, *_: object) -> list[Edit]:
+    copied = sql(
+        "decision copied",
+        "decision",
+        "INSERT INTO decision SELECT id || '2', (SELECT id FROM request WHERE state = 'pending'), kind, actor,"
+        " actor_name, requester, reason, verdict, (SELECT digest FROM request WHERE state = 'pending'),"
+        " policy_version, mac, decided_at, assertion, conditions FROM decision WHERE kind = 'approve'",
+    )
+    with opened(place_of(world)) as database:
+        word = next(row for row in database.read("decision") if row["kind"] == "approve")
+    return [copied, _as_approved(word["decided_at"])]
+
+
 def _put_back(table: str, world: World, before: Snapshot) -> list[Edit]:
     with opened(place_of(world)) as database:
         edit = put_back_signed(table, database, before)
@@ -339,45 +379,29 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
         0,
         lambda *_: [sql("no passkeys", "passkey", "DELETE FROM passkey")],
     ),
+    "the passkeys are deleted, and the log tells of a reset": (
+        "stolen_sessions",
+        0,
+        lambda *_: [
+            sql("no passkeys", "passkey", "DELETE FROM passkey"),
+            sql(
+                "a reset",
+                "audit",
+                "INSERT INTO audit (seq, at, actor, action, subject, outcome, reason_code, body, policy_version, prev,"
+                " hash, mac) SELECT seq + 1000, at, actor, 'passkey.reset', 'passkey:all', outcome, reason_code, body,"
+                " policy_version, prev, hash, mac FROM audit WHERE seq = (SELECT max(seq) FROM audit)",
+            ),
+        ],
+    ),
     "a passkey of the thief made active": (
         "stolen_sessions",
         1,
         lambda *_: [sql("active", "passkey", "UPDATE passkey SET state = 'active', added_at = created_at")],
     ),
-    "an approval copied with its signature": (
-        "stolen_sessions",
-        0,
-        lambda *_: [
-            sql(
-                "decision copied",
-                "decision",
-                "INSERT INTO decision SELECT id || '2', (SELECT id FROM request WHERE state = 'pending'), kind, actor,"
-                " actor_name, requester, reason, verdict, (SELECT digest FROM request WHERE state = 'pending'),"
-                " policy_version, mac, decided_at, assertion, conditions FROM decision WHERE kind = 'approve'",
-            ),
-            sql(
-                "approved",
-                "request",
-                "UPDATE request SET state = 'approved', due_at = created_at, approved_at = (SELECT decided_at FROM"
-                " decision WHERE kind = 'approve' LIMIT 1) WHERE state = 'pending'",
-            ),
-        ],
-    ),
+    "an approval copied with its signature": ("stolen_sessions", 0, _approval_copied),
     "a pause put back to none": ("a_pause", 1, partial(_put_back, "pause")),
     "codes put back to an earlier person": ("a_code", 1, partial(_put_back, "person_card")),
-    "one approval of two made to settle": (
-        "a_split",
-        0,
-        lambda *_: [
-            sql("no conditions", "decision", "UPDATE decision SET conditions = '{\"waits_s\":600}'"),
-            sql(
-                "approved",
-                "request",
-                "UPDATE request SET state = 'approved', due_at = created_at, valid_until = created_at, approved_at ="
-                " (SELECT decided_at FROM decision WHERE request_id = request.id) WHERE state = 'pending'",
-            ),
-        ],
-    ),
+    "one approval of two made to settle": ("a_split", 0, _one_made_to_settle),
     "due before its time": (
         "a_split",
         1,

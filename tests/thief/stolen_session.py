@@ -14,21 +14,28 @@ from sqlalchemy import text
 
 from bot.domain.errors import PasskeyNeeded
 from bot.domain.passkeys import Purpose
+from bot.domain.people import Actor
 from bot.domain.requests import Request
+from bot.services import people
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment, links, page
 from storage.operators import passkeys
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, everybody_has_one, token_of
-from tests.support.world import ALICE, BOB, CAROL, World
+from tests.support.world import ALICE, BOB, CAROL, HOME, World
 
-EVERYBODY = (ALICE, BOB, CAROL)
+DAVE = "U0DAVE"
+EVERYBODY = (ALICE, BOB, CAROL, DAVE)
 Json = dict[str, Any]
 
 
 async def genuine(world: World) -> Request:
-    """Everybody adds a passkey, and Bob approves a top-up with his; it is sent."""
+    """Everybody adds a passkey, and Bob approves a top-up with his; it is sent. Bob, Carol and Dave approve."""
     devices = await everybody_has_one(world)
+    world.people.actors[DAVE] = Actor(DAVE, "Dave", team_id=HOME)
+    world.people.groups["@card-approvers"].add(DAVE)
+    await world.advance(people.DECIDED_WITHIN_S)
+    await devices.add(DAVE, CAROL)
     request = await world.top_up("40", approved=False)
     await devices.approve(request)
     await world.run(10)
@@ -46,7 +53,11 @@ async def press_everything(world: World, request: Request) -> None:
                 await _answer(world, request, person, device, old)
             await _answer(world, request, person, device, None)
             await _add(world, person, device)
-        await _confirm_all(world, device)
+        for _ in range(2):  # after a loss two confirm, in two messages
+            await _confirm_all(world, device)
+        for person in EVERYBODY:  # with what was confirmed, if anything was
+            await _answer(world, request, person, device, None)
+        await world.run(5)
         await _remove_all(world)
 
 
@@ -66,12 +77,13 @@ async def _finish(world: World, link: Any, device: Authenticator, old: Json | No
 
 
 def _by_own_device(device: Authenticator, options: Json) -> Json:
-    """A signature by the thief's key, called by the name of one that is allowed; a new key where one is made."""
+    """A signature by a key of the thief that is allowed, or by another under its name; a new key where one is made."""
     signed: Json = {}
     if "get" in options and device.keys:
-        signed = device.sign(options["get"], with_key=next(iter(device.keys)))
         known = [one["id"] for one in options["get"]["allowCredentials"]]
-        if known and not {*known} & {*device.keys}:
+        allowed = [one for one in known if one in device.keys]
+        signed = device.sign(options["get"], with_key=[*allowed, *device.keys][0])
+        if known and not allowed:
             signed |= {"id": known[0], "rawId": known[0]}
     return {**device.create(options["create"]), "proof": signed} if "create" in options else signed
 

@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -31,8 +32,13 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     for finding in _http_mode(settings):
         yield finding
     yield await asyncio.to_thread(_port, settings.http_bind)
+    yield _anchors(settings, config)
+    for finding in _traces(settings):
+        yield finding
     if settings.public_url:
         yield await asyncio.to_thread(_public_address, settings.public_url)
+    if config.policy.uses_passkeys:
+        yield _passkeys(settings.public_url or "")
     for destination in config.destinations:
         yield await _relay(destination)
     if config.model is not None:
@@ -103,6 +109,28 @@ def _port_in_use(bind: Bind, error: OSError) -> Finding:
     )
 
 
+def _anchors(settings: Settings, config: Config) -> Finding:
+    from bot.startup import few_places
+
+    fault = few_places(settings, config)
+    return (
+        to_check("anchors", fault)
+        if fault
+        else well("anchors", "Audit anchors are kept in two places apart.")
+    )
+
+
+def _traces(settings: Settings) -> list[Finding]:
+    """Nothing where none are wanted."""
+    if not settings.otlp_endpoint:
+        return []
+    from bot.startup import TRACES_NOT_INSTALLED
+
+    if find_spec("opentelemetry") is None:
+        return [wrong("traces", TRACES_NOT_INSTALLED)]
+    return [well("traces", f"Traces of requests are sent to {settings.otlp_endpoint}.")]
+
+
 def _public_address(url: str) -> Finding:
     if _is_countersign(url):
         return well("public_address", f"{url} answers as Countersign.")
@@ -111,6 +139,22 @@ def _public_address(url: str) -> Finding:
         f"{url} does not answer as Countersign from this machine. Start Countersign, and check that the proxy passes"
         f" {url}/healthz on to COUNTERSIGN_HTTP_BIND. From elsewhere it may work.",
     )
+
+
+def _passkeys(public_url: str) -> Finding:
+    """Can browsers use passkeys at this address? Without, Countersign does not start with such a policy."""
+    from bot.domain.passkeys import Site
+
+    fix = "Set COUNTERSIGN_PUBLIC_URL to the https address of its web server, with a name and not an IP address."
+    if not public_url:
+        return wrong(
+            "passkeys", f"countersign.toml asks for passkeys (passkey = true), and there is no address. {fix}"
+        )
+    try:
+        site = Site.at(public_url)
+    except ValueError as error:
+        return wrong("passkeys", f"countersign.toml asks for passkeys (passkey = true), but {error}. {fix}")
+    return well("passkeys", f"Passkeys work in browsers, at {site.rp_id}.")
 
 
 def _is_countersign(url: str) -> bool:

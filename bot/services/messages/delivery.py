@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -218,7 +219,8 @@ class Outbox:
             if isinstance(view, LinkView) and not _is_for(row, view):
                 await self._not_for_others(row, view)
                 return
-            posted = await self._send(row, view, place, lane)
+            with self._traced(row):
+                posted = await self._send(row, view, place, lane)
         except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault, _TakenOver):
             raise
         except SlackRefused as refusal:
@@ -243,6 +245,13 @@ class Outbox:
             for waited in woken:
                 self._look_at.pop(waited, None)
             await self._wake(woken)
+
+    def _traced(self, row: OutboxRow) -> AbstractContextManager[object]:
+        """What is said of a request is a part of its trace."""
+        about = Subject.read(row.subject)
+        if about.about not in (kinds.About.REQUEST, kinds.About.NOTICE):
+            return nullcontext()
+        return self._core.traces.of(about.id, "Message", form=row.kind, waited_ms=_waited_ms(self._core, row))
 
     async def _not_for_others(self, row: OutboxRow, view: LinkView) -> None:
         """Somebody wrote another person into the row: nobody gets this link."""
@@ -472,6 +481,10 @@ def _place_kind(row: OutboxRow) -> str | None:
     """The kind of the message it edits or, for a line, whose thread it goes to; None where there is none."""
     kind = _kind_of(row)
     return None if kind is None else kind.place
+
+
+def _waited_ms(core: Core, row: OutboxRow) -> int:
+    return round((core.clock.now() - row.created_at).total_seconds() * 1000)
 
 
 def _version(view: MessageView) -> int:

@@ -123,6 +123,8 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         await outbox_messages.card(tx, core, batch)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
+    for request in (batch, *made):
+        core.traces.submitted(request.id, kind=request.kind, program=request.program)
     return batch
 
 

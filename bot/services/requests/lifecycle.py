@@ -50,6 +50,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
         await outbox_messages.card(tx, core, request)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
+    core.traces.submitted(request.id, kind=request.kind, program=request.program)
     return request
 
 

@@ -10,7 +10,7 @@ import msgspec
 from sandbox.partner import codec
 from sandbox.partner.accounts import Utc
 from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
-from sandbox.partner.control import page_view, state_view
+from sandbox.partner.control import har, page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.purchases import declines
@@ -171,10 +171,16 @@ def read_journal(world: World, form: Nothing) -> Reply:
     return {"requests": journal.read(world)}
 
 
+def read_har(world: World, form: Nothing) -> Reply:
+    """The journal as an HTTP archive (HAR 1.2) with the tester's calls in between, for --replay."""
+    return har.written(world)
+
+
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "state", Nothing, read_state),
     ControlCall("GET", "view", Nothing, read_view),
     ControlCall("GET", "journal", Nothing, read_journal),
+    ControlCall("GET", "journal.har", Nothing, read_har),
     ControlCall("POST", "reset", Reset, reset),
     ControlCall("POST", "clock", ClockChange, change_clock),
     ControlCall("GET", "faults", Nothing, list_faults),

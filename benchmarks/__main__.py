@@ -14,13 +14,15 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import Row
+from benchmarks import MISSED, Row
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER / "RESULTS.md"
+GOALS = "## Goals that are missed"
 
 
 def main(arguments: list[str]) -> None:
@@ -34,7 +36,7 @@ def main(arguments: list[str]) -> None:
         sections[name] = _section(name, module.__doc__ or "", rows)
         sys.stdout.write(sections[name] + "\n")
     if not asked.names:
-        PAGE.write_text(_heading() + "\n".join(sections.values()), encoding="utf-8")
+        PAGE.write_text(_heading() + _page(sections), encoding="utf-8")
     elif asked.write:
         PAGE.write_text(_replaced(PAGE.read_text(encoding="utf-8"), sections), encoding="utf-8")
 
@@ -50,9 +52,21 @@ def _options() -> argparse.ArgumentParser:
 def _replaced(page: str, sections: dict[str, str]) -> str:
     """The page with these sections in the place of the old ones, all in the order of their names."""
     heading, *others = re.split(r"^(?=## )", page, flags=re.MULTILINE)
-    known = {other.split()[1]: other.rstrip("\n") + "\n" for other in others}
+    known = {other.split()[1]: other.rstrip("\n") + "\n" for other in others if not other.startswith(GOALS)}
     dated = {name: f"{text}\nMeasured on {datetime.now(UTC):%Y-%m-%d}.\n" for name, text in sections.items()}
-    return heading + "\n".join(text for _, text in sorted((known | dated).items()))
+    return heading + _page(known | dated)
+
+
+def _page(sections: Mapping[str, str]) -> str:
+    """What was missed, and then each benchmark in the order of its name."""
+    missed = [
+        f"- {name}, {line.split(' | ')[0].removeprefix('| ')}: {line.split(' | ')[2].removesuffix(' |')}"
+        for name, text in sorted(sections.items())
+        for line in text.splitlines()
+        if MISSED in line
+    ]
+    goals = "\n".join([GOALS, "", *(missed or ["None of those that were measured."]), ""])
+    return "\n".join([goals, *(text for _, text in sorted(sections.items()))])
 
 
 def _heading() -> str:

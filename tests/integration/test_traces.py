@@ -6,6 +6,7 @@ import asyncio
 import re
 import socket
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,7 +18,9 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from bot import app, startup
+from bot.domain.time import SystemClock
 from bot.services.events import Poller
+from bot.tracing import OpenTelemetry
 from tests.integration.surroundings import Surroundings
 from tests.support.slack_people import ALICE, OPS, People
 
@@ -146,6 +149,51 @@ async def test_a_top_up_is_one_trace_from_the_click_to_the_ledger(
     (debit,) = named(parts, "Debit in the ledger")
     assert first.began < submitted.began < executed.began < call.began < debit.ended
     assert all(part.began <= part.ended for part in parts)
+
+
+async def test_processes_that_know_nothing_of_each_other_add_to_one_trace(collector: Collector) -> None:
+    one, other, elsewhere = [
+        OpenTelemetry(collector.url, installation=installation, process=process, clock=SystemClock())
+        for installation, process in (("ABC123", "one"), ("ABC123", "other"), ("XYZ789", "one"))
+    ]
+    with one.click("Slack form"):
+        one.took("Database write", 0.01)
+        one.submitted("R-7K3M")
+        one.acked()
+    with other.of("R-7K3M", "Execute"):
+        other.took("GET /me", 0.2, status=200)
+    elsewhere.submitted("R-7K3M")
+    for process in (one, other, elsewhere):
+        await process.close()
+
+    by_name = {part.name: part for part in collector.parts}
+    first = by_name["Slack form"]
+    assert {by_name[name].trace for name in ("Database write", "Execute", "GET /me")} == {first.trace}
+    assert by_name["Database write"].parent == by_name["Execute"].parent == first.id
+    assert by_name["GET /me"].parent == by_name["Execute"].id
+    assert by_name["Submitted"].trace != first.trace, "the same id of a request in another installation"
+
+
+async def test_of_a_request_all_parts_are_sampled_or_none(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0.5")
+    one, other = [
+        OpenTelemetry(collector.url, installation="ABC123", process=name, clock=SystemClock())
+        for name in ("one", "other")
+    ]
+    requests = [f"R-{number:04}" for number in range(60)]
+    for request_id in requests:
+        one.submitted(request_id)
+        with other.of(request_id, "Execute"):
+            pass
+    await one.close()
+    await other.close()
+
+    parts = Counter(part.trace for part in collector.parts)
+    assert set(parts.values()) == {2}
+    assert 10 < len(parts) < 50
 
 
 async def test_no_part_of_a_trace_names_a_person_an_amount_a_card_or_a_key(

@@ -1,8 +1,12 @@
 # The commands that people and CI use. `make` alone lists them.
 PYTHON ?= python3
 BIN := .venv/bin
-LOCK := uv pip compile pyproject.toml --no-config --quiet --universal --python-version 3.11 \
-	--generate-hashes --no-emit-index-url --custom-compile-command "make lock" --extra postgres --group build
+COMPILE := uv pip compile
+LOCKED := --no-config --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock"
+LOCK := $(COMPILE) pyproject.toml $(LOCKED) --extra postgres --group build
+# What makes Python clients of the simulator's description; its requirements do not go with the product's.
+GENERATOR := tests/sandbox_partner/generated/python
 
 # Two processes, as the smallest machine has two cores; the tests of a file stay together, with what they started.
 # The order of the files is ours: tests/conftest.py says why.
@@ -10,7 +14,7 @@ WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 # pytest's exit code where PYTEST_ARGS leave no timed test.
 NONE_CHOSEN := 5
 
-.PHONY: help setup demo test soak image lint format bench ranker english docs sbom lock clean
+.PHONY: help setup demo test soak mutants image lint format bench ranker english docs sbom lock clean
 
 help:  ## list these commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -32,16 +36,21 @@ soak:  ## the long programmes at full size
 	SOAK=1 $(BIN)/python -m pytest -m "soak or sampled" --timeout=0 -s $(PYTEST_ARGS)
 	$(BIN)/python -m tests.simulation --soak $(SOAK_SCHEDULES)
 
+mutants:  ## change the core in every small way, and see that a test notices (MUTANTS="--module vault": some; goes on)
+	@$(PYTHON) .ci/setup.py test
+	nice $(BIN)/python -m tests.mutants $(MUTANTS)
+
 image:  ## build the container image and run it (as root, with buildah and debootstrap from apt)
 	@$(PYTHON) .ci/setup.py test
 	SOAK=1 $(BIN)/python -m pytest -m soak --timeout=0 tests/soak/test_image.py $(PYTEST_ARGS)
 
-lint:  ## formatter, linter, types, import contracts, and no secret in the files
+lint:  ## formatter, linter, types, import contracts, weak spots of security, and no secret in the files
 	@$(PYTHON) .ci/setup.py test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --severity-level medium --recursive bot handlers storage sandbox
 	$(BIN)/python .ci/find_secrets.py
 
 format:  ## rewrite the code the way lint wants it
@@ -72,7 +81,8 @@ sbom:  ## list what is installed in production, by CycloneDX, in build/sbom.cdx.
 
 lock:  ## resolve requirements*.txt again from pyproject.toml (needs uv)
 	$(LOCK) --upgrade --output-file requirements.txt
-	$(LOCK) --upgrade --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+	$(LOCK) --upgrade --extra otel --extra dev --constraint requirements.txt --output-file requirements-dev.txt
+	cd $(GENERATOR) && $(COMPILE) requirements.in $(LOCKED) --upgrade --output-file requirements.txt
 
 clean:  ## remove what the commands above made, demo state included
 	rm -rf .venv var build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -16,7 +16,10 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCKS = {"run": "requirements.txt", "test": "requirements-dev.txt"}
 DEPLOY_CHECKS = {"promtool": "prometheus", "docker-compose": "docker-compose", "systemd-analyze": "systemd"}
-NODE_CHECKS = ROOT / "tests" / "sandbox_slack" / "types"
+GENERATED = ROOT / "tests" / "sandbox_partner" / "generated"
+NODE_CHECKS = (ROOT / "tests" / "sandbox_slack" / "types", GENERATED / "typescript")
+# Tools whose requirements do not go with the product's, so that they have a folder of their own.
+CLIENT_GENERATOR = GENERATED / "python" / "requirements.txt"
 
 
 def main(mode):
@@ -26,6 +29,7 @@ def main(mode):
         make_venv()
         install(mode)
         if mode == "test":
+            install_client_generator()
             install_browser_and_node()
     except subprocess.CalledProcessError as error:
         return complain("`{}` failed: its output above says why.".format(" ".join(map(str, error.cmd))))
@@ -80,6 +84,29 @@ def fingerprint(mode):
     return hashlib.sha256(content + str(VENV).encode()).hexdigest() + "\n"
 
 
+def install_client_generator():
+    """What makes a Python client of the simulator's description, for its test."""
+    target = VENV / "client-generator"
+    stamp, wanted = target / "installed", hashlib.sha256(CLIENT_GENERATOR.read_bytes()).hexdigest() + "\n"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    say(f"Installing {CLIENT_GENERATOR.relative_to(ROOT)} (once)")
+    shutil.rmtree(str(target), ignore_errors=True)
+    pip = [
+        str(PYTHON),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "install",
+        "--quiet",
+        "--no-warn-conflicts",
+    ]
+    subprocess.check_call(
+        [*pip, "--require-hashes", "--target", str(target), "--requirement", str(CLIENT_GENERATOR)]
+    )
+    stamp.write_text(wanted)
+
+
 def install_browser_and_node():
     """Chromium, Node and the checks of deploy/ where apt may install them; npm packages where npm is.
 
@@ -91,6 +118,8 @@ def install_browser_and_node():
         wanted.append("chromium")
     if not shutil.which("npm"):
         wanted += ["nodejs", "npm"]
+    if not shutil.which("curl"):  # the recipes of the docs
+        wanted.append("curl")
     # They check what is in deploy/.
     wanted += [package for tool, package in DEPLOY_CHECKS.items() if not shutil.which(tool)]
     if wanted and os.geteuid() == 0 and shutil.which("apt-get"):
@@ -102,16 +131,22 @@ def install_browser_and_node():
             env=quiet,
             stdout=subprocess.DEVNULL,
         )
-    lock = NODE_CHECKS / "package-lock.json"
-    stamp = NODE_CHECKS / "node_modules" / ".package-lock.json"
+    for folder in NODE_CHECKS:
+        install_npm_packages(folder)
+
+
+def install_npm_packages(folder):
+    """What a folder's package-lock.json names, unless it is there."""
+    lock = folder / "package-lock.json"
+    stamp = folder / "node_modules" / ".package-lock.json"
     if (
         shutil.which("npm")
         and lock.exists()
         and (not stamp.exists() or stamp.stat().st_mtime < lock.stat().st_mtime)
     ):
-        say(f"Installing the type checks of {NODE_CHECKS.relative_to(ROOT)}")
+        say(f"Installing the checks of {folder.relative_to(ROOT)}")
         subprocess.call(
-            ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=str(NODE_CHECKS)
+            ["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=str(folder)
         )
 
 

@@ -48,7 +48,7 @@ from bot.services.processes import Leader, Replica
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
-from handlers.slack_api import SlackDirectory, SlackPublisher, announce
+from handlers.slack_api import SlackDirectory, SlackPublisher, announce, posted_anchors
 from storage.database import process_name
 from storage.events import Ingest
 from storage.store import Store
@@ -137,8 +137,9 @@ async def _build(begun: Start) -> Parts:
     older_copy = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{process_name()}:{ids.ulid()}"
+    startup.trace(begun, store, owner)
     programs = await startup.programs(begun, store, owner)
-    slack = begun.overrides.slack or slack_connection.client(begun.settings)
+    slack = begun.overrides.slack or slack_connection.client(begun.settings, begun.measures.traces)
     keyed = partial(startup.mailbox_key, store.vault)
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
     names = SlackNames(store, directory, begun.config)
@@ -171,12 +172,16 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         leads=leader.leads if leader else alone if Role.WORKER in begun.roles else never,
     )
+    if older_copy is None and core.channels.audit:
+        posted = partial(posted_anchors, slack, core.channels.audit)
+        older_copy = await startup.check_audit_channel(store, posted)
     startup.check_names(await names.unknown(core))
     if older_copy is not None:
         await safe_mode.enter(core, older_copy.head, older_copy.anchor)
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
+    await changed_rows.undo_what_was_put_back(core)
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)

@@ -21,10 +21,12 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.config import Settings
 from bot.domain import slack_faults
 from bot.partner.loopback import is_loopback
+from bot.services.traces import Traces
 from bot.startup import CannotStart
 from bot.web import SlackEvents
 from handlers.slack_api import code_of
@@ -40,14 +42,31 @@ _ANSWERS_WITHIN_S = 1.5
 CLOSES_WITHIN_S = 1.0
 
 
-def client(settings: Settings) -> AsyncWebClient:
+class _Traced(AsyncWebClient):
+    """Its calls are parts of traces. Those of handlers are not: Bolt makes a client of its own for each."""
+
+    traces = Traces()
+
+    async def api_call(self, api_method: str, **asked: Any) -> AsyncSlackResponse:
+        began, failed = time.monotonic(), True
+        try:
+            answer = await super().api_call(api_method, **asked)
+            failed = False
+            return answer
+        finally:
+            self.traces.took(f"Slack {api_method}", time.monotonic() - began, failed=failed)
+
+
+def client(settings: Settings, traces: Traces | None = None) -> AsyncWebClient:
     """The Web API client of the settings, without retries: a repeated post would be a double one."""
     if settings.slack_bot_token is None:
         raise CannotStart("SLACK_BOT_TOKEN is not set.")
     _ignore_proxies_for_loopback(settings.slack_api_url)
-    return AsyncWebClient(
+    made = _Traced(
         token=settings.slack_bot_token.reveal(), base_url=settings.slack_api_url, retry_handlers=[]
     )
+    made.traces = traces or Traces()
+    return made
 
 
 def _ignore_proxies_for_loopback(url: str) -> None:

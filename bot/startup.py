@@ -8,10 +8,11 @@ bot starts and waits (`bot.slack_names`).
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -39,7 +40,7 @@ from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
 from bot.services import alerts
-from bot.services.anchor_places import ENOUGH_PLACES, AnchorPlaces, Unreadable, places
+from bot.services.anchor_places import ENOUGH_PLACES, FEW_PLACES, AnchorPlaces, Unreadable, places
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.measures import Measures
@@ -55,8 +56,15 @@ from storage.vault import Keyring, Vault
 
 log = logging.getLogger("countersign.app")
 
+#: Of a setting that would do nothing.
+TRACES_NOT_INSTALLED = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT is set, and what sends traces is not installed, so none are sent. Install it with"
+    " `pip install 'countersign[otel]'`, or remove the setting."
+)
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
+# A start does not wait longer for anchors in Slack.
+_CHANNEL_ANSWERS_WITHIN_S = 5.0
 # Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
 _MOST_CHANGES = 20
 
@@ -186,6 +194,25 @@ def passkey_site(start: Start) -> Site:
         return Site()
 
 
+def trace(start: Start, store: Store, process: str) -> None:
+    """From here on what is done for requests is traced, where the settings say who collects it."""
+    endpoint = start.settings.otlp_endpoint
+    if not endpoint:
+        return
+    try:
+        from bot.tracing import OpenTelemetry
+    except ImportError:
+        log.warning("traces.not_installed", extra={"fault": TRACES_NOT_INSTALLED})
+        return
+    traces = OpenTelemetry(
+        endpoint, installation=store.instance, process=process, clock=start.overrides.clock
+    )
+    start.stack.push_async_callback(traces.close)
+    start.measures.traces = traces
+    store.observe = traces.took
+    log.info("traces.sent", extra={"url": endpoint})
+
+
 @dataclass(frozen=True, slots=True)
 class OlderCopy:
     """The database is older than its anchors: number and time of its last audit entry, and of the newest anchor."""
@@ -197,9 +224,15 @@ class OlderCopy:
 def anchor_places(start: Start, store: Store) -> AnchorPlaces:
     """Where the end of the audit chain is kept outside the database; that they are few is logged."""
     found = places(store, start.settings.anchors_file, start.settings.anchors_command)
-    if found.count + bool(start.config.channels.audit) < ENOUGH_PLACES:
-        log.warning("audit.few_anchors", extra={"places": found.count})
+    if fault := few_places(start.settings, start.config):
+        log.warning("audit.few_anchors", extra={"fault": fault})
     return found
+
+
+def few_places(settings: Settings, config: Config) -> str:
+    """That anchors are kept in fewer places than are safe, and what to set; empty where they are enough."""
+    count = sum(map(bool, (settings.anchors_file, settings.anchors_command, config.channels.audit)))
+    return FEW_PLACES.format(count="one place" if count else "no place") if count < ENOUGH_PLACES else ""
 
 
 async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
@@ -212,9 +245,34 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
             f"{error} cannot be read as audit anchors. Nothing was started. Restore what it holds, or correct"
             " COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND."
         ) from None
+    return await _compare(store, kept)
+
+
+async def check_audit_channel(store: Store, read: Callable[[], Awaitable[Sequence[str]]]) -> OlderCopy | None:
+    """The same by what was posted in the audit channel, as far as Slack gives it. Anybody may write there, so only what
+    is signed with our keys counts."""
+    try:
+        async with asyncio.timeout(_CHANNEL_ANSWERS_WITHIN_S):
+            lines = await read()
+    except Exception as error:  # noqa: BLE001 - whatever Slack refuses, the start goes on
+        log.warning("audit.channel_not_read", extra={"error": type(error).__name__})
+        return None
+    async with store.read() as tx:
+        ours = [one for one in _anchors_among(lines) if audit.is_ours(tx, one)]
+    return await _compare(store, ours)
+
+
+def _anchors_among(lines: Sequence[str]) -> Iterator[Anchor]:
+    for line in lines:
+        with suppress(ValueError):  # something else is said there, too
+            yield Anchor.from_line(line)
+
+
+async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
+    """What was kept was read before this looks where the chain ends: other processes go on with it."""
     async with store.read() as tx:
         head = await audit.head(tx)
-        kept = _of_this_chain(kept, await _accepted_copies(tx))
+        kept = sorted(_of_this_chain(kept, await _accepted_copies(tx)), key=lambda one: one.seq)
         beyond = [one for one in kept if one.seq > head.seq]
         first = max(1, head.seq - AUDIT_CHECKED_AT_START)
         known = [one for one in kept if first <= one.seq <= head.seq]

@@ -22,6 +22,10 @@ from bot.domain.requests import TRANSITIONS, State
 from bot.operations import kinds
 from bot.partner.answers import COMMON, NO_ANSWER, Answer, Finding, Key, Pair
 from bot.partner.client import ENDPOINTS
+from sandbox.partner.control import CALLS as PARTNER_CALLS
+from sandbox.partner.control import description as partner_description
+from sandbox.slack.control import CALLS as SLACK_CALLS
+from sandbox.slack.control import description as slack_description
 from storage.protection import column_protection
 from storage.tables import metadata
 
@@ -31,7 +35,7 @@ PAGES = tuple(
     Path(__file__).with_name(name)
     for name in (
         *("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "security.md"),
-        "settings.md",
+        *("settings.md", "simulator.md", "slack-stand-in.md"),
     )
 )
 SCHEMA = Path(__file__).with_name("countersign.schema.json")
@@ -217,7 +221,76 @@ def alerts_table() -> str:
     return "\n".join(lines)
 
 
+def partner_control_table() -> str:
+    """A row for each control call of the simulator, with its body."""
+    return _control_table(partner_description.document(PARTNER_CALLS))
+
+
+def slack_control_table() -> str:
+    """A row for each control call of the Slack stand-in, with its body."""
+    bodies = {name: (call.summary, call.fields) for name, call in SLACK_CALLS.items()}
+    return _control_table(slack_description.document(bodies))
+
+
+def _control_table(document: dict[str, Any]) -> str:
+    lines = ["| call | body | what it does |", "|---|---|---|"]
+    components = document.get("components", {}).get("schemas", {})
+    for path, methods in document["paths"].items():
+        short = re.sub(r"\{[^}]*\}", "{}", path.removeprefix("/_control").removeprefix("/"))
+        for method, operation in methods.items():
+            content = operation.get("requestBody", {}).get("content", {})
+            schema = content.get("application/json", {}).get("schema", {})
+            body = _fields(_followed(schema, components), components)
+            name = " ".join(part for part in (method.upper(), short) if part)
+            lines.append(f"| `{name}` | {body or '–'} | {operation['summary'].replace('|', '/')} |")
+    return "\n".join(lines)
+
+
+_LONG = 12  # a body with more fields is listed elsewhere on its page
+
+
+def _fields(schema: dict[str, Any], components: dict[str, Any]) -> str:
+    """The fields of a body, those that may be left out with a question mark."""
+    fields, needed = schema.get("properties", {}), schema.get("required", [])
+    if len(fields) > _LONG:
+        return "see below"
+    shown = []
+    for name in sorted(fields, key=lambda one: one not in needed):
+        words = _values(fields[name], components)
+        listed = f" ({words})" if words else ""
+        shown.append(f"`{name}{'' if name in needed else '?'}`{listed}")
+    return ", ".join(shown)
+
+
+def _values(schema: dict[str, Any], components: dict[str, Any]) -> str:
+    """What a field takes, where that is a short list of words, a number, a list or an object."""
+    schema = _followed(schema, components)
+    for one in schema.get("anyOf", ()):
+        if words := _values(one, components):
+            return words
+    if "enum" in schema and len(schema["enum"]) <= _LONG:
+        return ", ".join(
+            f"`{'true' if word is True else word}`" for word in schema["enum"] if word is not None
+        )
+    kind = schema.get("type")
+    kinds = [
+        one for one in (kind if isinstance(kind, list) else [kind]) if one not in ("null", "string", None)
+    ]
+    return (
+        {"array": "list", "boolean": "true or false", "integer": "whole number"}.get(kinds[0], kinds[0])
+        if kinds
+        else ""
+    )
+
+
+def _followed(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    reference = schema.get("$ref")
+    return components[reference.rpartition("/")[2]] if reference else schema
+
+
 MADE = {
+    "partner_control": partner_control_table,
+    "slack_control": slack_control_table,
     "alerts": alerts_table,
     "columns": columns_table,
     "answers": answers_tables,

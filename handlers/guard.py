@@ -32,6 +32,7 @@ from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
+from storage.maintenance import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
 
@@ -305,6 +306,8 @@ class Turn:
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})
             return replies.explain(error, "" if replies.is_said(error) else self._logged(error, ""))
+        if is_out_of_use(error):
+            return replies.explain_database(self._logged(error, "database"))
         return replies.explain(error, self._logged(error, ""))
 
     def _logged(self, error: BaseException, detail: str) -> str:
@@ -329,11 +332,12 @@ def guarded(deps: Deps, seen: Seen) -> Callable[[Listener], Guarded]:
             if _is_repeat(seen, body):
                 await turn.ack()
                 return
-            try:
-                await listener(turn)
-            except Exception as error:  # noqa: BLE001  an error that got to Bolt would lose the ack
-                await _keep_ack(turn, error)
-            await turn.ack()
+            with deps.core.traces.click(f"Slack {_kind(body)}"):
+                try:
+                    await listener(turn)
+                except Exception as error:  # noqa: BLE001  an error that got to Bolt would lose the ack
+                    await _keep_ack(turn, error)
+                await turn.ack()
 
         return guard
 

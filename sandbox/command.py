@@ -12,14 +12,17 @@ from pathlib import Path
 
 from sandbox.launching import CannotLaunch, Launch, Launched, PortTaken, launch
 from sandbox.listening import AddressError, address_to_open, shown_host, warning_of
+from sandbox.replay import NotReplayable, replay
 
 MANIFEST = Path(__file__).parent / "slack" / "any_app.yml"
-DONE, CANNOT = 0, 2
+DONE, DIFFERENT, CANNOT = 0, 1, 2
 
 
 def main(given: Sequence[str] | None = None) -> int:
     """Run until a signal. 0 after an end that was asked for, 2 when it cannot start as asked."""
     options = _parser().parse_args(given)
+    if options.replay is not None:
+        return asyncio.run(compare(options.replay))
     try:
         opened = address_to_open(options.host)
         if opened:
@@ -55,12 +58,31 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ready-file", type=Path, help="gets addresses and tokens as JSON once everything listens"
     )
-    parser.add_argument("--scenario", help="what the partner simulator begins with")
+    parser.add_argument("--scenario", help="what the partner simulator begins with, by name or as a file")
+    parser.add_argument(
+        "--replay",
+        type=Path,
+        metavar="HAR",
+        help="play an HTTP archive, print what is answered otherwise, and end",
+    )
     return parser
 
 
+async def compare(path: Path) -> int:
+    """Play an archive and print the differences. 0 for none, 1 for some, 2 for a file that cannot be played."""
+    try:
+        done = await replay(path)
+    except NotReplayable as error:
+        sys.stderr.write(f"{error}.\nFix: give a file made by GET /_control/journal.har\n")
+        return CANNOT
+    for one in done.differences:
+        sys.stdout.write(f"{one}\n")
+    sys.stdout.write(f"{done.compared} calls compared, {len(done.differences)} differences.\n")
+    return DIFFERENT if done.differences else DONE
+
+
 def _launch_of(options: argparse.Namespace, opened: str) -> Launch:
-    chosen = {name: value for name, value in vars(options).items() if name != "host"}
+    chosen = {name: value for name, value in vars(options).items() if name not in ("host", "replay")}
     return Launch(**chosen, open_to=opened)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sandbox import scenario_files
 from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
@@ -99,8 +100,9 @@ async def launch(options: Launch) -> Launched:
     """Start the halves that are wanted. Raises CannotLaunch and PortTaken; nothing runs then."""
     if not options.slack_port and not options.partner_port:
         raise CannotLaunch("Both halves are switched off: give --slack-port or --partner-port a port.")
-    if options.scenario is not None and options.scenario not in SCENARIOS:
-        raise CannotLaunch(f"{options.scenario} is not a scenario. Known: {', '.join(sorted(SCENARIOS))}.")
+    if options.scenario is not None and not is_file(options.scenario) and options.scenario not in SCENARIOS:
+        known = ", ".join(sorted(SCENARIOS))
+        raise CannotLaunch(f"{options.scenario} is not a scenario, nor a file of one. Known: {known}.")
     started = Launched(open_to=options.open_to)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(started.close)
@@ -152,9 +154,25 @@ async def _partner(options: Launch) -> Partner:
     except OSError as error:
         raise PortTaken("partner", options.partner_port, error) from error
     if options.scenario is not None:
-        catalogue.empty(running.world, None)
-        catalogue.play(running.world, options.scenario)
+        try:
+            await _begin(running, options.scenario)
+        except scenario_files.WrongScenario as error:
+            await running.close()
+            raise CannotLaunch(f"{error}.") from error
     return running
+
+
+async def _begin(running: Partner, scenario: str) -> None:
+    if is_file(scenario):
+        await scenario_files.play(running.world, running.key, Path(scenario))
+    else:
+        catalogue.empty(running.world, None)
+        catalogue.play(running.world, scenario)
+
+
+def is_file(scenario: str) -> bool:
+    """Whether this names a file with a scenario, and not one of the simulator's own."""
+    return scenario.endswith((".yml", ".yaml", ".json"))
 
 
 def _beside(state: Path | None, half: str) -> str | None:

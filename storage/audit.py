@@ -11,10 +11,10 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -244,14 +244,23 @@ async def signed_under(tx: Tx, kid: str) -> bool:
 
 async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     """The links about `subject`, and about its versions (`subject:3`), in order."""
-    a, found = t.audit.c, select(t.audit)
-    # As one range, byte by byte: for `LIKE` SQLite uses no index.
-    least, below = ("~>=~", "~<~") if tx.is_postgres else (">=", "<")
-    near = (a.subject.bool_op(least)(subject), a.subject.bool_op(below)(f"{subject};"))
-    mine = or_(a.subject == subject, a.subject.bool_op(least)(f"{subject}:"))
+    given = {"subject": subject, "versions": f"{subject}:", "after": f"{subject};"}
     # They are few. Put in order here: for an order by number the database would go through all there are.
-    for row in sorted((await tx.run(found.where(*near, mine))).all(), key=lambda row: int(row.seq)):
+    for row in sorted((await tx.run(_about(tx.is_postgres), given)).all(), key=lambda row: int(row.seq)):
         yield _entry(row)
+
+
+@cache
+def _about(is_postgres: bool) -> Select[Any]:
+    a = t.audit.c
+    # As one range, byte by byte: for `LIKE` SQLite uses no index.
+    least, below = ("~>=~", "~<~") if is_postgres else (">=", "<")
+    subject, versions, after = (
+        bindparam(name, type_=a.subject.type) for name in ("subject", "versions", "after")
+    )
+    near = (a.subject.bool_op(least)(subject), a.subject.bool_op(below)(after))
+    mine = or_(a.subject == subject, a.subject.bool_op(least)(versions))
+    return select(t.audit).where(*near, mine)
 
 
 async def last(tx: Tx, subject: str, action: str) -> Entry | None:
@@ -261,6 +270,21 @@ async def last(tx: Tx, subject: str, action: str) -> Entry | None:
     row = (await tx.run(asked)).one_or_none()
     found = None if row is None else _entry(row)
     return found if found is not None and is_genuine(tx, found) else None
+
+
+async def last_done(tx: Tx, subject: str, actions: Collection[str]) -> Entry | None:
+    """The newest genuine entry about exactly this subject that says that one of these was done; None without one."""
+    a = t.audit.c
+    done = (a.subject == subject, a.action.in_(list(actions)), a.outcome == "ok")
+    async for entry in _backwards(tx, *done):
+        if is_genuine(tx, entry):
+            return entry
+    return None
+
+
+async def _backwards(tx: Tx, *wanted: ColumnElement[bool]) -> AsyncIterator[Entry]:
+    for row in (await tx.run(select(t.audit).where(*wanted).order_by(t.audit.c.seq.desc()))).all():
+        yield _entry(row)
 
 
 async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from storage import tables as t
 from storage.columns import time_text
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 INSTANCE = "instance"
 _PROBED = "probed_at"
+# In rows that fill a page each and are not compressed. Not a table that stays: while it does, its old transaction
+# number holds back the whole server's.
+_MAY_TAKE_ROOM = text("SELECT has_database_privilege(current_database(), 'TEMP')")
+_ROOM = (
+    text("CREATE TEMPORARY TABLE countersign_room (page text STORAGE PLAIN) ON COMMIT DROP"),
+    text("INSERT INTO countersign_room SELECT repeat('x', 7000) FROM generate_series(1, 128)"),
+)
 
 
 async def instance(tx: Tx) -> str:
@@ -23,8 +30,15 @@ async def instance(tx: Tx) -> str:
     return str(found)
 
 
-async def note_probe(tx: Tx) -> None:
-    """Store something, to see that it can be stored. What every change of the product has to lock is locked, too."""
+async def note_probe(tx: Tx, *, takes_room: bool) -> None:
+    """Store something, to see that it can be stored. What every change of the product has to lock is locked, too.
+
+    `takes_room`: on PostgreSQL about a megabyte as well, which the disk gets back at the end of the transaction. To
+    change a row needs none there: with a full disk that still works, and nothing new can be stored.
+    """
     if tx.is_postgres:
         await tx.run(select(t.audit_head.c.seq).with_for_update())
+        if takes_room and (await tx.run(_MAY_TAKE_ROOM)).scalar_one():
+            for statement in _ROOM:
+                await tx.run(statement)
     await upsert(tx, t.meta, [{"name": _PROBED, "value": time_text(tx.now)}], key=("name",))

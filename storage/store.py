@@ -39,6 +39,8 @@ _ANALYSED = 400
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 # Our own transactions hold a lock for some milliseconds.
 _PROBE_WAITS_MS = 1000
+# Every process asks whether there is room on PostgreSQL's disk so often; each time leaves rows in its catalogue.
+_ROOM_LASTS_S = 20.0
 
 
 class Store:
@@ -64,7 +66,9 @@ class Store:
         self._reader = reader
         self._prober = prober
         self._clock = clock
-        self._stored_at = float("-inf")
+        self._stored_at = self._had_room_at = float("-inf")
+        #: Is given what was done, and how many seconds it took.
+        self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
         self._chain_end = ChainEnd()
         self._versions: dict[tuple[str, str], int] = {}
@@ -101,7 +105,7 @@ class Store:
             raise DatabaseUnreachable(unwritable)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
         writer, reader = (engines or _engines)(database)
-        prober = engines(database)[0] if engines else _prober(database, writer)
+        prober = engines(database)[0] if engines else _prober(database)
         store = cls(
             database, writer=writer, reader=reader, prober=prober, vault=vault, clock=clock, lock=lock
         )
@@ -129,6 +133,7 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
+        began = self._clock.monotonic()
         try:
             async with self.write_turn, self._writer.begin() as connection:
                 tx = Tx(
@@ -144,7 +149,12 @@ class Store:
             self._stored_at = float("-inf")
             raise
         self._stored_at = self._clock.monotonic()
+        self._observed("Database write", began)
         tx.committed()
+
+    def _observed(self, what: str, began: float) -> None:
+        if self.observe is not None:
+            self.observe(what, self._clock.monotonic() - began)
 
     def stored_within(self, seconds: float) -> bool:
         """Was a transaction committed in these last seconds, and none failed at the database since?"""
@@ -153,10 +163,12 @@ class Store:
     @asynccontextmanager
     async def read(self) -> AsyncIterator[Tx]:
         """A snapshot for reading only: a write in it is refused by the database."""
+        began = self._clock.monotonic()
         async with self._reader.begin() as connection:
             yield Tx(
                 connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions
             )
+        self._observed("Database read", began)
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
@@ -190,11 +202,15 @@ class Store:
 
     async def probe(self) -> None:
         """Store a row as every change is stored, waiting a second for a lock at most; raise what is in the way."""
+        now = self._clock.monotonic()
+        takes_room = now - self._had_room_at >= _ROOM_LASTS_S
         async with self._prober.begin() as connection:
             tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
             if tx.is_postgres:
                 await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
-            await instance.note_probe(tx)
+            await instance.note_probe(tx, takes_room=takes_room)
+        if takes_room:
+            self._had_room_at = now
 
     async def server(self) -> str:
         """What the database runs on, with its version."""
@@ -247,8 +263,11 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
     )
 
 
-def _prober(database: Database, writer: Engine) -> Engine:
-    """To ask whether it can be written; on SQLite of its own, as the one writer may be waiting for the same lock."""
+def _prober(database: Database) -> Engine:
+    """To ask whether it can be written. Of its own, as all that write may be waiting for the same lock."""
     if database.path is None:
-        return writer
+        named = {"application_name": connections_named(process_name())}
+        return create_async_engine(
+            database.url, pool_size=1, max_overflow=1, pool_pre_ping=True, connect_args=named
+        )
     return SqliteEngine(database.path, writes=True, connections=1, busy_ms=_PROBE_WAITS_MS)

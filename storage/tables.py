@@ -252,6 +252,7 @@ class DecisionRow(SQLModel, table=True):
     mac: str = _text()
     decided_at: datetime = _when()
     assertion: dict[str, Any] | None = Field(sa_type=cast(Any, Json), nullable=True)
+    conditions: dict[str, Any] | None = Field(sa_type=cast(Any, Json), nullable=True)
 
 
 class AttemptRow(SQLModel, table=True):

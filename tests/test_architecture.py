@@ -28,6 +28,7 @@ PLANTED = [
     ("handlers.views", "storage.store", "Views are pure"),
     ("storage.instance", "cryptography", "Ciphers only in the vault"),
     ("bot.services.requests.approvals", "webauthn", "WebAuthn only"),
+    ("bot.services.execution.executor", "opentelemetry", "OpenTelemetry only"),
     ("bot.intents.extraction.days", "bot.intents.readings", "Inside bot.intents"),
     ("handlers.slack_api.files", "bot.intents.recognition", "entered by its door"),
     ("sandbox.partner.money", "bot.domain.money.amounts", "The sandbox is the world outside"),

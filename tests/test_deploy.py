@@ -9,13 +9,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from bot import entrances
+from bot import details, entrances, passkey_page, web
 from bot.cli.serving import SHUTDOWN_S
 from bot.config import Settings
 from tests.test_docs_pages import anchor, headings
@@ -86,6 +88,86 @@ def test_prometheus_takes_the_rules() -> None:
     checked = subprocess.run([tool("promtool"), "check", "rules", RULES], capture_output=True, text=True)
 
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+#: Series of an installation with two processes in which all is well; promtool's notation: so many values more.
+WELL = {
+    'up{job="countersign", instance="one"}': "1x3000",
+    'countersign_build_info{instance="one"}': "1x3000",
+    'countersign_storage_writable{instance="one"}': "1x3000",
+    'countersign_database_up{instance="one"}': "1x3000",
+    'countersign_slack_connected{instance="one"}': "1x3000",
+    'countersign_slack_connected{instance="two"}': "1x3000",
+    'countersign_leading{instance="one"}': "0x3000",
+    'countersign_leading{instance="two"}': "1x3000",
+    'countersign_outbox_oldest_seconds{channel="alerts"}': "3x3000",
+    'countersign_api_unanswered_seconds{program="main"}': "0x3000",
+    'countersign_poll_age_seconds{job="account"}': "59x3000",
+    'countersign_poll_age_seconds{job="ledger"}': "890x3000",
+    "countersign_inbox_oldest_seconds": "1x3000",
+    'countersign_requests{state="unresolved", kind="card_topup"}': "0x3000",
+    'countersign_requests{state="executing", kind="card_topup"}': "0x3000",
+    'countersign_alerts_open{severity="critical"}': "0x3000",
+    'countersign_api_calls_total{operation="GET /me", status="200"}': "0+60x3000",
+    'countersign_api_calls_total{operation="GET /me", status="503"}': "0+1x3000",
+    'countersign_api_budget_left{program="main"}': "100x3000",
+    'countersign_ack_seconds_bucket{kind="command", le="1.0"}': "0+10x3000",
+    'countersign_ack_seconds_bucket{kind="command", le="3.0"}': "0+10x3000",
+    'countersign_ack_seconds_bucket{kind="command", le="+Inf"}': "0+10x3000",
+    "countersign_safe_mode": "0x3000",
+    "countersign_audit_verified_age_seconds": "3600x3000",
+}
+#: What each rule is for, in place of what is well.
+TROUBLE = {
+    "CountersignDown": {'up{job="countersign", instance="one"}': "0x3000"},
+    "CountersignCannotStore": {'countersign_storage_writable{instance="one"}': "0x3000"},
+    "CountersignSlackNotConnected": {
+        'countersign_slack_connected{instance="one"}': "0x3000",
+        'countersign_slack_connected{instance="two"}': "0x3000",
+    },
+    "CountersignProcessNotConnected": {'countersign_slack_connected{instance="two"}': "0x3000"},
+    "CountersignMessagesWait": {'countersign_outbox_oldest_seconds{channel="alerts"}': "121x3000"},
+    "CountersignApiNotAnswering": {'countersign_api_unanswered_seconds{program="main"}': "31x3000"},
+    "CountersignNotWatching": {'countersign_poll_age_seconds{job="account"}': "301x3000"},
+    "CountersignNobodyLeads": {'countersign_leading{instance="two"}': "0x3000"},
+    "CountersignEventsWait": {"countersign_inbox_oldest_seconds": "61x3000"},
+    "CountersignUnresolved": {'countersign_requests{state="unresolved", kind="card_topup"}': "1x3000"},
+    "CountersignStuckExecuting": {'countersign_requests{state="executing", kind="card_topup"}': "1x3000"},
+    "CountersignCriticalAlertOpen": {'countersign_alerts_open{severity="critical"}': "1x3000"},
+    "CountersignApiErrors": {
+        'countersign_api_calls_total{operation="GET /me", status="503"}': "0+20x3000",
+    },
+    "CountersignRateBudgetUsedUp": {'countersign_api_budget_left{program="main"}': "11x3000"},
+    "CountersignSlowAcks": {'countersign_ack_seconds_bucket{kind="command", le="1.0"}': "0+9x3000"},
+    "CountersignSafeMode": {"countersign_safe_mode": "1x3000"},
+    "CountersignAuditNotVerified": {"countersign_audit_verified_age_seconds": "172801x3000"},
+}
+
+
+def firing(alert: str, series: dict[str, str], expected: int) -> dict[str, Any]:
+    """That so many alerts that match fire, after an hour of these series."""
+    return {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": values} for name, values in series.items()],
+        "promql_expr_test": [
+            {
+                "expr": f'count(ALERTS{{{alert}alertstate="firing"}}) or vector(0)',
+                "eval_time": "1h",
+                "exp_samples": [{"labels": "{}", "value": expected}],
+            }
+        ],
+    }
+
+
+def test_each_rule_fires_on_what_it_is_for_and_none_where_all_is_well(tmp_path: Path) -> None:
+    assert TROUBLE.keys() == {rule["alert"] for rule in rules()}
+    tests = [firing("", WELL, 0)]
+    tests += [firing(f'alertname="{name}", ', WELL | bad, 1) for name, bad in TROUBLE.items()]
+    shutil.copy(RULES, tmp_path)
+    wanted = {"rule_files": [RULES.name], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "tests.yml").write_text(yaml.safe_dump(wanted))
+
+    checked(tool("promtool"), "test", "rules", "tests.yml", cwd=tmp_path)
 
 
 def test_the_panels_of_the_dashboard_are_apart_and_ask_the_chosen_prometheus() -> None:
@@ -172,6 +254,38 @@ async def test_the_readiness_probes_ask_for_checks_there_are() -> None:
         path, _, only = container["readinessProbe"]["httpGet"]["path"].partition("?only=")
         assert path == "/readyz"
         assert set(only.split(",")) <= known
+
+
+def public_paths() -> set[str]:
+    """What the outside has to reach of the web server: events, and the pages that browsers open."""
+
+    async def nobody(*_: Any) -> Any:
+        raise NotImplementedError
+
+    page: dict[str, Any] = {"open_link": nobody, "nonce": str, "https": True}
+    more = [
+        partial(details.add_to, origins=(), **page),
+        partial(passkey_page.add_to, finish=nobody, **page),
+    ]
+    app = web.build({}, receive=nobody, more=more)
+    paths = {resource.canonical for resource in app.router.resources()}
+    return {path.replace("{program}", "main") for path in paths} - {"/healthz", "/readyz"}
+
+
+def test_what_is_before_the_web_server_lets_through_what_the_outside_has_to_reach_and_no_more() -> None:
+    (ingress,) = [m for m in manifests() if m["kind"] == "Ingress"]
+    rules = ingress["spec"]["rules"][0]["http"]["paths"]
+    exact = {rule["path"] for rule in rules if rule["pathType"] == "Exact"}
+    prefixes = tuple(rule["path"] for rule in rules if rule["pathType"] == "Prefix")
+    (named,) = re.findall(r"@countersign path (.+)", (ROOT / "docs" / "install.md").read_text())
+    matchers = named.split()
+
+    assert len(public_paths()) > 3
+    for path in public_paths():
+        assert path in exact or path.startswith(prefixes), f"{path}: deploy/kubernetes/web.yaml"
+        assert any(fnmatch(path, matcher) for matcher in matchers), f"{path}: docs/install.md"
+    assert not [path for path in ("/readyz", "/metrics") if path in exact or path.startswith(prefixes)]
+    assert not [path for path in ("/readyz", "/metrics") if any(fnmatch(path, one) for one in matchers)]
 
 
 def test_every_setting_that_is_deployed_is_one() -> None:

@@ -155,16 +155,27 @@ def sandbox(
     ready_file: Annotated[
         Path | None, typer.Option(help="Gets addresses and tokens as JSON once everything listens.")
     ] = None,
-    scenario: Annotated[str | None, typer.Option(help="What the partner simulator begins with.")] = None,
+    scenario: Annotated[
+        str | None, typer.Option(help="What the partner simulator begins with, by name or as a file.")
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="HAR", help="Play an HTTP archive, print what is answered otherwise, and end."),
+    ] = None,
 ) -> None:
     """Run the sandbox alone, for testing a bot or a Partner API client against.
 
     Prints the addresses, the tokens and the key to use.
     """
+    import asyncio
+
     from bot.cli.sandboxes import MANIFEST, opened_to, run_sandbox
     from bot.cli.serving import run
+    from sandbox.command import compare
     from sandbox.launching import Launch
 
+    if replay is not None:
+        raise typer.Exit(asyncio.run(compare(replay)))
     options = Launch(
         manifest=manifest or MANIFEST,
         slack_port=slack_port,

@@ -71,6 +71,7 @@ def _as_json(path: Path, config: Config | None, problems: Sequence[str]) -> str:
 def _show(config: Config) -> None:
     from bot.config import write_duration
     from bot.domain.money import format_usd
+    from bot.domain.people import SUM_WORDS
 
     people, policy = config.policy.people, config.policy
     typer.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")
@@ -84,6 +85,9 @@ def _show(config: Config) -> None:
         )
     for kind in ("default", *policy.kinds):
         rule = policy.of(kind)
-        steps = "".join(f", {tier.approvals} above {format_usd(tier.above_usd)}" for tier in rule.tiers)
+        steps = "".join(
+            f", {tier.approvals} above {format_usd(tier.above_usd)}{SUM_WORDS[tier.per]}"
+            for tier in rule.tiers
+        )
         approvals = f"{rule.approvals} approval" if rule.approvals == 1 else f"{rule.approvals} approvals"
         typer.echo(f"{kind}: {approvals}{steps}; expires after {write_duration(rule.expires)}.")

@@ -134,6 +134,16 @@ def _address_problems(url: str) -> Iterator[str]:
         yield "must start with https://: only this machine itself may be spoken to openly."
 
 
+def _collector(url: str) -> str:
+    """Of whoever collects traces: often near by and without TLS. No secret travels on it."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("is not an address of the form http://host:4318.")
+    if parts.username or parts.password:
+        raise ValueError("must not hold a user name or a password: use OTEL_EXPORTER_OTLP_HEADERS.")
+    return url
+
+
 def _without_slash(url: str) -> str:
     return url.rstrip("/")
 
@@ -249,6 +259,12 @@ class Settings(BaseSettings):
         _METRICS,
         alias="COUNTERSIGN_METRICS_BIND",
         description="Metrics for Prometheus, at `/metrics`. A second process on a machine needs an address of its own",
+    )
+    otlp_endpoint: Annotated[str, _read(_without_slash, _collector)] | None = Field(
+        None,
+        alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Where traces of requests are sent by OpenTelemetry over HTTP, such as `http://collector:4318`."
+        " Needs the extra `otel`",
     )
     anchors_file: Path | None = Field(
         None,

@@ -185,6 +185,7 @@ Person = Annotated[str, Form('an "@user" or a Slack id', rf"{_USER}|[UW][A-Z0-9]
 PersonOrGroup = Annotated[str, Form('an "@group", an "@user" or a Slack id', rf"{_USER}|[UWS][A-Z0-9]{{2,}}")]
 
 Call = Annotated[people.Call, Form('"group" or "nobody"', "group|nobody", people.Call)]
+Per = Annotated[people.Per, Form('"request", "card" or "requester"', "request|card|requester", people.Per)]
 
 Text = Annotated[str, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
 Timezone = Annotated[str, Form("a time zone", ".+", _timezone, optional=True), AfterValidator(_or_utc)]

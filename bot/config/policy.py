@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
@@ -152,6 +153,21 @@ class Tier(ValueTable):
     passkey: bool = Field(
         False, description="Whether each of them approves with a passkey. See [Passkeys](passkeys.md)"
     )
+    per: forms.Per = Field(
+        domain.Per.REQUEST,
+        description='Which amount: `"request"`, that of the request; `"card"` or `"requester"`, the sum that its'
+        " requester was granted in the last 24 hours for that card, or in all, this one included",
+    )
+    cool_off: forms.DurationOrNone = Field(
+        timedelta(0), description="As `cool_off` of the kind, for what is above that amount"
+    )
+
+    @field_validator("per")
+    @classmethod
+    def _check_passkey(cls, per: domain.Per, info: ValidationInfo) -> domain.Per:
+        if per is not domain.Per.REQUEST and info.data.get("passkey"):
+            raise ValueError("cannot be given with passkey, which goes by the amount of one request.")
+        return per
 
 
 class Rule(Table):
@@ -164,7 +180,13 @@ class Rule(Table):
     tiers: Rows[Tier] = Field(
         (),
         description='More approvals above an amount, such as `{ above_usd = "500", approvals = 2 }`;'
-        " each tier needs a higher amount and more approvals than the one before",
+        " each tier needs a higher amount and more approvals, or a longer `cool_off`, than the one before with the same"
+        " `per`",
+    )
+    cool_off: forms.DurationOrNone = Field(
+        _USUAL.cool_off,
+        description='It is sent no sooner than this long after its last approval, such as `"10m"`; until then any'
+        " approver can stop it. What is done at once is not held back",
     )
     passkey: bool = Field(
         _USUAL.passkey,
@@ -209,10 +231,8 @@ class Policies(Table):
     @field_validator("*")
     @classmethod
     def _check_tiers(cls, rule: Rule, info: ValidationInfo) -> Rule:
-        usual = info.data.get("default", rule)
-        approvals = rule.approvals if "approvals" in rule.model_fields_set else usual.approvals
-        passkey = rule.passkey if "passkey" in rule.model_fields_set else usual.passkey
-        refuse(_idle_tiers(rule.tiers, approvals, passkey=passkey))
+        usual = info.data.get("default", rule).over(_USUAL)
+        refuse(_idle_tiers(replace(rule.over(usual), tiers=tuple(tier.value() for tier in rule.tiers))))
         return rule
 
     def value(
@@ -225,20 +245,31 @@ class Policies(Table):
         return default, kinds
 
 
-def _idle_tiers(tiers: tuple[Tier, ...], approvals: int, *, passkey: bool) -> Iterator[tuple[Where, str]]:
-    """What is wrong with tiers that would never matter, as they do not go up in amount and in approvals.
+def _idle_tiers(rule: domain.KindPolicy) -> Iterator[tuple[Where, str]]:
+    """What is wrong with tiers that would never matter, as they do not go up in amount and in what they ask for.
 
-    A tier that is the first to ask for a passkey matters with as many approvals as below it.
+    A tier asks for more approvals, for the first passkey, or for a longer wait. Those that look at the amount of each
+    request, and those that look at a sum, are judged among themselves.
     """
-    most, above_usd = approvals, None
-    for n, tier in enumerate(tiers):
-        adds_passkey, passkey = tier.passkey and not passkey, passkey or tier.passkey
-        if tier.approvals < most or (tier.approvals == most and not adds_passkey):
-            phrase = f"is {tier.approvals}, no more than below that amount: the tier would do nothing."
-            yield ("tiers", n, "approvals"), phrase
-        if above_usd is not None and tier.above_usd <= above_usd:
-            yield ("tiers", n, "above_usd"), "must be more than in the tier before it."
-        most, above_usd = max(most, tier.approvals), tier.above_usd
+    for per in domain.Per:
+        below = domain.Tier(Decimal(-1), rule.approvals, rule.passkey, per, rule.cool_off)
+        for n, tier in enumerate(rule.tiers):
+            if tier.per is not per:
+                continue
+            more = tier.approvals > below.approvals or tier.cool_off > below.cool_off
+            adds_passkey = tier.passkey and not below.passkey
+            if tier.approvals < below.approvals or not (more or adds_passkey):
+                phrase = f"is {tier.approvals}, no more than below that amount: the tier would do nothing."
+                yield ("tiers", n, "approvals"), phrase
+            if tier.above_usd <= below.above_usd:
+                yield ("tiers", n, "above_usd"), "must be more than in the tier before it."
+            below = domain.Tier(
+                tier.above_usd,
+                max(below.approvals, tier.approvals),
+                tier.passkey or below.passkey,
+                per,
+                max(below.cool_off, tier.cool_off),
+            )
 
 
 def policies_of(kinds: Mapping[str, str]) -> type[Policies]:

@@ -11,10 +11,16 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 log = logging.getLogger("countersign.engine")
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that a job which still runs is not started again: that is how it should be, and may last."""
+    return "maximum number of running instances reached" not in str(record.msg)
+
+
 class Timers:
     """Runs coroutines on a cadence, never two of one name at once; missed runs are folded into one."""
 
     def __init__(self) -> None:
+        logging.getLogger("apscheduler.scheduler").addFilter(_is_news)
         # No grace time: past it APScheduler drops a run, and a daily job would wait for the next day.
         self._scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}

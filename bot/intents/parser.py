@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -26,7 +27,7 @@ from bot.intents.readings import (
     read_misspelt_verb,
     read_undo_or_pause,
 )
-from bot.intents.recognition import DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
+from bot.intents.recognition import DECIDES, DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
 from bot.intents.requests import asks_for_two, read_request, stays_closed
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 MOST_ACTIONS: Final = 3
 # Prose of 2,000 characters has some thirty; each is compared with what stands in the others.
 MOST_CLAUSES: Final = 60
+# A table of them is no message to us; each is compared with what stands around it.
+MOST_NUMBERS: Final = 200
+_NUMBERS: Final = re.compile(r"\d+")
+_MANY: Final = Ask("text", "That is many things at once. Say it in fewer words.")
 _DECIDED_BY_BUTTON: Final = (
     "Decisions are made with the buttons of a request; nothing said here approves or rejects."
 )
@@ -79,13 +84,14 @@ def read_by_rules(
     if cleaned.too_long:
         ask = Ask("text", f"{cleaned.doubts[0]} Say it in fewer words.")
         return Ruled((Reading("ambiguous", ask=ask),))
+    if len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
+        return Ruled((Reading("ambiguous", ask=_MANY),))
     cards = Directory.of(facts.cards)
     found = read_entities(as_one_line(cleaned.text), facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, thread)
     clauses = split(found.masked)
     if len(clauses) > MOST_CLAUSES:
-        ask = Ask("text", "That is many things at once. Say it in fewer words.")
-        return Ruled((Reading("ambiguous", ask=ask),))
+        return Ruled((Reading("ambiguous", ask=_MANY),))
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
     readings = answer or _read_all(clauses, context, kinds or {})
     if not answer and not any(reading.opened or reading.kind or reading.takes_back for reading in readings):
@@ -171,8 +177,10 @@ def _loose(clause: Clause, found: Found) -> list[Entity]:
 
 def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Operation]]) -> Reading | None:
     bare = strip_lead(clause.text)
-    if DECISION.search(bare):
-        return _decision(bare, context)
+    if DECISION.search(bare) or (
+        DECIDES.search(clause.text) and context.found.inside(clause.text, "request")
+    ):
+        return _decision(clause.text, context)
     if NOT_OFFERED.search(clause.text):
         return Reading("help", notes=("That is not offered in conversation.",))
     taken_back = read_undo_or_pause(bare, clause, context)

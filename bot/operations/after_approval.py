@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from bot.domain.people import APPROVAL_VALID_IN_WORDS
 from bot.domain.requests import HOW_TO_RESOLVE, Request, State
+from bot.domain.time import in_words
 from bot.operations import urgency
 
 
-def would_follow(asked: Request, given: int, *, is_draft: bool, is_paused: bool, waits: bool) -> str:
+def would_follow(
+    asked: Request, given: int, *, is_draft: bool, is_paused: bool, waits: bool, cool_off: timedelta
+) -> str:
     """What an approver reads before: which approval of how many it is, and what it leads to. No full stop.
 
-    `given`: approvals so far. `waits`: for another request on the same target.
+    `given`: approvals so far. `waits`: for another request on the same target. `cool_off`: how long any approver can
+    stop it after the last approval.
     """
     left = asked.approvals_needed - given - 1
     if left > 0:
@@ -21,6 +26,8 @@ def would_follow(asked: Request, given: int, *, is_draft: bool, is_paused: bool,
         then = "Nothing is sent: it is a draft"
     elif is_paused:
         then = "It is sent once sending resumes"
+    elif cool_off:
+        then = f"It is sent {in_words(cool_off)} later, unless an approver stops it"
     elif waits:
         then = "It then waits for another request on the same card"
     else:
@@ -29,10 +36,17 @@ def would_follow(asked: Request, given: int, *, is_draft: bool, is_paused: bool,
 
 
 def follows(
-    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+    found: Request,
+    approvals: int,
+    paused: str = "",
+    waits_for: Sequence[str] = (),
+    *,
+    sent_from: datetime | None,
+    unread: bool = False,
 ) -> str:
     """What is so once the approval is recorded.
 
+    `sent_from`: it is not sent before then, so that an approver can stop it.
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
     """
     if found.state is State.PENDING:
@@ -42,6 +56,8 @@ def follows(
     if waits_for:
         why = goes_first(waits_for)
         return f"{why} It waits {APPROVAL_VALID_IN_WORDS} at most; the outcome appears on the request."
+    if sent_from is not None:
+        return f"It is not sent before {sent_from:%Y-%m-%d %H:%M} UTC. Until then any approver can stop it."
     if unread:
         end = f" {found.valid_until:%Y-%m-%d %H:%M} UTC" if found.valid_until else ""
         return (

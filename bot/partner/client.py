@@ -4,10 +4,12 @@ What every method does: waits its turn in the key's rate budget, sends, repeats 
 do no harm twice (`retrying`), and returns a model or raises a PartnerError (`errors`). Reads wait in
 the people's lane unless told otherwise; changes go before everything else.
 
-Calls that change something take the body as the bytes that were frozen when the request was made, and
-send them as they are. Those that move money or create a card also take the idempotency key that is
-stored with the request: the client never makes one, and never repeats such a call by itself.
+Calls that change something take the values of their body by name, or the body as the bytes that were frozen when
+the request was made, which are sent as they are. Those that move money or create a card also take the idempotency
+key that is stored with the request: the client never makes one, and never repeats such a call by itself.
 """
+
+from typing import Self
 
 import httpx
 
@@ -36,9 +38,16 @@ class PartnerClient(AccountCalls, CardCalls, HistoryCalls, EventCalls, DepositCa
     """The Partner API as one program's key sees it.
 
     `http` is an HTTP client to use, or a transport to build one on; None builds one. One `limiter`
-    belongs to one key and is shared by every client of it in this process. Raises AccessRefused when the
-    key may not be sent to that address.
+    belongs to one key and is shared by every client of it in this process; None makes one of this client's own. Without
+    a `clock` it is the machine's. `async with` closes it. Raises AccessRefused when the key may not be sent to that
+    address.
     """
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
 
     @property
     def key_prefix(self) -> str:

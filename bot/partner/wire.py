@@ -47,8 +47,9 @@ Observe = Callable[[str, int | None, float], None]
 MOST_ANSWER_BYTES = 5 * 1024 * 1024
 """A thousand balances are 180 kB; what is larger than this is not an answer of this API."""
 
-# Of the installed distribution: the client knows nothing of the rest, so that it can become one of its own.
-_USER_AGENT = f"countersign/{metadata.version('countersign')}"
+# Of the distribution that it was installed with: the product, or the one that holds this client alone.
+_DISTRIBUTION = "countersign" if __name__.startswith("bot.") else "countersign-partner"
+_USER_AGENT = f"{_DISTRIBUTION}/{metadata.version(_DISTRIBUTION)}"
 # Ids are opaque, and those of events of no stated form. What begins with a letter or digit and has no
 # slash is one segment of a path, whatever a proxy makes of it.
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
@@ -109,6 +110,8 @@ class Received:
     data: Any = field(repr=False)
     rate_limit: int | None = None
     rate_remaining: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    attempts: int = 1
 
 
 class Contact:
@@ -259,6 +262,7 @@ class Wire:
             value["data"],
             rate_limit=_small_number(headers.get("X-RateLimit-Limit")),
             rate_remaining=_small_number(headers.get("X-RateLimit-Remaining")),
+            headers=dict(headers),
         )
 
     def _log(self, out: Outgoing, began: float, result: str) -> None:

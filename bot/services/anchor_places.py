@@ -15,8 +15,13 @@ from storage.store import Store
 
 log = logging.getLogger("countersign.audit")
 
-#: Of places outside the database, the audit channel among them: one alone is lost with what it is on.
+#: Of places apart from the database, the audit channel among them: one alone is lost with what it is on.
 ENOUGH_PLACES = 2
+FEW_PLACES = (
+    "The end of the audit chain is kept in {count} apart from the database and its disk. Two are needed, so that an"
+    " older copy of the database is noticed for sure. Set slack.audit_channel, COUNTERSIGN_ANCHORS_COMMAND, or"
+    " COUNTERSIGN_ANCHORS_FILE on another disk."
+)
 _COMMAND_TAKES_S = 10.0
 
 
@@ -32,10 +37,6 @@ class AnchorPlaces:
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
-
-    @property
-    def count(self) -> int:
-        return len(self.files) + bool(self.command)
 
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable."""
@@ -68,6 +69,7 @@ class AnchorPlaces:
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
     """The file beside an SQLite database, and what the settings name."""
     path = store.database.path
+    # A snapshot of its disk takes this one back with it, so it does not count as a place apart.
     beside = [] if path is None else [path.with_name(path.name + ".anchors")]
     return AnchorPlaces([*beside, *([file] if file else [])], shlex.split(command or ""))
 

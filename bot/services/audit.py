@@ -7,7 +7,7 @@ transaction that does it, so that the two stand or fall together; a refusal chan
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from bot.domain.errors import CountersignError
@@ -83,22 +83,25 @@ async def audited_refusal(
     of: type[Exception] = CountersignError,
     reason: str = "",
 ) -> AsyncIterator[None]:
-    """What is refused within is on record, and raised on: who wanted what, and why not.
+    """What is refused within is on record, and raised on: who wanted what, and why not. About a request it is a part of
+    its trace.
 
     Only errors of the type `of` are refusals. `reason` is the word for it where the error has none that says
     enough. Goes around a transaction and never into one, as what was refused is rolled back.
     """
-    try:
-        yield
-    except of as refusal:
-        async with core.store.begin() as tx:
-            await chain.append(
-                tx,
-                actor=actor,
-                action=action,
-                subject=subject,
-                outcome="refused",
-                reason_code=reason or getattr(refusal, "reason", "refused"),
-                policy_version=core.policy.version,
-            )
-        raise
+    about, _, request_id = subject.partition(":")
+    with core.traces.of(request_id, action) if about == "request" else nullcontext():
+        try:
+            yield
+        except of as refusal:
+            async with core.store.begin() as tx:
+                await chain.append(
+                    tx,
+                    actor=actor,
+                    action=action,
+                    subject=subject,
+                    outcome="refused",
+                    reason_code=reason or getattr(refusal, "reason", "refused"),
+                    policy_version=core.policy.version,
+                )
+            raise

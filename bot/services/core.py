@@ -24,6 +24,7 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.measures import Measures
 from bot.services.otp_store import Codes
 from bot.services.shared_look import SharedLooks
+from bot.services.traces import Traces
 from storage.store import Store
 from storage.transaction import Tx
 
@@ -143,6 +144,11 @@ class Core:
             for name, cls in self.kinds.items()
             if cls.is_set_up() and (self.reveals.base_url or not cls.handling.needs_public_url)
         }
+
+    @property
+    def traces(self) -> Traces:
+        """Where parts of traces go."""
+        return self.measures.traces
 
     def is_live(self, program: str | None = None) -> bool:
         """Does this program move real money? Without one: does any, which a message that belongs to all has to say.

@@ -1,5 +1,7 @@
 """What this process has counted since its start, for whoever watches it from outside: calls, executions, acks.
 
+Calls are parts of traces, too, where somebody collects them.
+
 Nothing here names a person, a request or a card. What the database can tell is not counted here.
 """
 
@@ -10,9 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from bot.services.traces import Traces
+
 #: Upper bounds in seconds: Slack wants an ack within 3, a change at the API may take more than a minute.
 ACK_BOUNDS_S = (0.05, 0.1, 0.3, 1.0, 3.0)
 CALL_BOUNDS_S = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 90.0)
+# An HTTP status from here on.
+_REFUSED = 400
 
 
 class Durations:
@@ -43,6 +49,7 @@ class Measures:
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)  # by operation and status
     call_times: dict[str, Durations] = field(default_factory=dict)  # by operation
     acks: dict[str, Durations] = field(default_factory=dict)  # by kind of interaction
+    traces: Traces = field(default_factory=Traces)
     can_store: bool = True
     chain_checked_to: int = 0
     """The last entry of the audit chain when it was found whole last; 0 before that."""
@@ -57,7 +64,10 @@ class Measures:
         """The API was called. `status`: None where nothing came back."""
         self.calls[operation, "none" if status is None else str(status)] += 1
         self.call_times.setdefault(operation, Durations(CALL_BOUNDS_S)).add(seconds)
+        failed = status is None or status >= _REFUSED
+        self.traces.took(operation, seconds, failed=failed, **({"status": status} if status else {}))
 
     def acked(self, kind: str, seconds: float) -> None:
         """Slack has our answer to a command, a button, a form or an event."""
         self.acks.setdefault(kind, Durations(ACK_BOUNDS_S)).add(seconds)
+        self.traces.acked()

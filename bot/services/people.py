@@ -49,7 +49,7 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
     For what is only shown, by a look that began up to `within_s` before.
     """
     asked_s = core.clock.monotonic()
-    actor = await _account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
+    actor = await account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
     if kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S:
         async with core.store.begin() as tx:
@@ -61,7 +61,8 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
     return actor
 
 
-async def _account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
+async def account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
+    """By a look that began up to `within_s` before. Raises LookupFailed."""
     ask = partial(core.directory.actor, slack_id)
     return await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
 
@@ -118,12 +119,14 @@ async def checked_lately(core: Core, slack_id: str) -> Actor:
     return found.actor
 
 
-async def require_known_member(core: Core, slack_id: str, *, action: str) -> Actor:
-    """A full member, as looked up within the last ten minutes, else asked of Slack: for what is only shown."""
+async def require_known_member(core: Core, slack_id: str, *, action: str, subject: str = "") -> Actor:
+    """A full member, as looked up within the last ten minutes, else asked of Slack: for what is only shown, or
+    withdrawn. A refusal is audited."""
     try:
-        return await checked_lately(core, slack_id)
+        async with audited_refusal(core, slack_id, action, subject, of=NotAllowed):
+            return await checked_lately(core, slack_id)
     except LookupFailed:
-        return await require_member(core, slack_id, action=action)
+        return await require_member(core, slack_id, action=action, subject=subject)
 
 
 class Role(Enum):

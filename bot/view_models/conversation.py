@@ -118,9 +118,13 @@ Step = Look | Question | Offers | Choice | Words | Guarded | Lost | Help | Cance
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form to open: the kind, its typed values, and what to say above it."""
+    """A form to open: the kind, its typed values, and what to say above it.
+
+    `is_said`: its values were read from what somebody wrote, not from an earlier request.
+    """
 
     cls: type[Operation]
     texts: Mapping[str, str]
     note: str
     reason: str = ""
+    is_said: bool = True

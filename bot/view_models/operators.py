@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from bot.domain.people import Tier
 from bot.operations import Line
 from bot.partner.secret import Secret
 
@@ -89,10 +90,11 @@ class PolicyRow:
     kind: str
     title: str
     approvals: int
-    tiers: tuple[tuple[Decimal, int], ...]  # (above USD, approvals)
+    tiers: tuple[Tier, ...]
     expires: str
     run_now: str  # the words of its checkbox for being sent at once; "" = it is offered none
     passkey_above_usd: Decimal | None = None  # approved with a passkey above this; 0 = always, None = never
+    cool_off: timedelta = timedelta(0)  # it is sent so long after its last approval at the earliest
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +107,5 @@ class WhoView:
     names: tuple[str, ...]
     requester: str
     in_place_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of those able by delegation
+    tiers: tuple[Tier, ...] = ()
+    granted_usd: Decimal | None = None  # by the requester in 24 hours, where a tier looks at it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.events import RequestPage
@@ -97,6 +97,8 @@ class RequestView:
     alert_link: str = ""  # the address of that alert's message
     mentions: tuple[str, ...] = ()  # Slack ids of the groups and people who can act on it now
     draft_only: bool = False  # nothing is sent for it: its program is for drafts
+    sent_from: datetime | None = None  # approved: not sent before then, so that an approver can stop it
+    cool_off: timedelta = timedelta(0)  # pending: how long after its last approval it is sent at the earliest
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class DirectView:
     paused: str = ""  # why nothing is sent to its program now, in a sentence
     waiting: tuple[Request, ...] = ()  # as in `RequestView`
     waits_for: tuple[str, ...] = ()  # as in `RequestView`
+    sent_from: datetime | None = None  # as in `RequestView`
     unposted: str = ""  # why its card is not in the approvals channel yet, in sentences
     channel: str = ""  # the approvals channel's id, where the message is about that posting
     draft_only: bool = False  # as in `RequestView`

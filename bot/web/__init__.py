@@ -16,6 +16,7 @@ from aiohttp import web, web_response
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
 from bot.web.connections import Door, Limits, Site
+from storage.errors import DatabaseFault
 
 #: None when all is well, else a sentence saying what is not.
 Check = Callable[[], Awaitable[str | None]]
@@ -28,6 +29,8 @@ AddTo = Callable[[web.Application], None]
 
 # A probe that waits longer than its own interval is as good as a failing one.
 CHECK_TIMEOUT_S = 2.0
+#: Of a check that asks the database, while that is away: the check of the database itself says why.
+NOT_READ = "Not known: the database cannot be read."
 # Slack's largest payload (a view_submission of a full modal) stays far below this.
 LARGEST_BODY_BYTES = 1024 * 1024
 # What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
@@ -200,6 +203,9 @@ async def _ask(check: Check) -> str | None:
             return await check()
     except TimeoutError:
         return f"no answer within {CHECK_TIMEOUT_S:g} seconds"
+    except DatabaseFault as error:
+        log.warning("web.check_failed", extra={"error": str(error)})
+        return NOT_READ
     except Exception as error:  # noqa: BLE001 - whatever is wrong is what the probe has to report
         log.warning("web.check_failed", extra={"error": str(error)})
         return f"failed: {type(error).__name__}"

@@ -1,8 +1,11 @@
-"""Builds the distribution from the repository: its package `sandbox` under the name `countersign_sandbox`.
+"""Builds a distribution from the repository: one of its packages under the name that its users import.
 
-The repository keeps the short name. Whoever installs the distribution gets one name that says whose it is, and no
-top-level `sandbox` beside somebody's own. Every import of the package is absolute and names it first, so renaming is a
-change of that word in import lines, made in a copy.
+The repository keeps its own names. Whoever installs a distribution gets one name that says whose it is, and no
+top-level `sandbox` or `bot` beside somebody's own. Every import of the package is absolute and names it first, so
+renaming is a change of those words in import lines, made in a copy.
+
+`[tool.renamed-package]` of pyproject.toml says what is renamed: `package` as the repository calls it, `name` as the
+distribution does, and in `added`, where there is one, a folder whose files are laid over the copy.
 """
 
 from __future__ import annotations
@@ -12,15 +15,18 @@ import os
 import re
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from setuptools import build_meta
 
-HERE = Path(__file__).parent
-OLD, NEW = "sandbox", "countersign_sandbox"
-_IMPORT = re.compile(rf"^(\s*(?:from|import)\s+){OLD}(?=[.\s])", re.MULTILINE)
+HERE = Path(__file__).parent.absolute()  # not resolved: a distribution may hold a link to this file
+_PYPROJECT = tomllib.loads((HERE / "pyproject.toml").read_text(encoding="utf-8"))
+_CHOSEN = _PYPROJECT["tool"]["renamed-package"]
+OLD, NEW = _CHOSEN["package"], _CHOSEN["name"]
+_IMPORT = re.compile(rf"^(\s*(?:from|import)\s+){re.escape(OLD)}(?=[.\s])", re.MULTILINE)
 _TEXTS = ("pyproject.toml", "README.md")
 
 
@@ -37,9 +43,16 @@ def _copied() -> Iterator[None]:
         return
     with tempfile.TemporaryDirectory() as folder:
         here, source = Path(folder), HERE.parents[1]
-        shutil.copytree(source / OLD, here / NEW, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            source.joinpath(*OLD.split(".")), here / NEW, ignore=shutil.ignore_patterns("__pycache__")
+        )
         for path in (here / NEW).rglob("*.py"):
             path.write_text(renamed(path.read_text(encoding="utf-8")), encoding="utf-8")
+        if "added" in _CHOSEN:
+            shutil.copytree(
+                HERE / _CHOSEN["added"], here / NEW,
+                ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True,
+            )  # fmt: skip
         (here / NEW / "py.typed").touch()
         for name in (*_TEXTS, Path(__file__).name):
             shutil.copy(HERE / name, here / name)

@@ -6,7 +6,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.domain.errors import NotFound
 from bot.domain.requests import State
-from bot.services import people
+from bot.services import people, requests
 from bot.services.execution import try_now
 from bot.services.requests import approvals, request_lookups
 from handlers.commands import Command, dispatch, grammar, open_forms
@@ -72,20 +72,31 @@ async def _confirm_terms(turn: Turn, view_id: str, request_id: str) -> None:
 
 
 async def _reject(turn: Turn, request_id: str, version: int) -> None:
+    await _require_member(turn, "request.reject", request_id)
     # Before a reason is typed for nothing; who may reject is asked of Slack when it is submitted.
     found = await request_lookups.request_view(turn.core, request_id)
     approvals.require_rejectable(found.request, turn.user)
     await turn.client.views_open(trigger_id=turn.trigger, view=approval_modals.reject(request_id, version))
 
 
+async def _require_member(turn: Turn, action: str, request_id: str) -> None:
+    """Nobody else is shown a window, not even an empty one."""
+    within_s = people.SHOWN_WITHIN_S
+    subject = f"request:{request_id}"
+    await people.require_member(turn.core, turn.user, action=action, subject=subject, within_s=within_s)
+
+
 async def _cancel(turn: Turn, request_id: str, version: int) -> None:
+    await _require_member(turn, "request.cancel", request_id)
     asked = (await request_lookups.request_view(turn.core, request_id)).request
+    requests.require_own(asked, turn.user)
     stops = asked.is_batch and asked.state in (State.APPROVED, State.EXECUTING)
     view = approval_modals.cancel(request_id, version, stops=stops)
     await turn.client.views_open(trigger_id=turn.trigger, view=view)
 
 
 async def _resolve(turn: Turn, request_id: str, version: int) -> None:
+    await _require_member(turn, "request.resolve", request_id)
     view = approval_modals.resolve(request_id, version)
     # A row of a batch is resolved from the window of its rows.
     show = turn.client.views_push if turn.view else turn.client.views_open

@@ -35,7 +35,7 @@ from handlers.guard import Turn
 from handlers.slack_api import agent, code_of
 from handlers.views import blocks, replies
 from handlers.views import conversation as talk
-from handlers.views.requests import Filled
+from handlers.views.requests import REASON, Filled
 
 _HELP = Command("countersign", "help", "")
 _IN_CHANNEL = "Type it in this thread with @Countersign before it, or to the app directly."
@@ -184,7 +184,9 @@ async def _pick(turn: Turn, value: str) -> None:
 async def _review(turn: Turn, value: str) -> None:
     stamp, number = _numbered(value)
     form = await pressed.form(turn.core, stamp, number, turn.user)
-    await open_forms.open_form(turn, form.cls, Filled(form.texts, form.reason), note=form.note)
+    said = frozenset([*form.texts, *([REASON] if form.reason else [])]) if form.is_said else frozenset[str]()
+    filled = Filled(form.texts, form.reason, from_message=said)
+    await open_forms.open_form(turn, form.cls, filled, note=form.note)
 
 
 async def _switch(turn: Turn, value: str) -> None:

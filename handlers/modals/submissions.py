@@ -109,9 +109,15 @@ async def approve(turn: Turn) -> None:
             turn.core, meta["request"], turn.user, shown_digest=meta["digest"]
         )
         paused = await programs.paused_now(turn.core, request.program)
-        waits_for = (await request_lookups.request_view(turn.core, request.id)).waits_for
-        unread = approval_modals.was_unread(meta)
-        said = replies.approved(request, verdict.approvals, paused, waits_for, unread=unread)
+        view = await request_lookups.request_view(turn.core, request.id)
+        said = replies.approved(
+            request,
+            verdict.approvals,
+            paused,
+            view.waits_for,
+            sent_from=view.sent_from,
+            unread=approval_modals.was_unread(meta),
+        )
         return _said("Approve", said)
 
     await turn.close_when_done("Approve", "Checking that you may approve…", decide())

@@ -2,6 +2,7 @@
 
 from handlers.slack_api.agent import Agent
 from handlers.slack_api.announcing import announce
+from handlers.slack_api.audit_channel import posted_anchors
 from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.errors import SlackUnreachable, code_of, retry_after_s, status_of
 from handlers.slack_api.files import fetch
@@ -18,6 +19,7 @@ __all__ = [
     "chart_upload",
     "code_of",
     "fetch",
+    "posted_anchors",
     "retry_after_s",
     "status_of",
     "token_checks",

@@ -58,6 +58,15 @@ def is_said(error: BaseException) -> bool:
     return isinstance(error, (*_SAID_AS_THEY_ARE, PartnerError))
 
 
+def explain_database(reference: str) -> str:
+    """While the database is full, locked, read-only or away."""
+    return (
+        "Countersign cannot use its database right now, and nothing is sent to your card provider. Try again in a"
+        f" minute; the alerts channel says what is wrong if it lasts. {_LOOK_FIRST} Tell an admin the reference"
+        f" {reference}."
+    )
+
+
 def explain(error: BaseException, reference: str = "") -> str:
     """The sentence for any error. `reference` is what the log has, shown where only the log can help."""
     if isinstance(error, _SAID_AS_THEY_ARE):

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.domain.money import format_usd
+from bot.domain.people import SUM_WORDS, Tier
+from bot.domain.time import in_words
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
 from handlers.views import blocks as b
 from handlers.views import ids
@@ -43,11 +45,19 @@ def _delegation(found: DelegationView) -> str:
 
 
 def _needed(row: PolicyRow) -> str:
-    numbers = [str(row.approvals), *(f"{n} above {format_usd(above)}" for above, n in row.tiers)]
+    numbers = [str(row.approvals), *map(_tier, row.tiers)]
     if row.passkey_above_usd is not None:
         above = row.passkey_above_usd
         numbers.append(f"with a passkey above {format_usd(above)}" if above else "with a passkey")
+    if row.cool_off:
+        numbers.append(f"sent {in_words(row.cool_off)} later")
     return "; ".join(numbers)
+
+
+def _tier(tier: Tier) -> str:
+    """`2 above 500.00 USD for one card in 24 hours`"""
+    waits = f", sent {in_words(tier.cool_off)} later" if tier.cool_off else ""
+    return f"{tier.approvals} above {format_usd(tier.above_usd)}{SUM_WORDS[tier.per]}{waits}"
 
 
 def _able(found: WhoView, person: str) -> str:
@@ -64,6 +74,12 @@ def who(found: WhoView) -> b.Block:
         f"*{b.esc(found.title)}*, requested by {b.mention(found.requester)}, needs {needed} from {names}. The"
         " requester's own does not count."
     )
+    if found.tiers:
+        text += f" It needs {'; '.join(map(_tier, found.tiers))}."
+    if found.granted_usd is not None:
+        text += (
+            f" {b.mention(found.requester)} was granted {format_usd(found.granted_usd)} in the last 24 hours."
+        )
     now = f"Can approve now: {able}." if able else "*▲ Right now nobody can approve it.*"
     return b.message(
         f"{b.esc(found.title)} needs {needed}",

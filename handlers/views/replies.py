@@ -10,10 +10,10 @@ from bot.operations import Operation, after_approval, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
-from handlers.views.error_messages import explain, explain_slack, is_said
+from handlers.views.error_messages import explain, explain_database, explain_slack, is_said
 from handlers.views.requests import request_card, states
 
-__all__ = ["explain", "explain_slack", "is_said"]
+__all__ = ["explain", "explain_database", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
 
@@ -152,13 +152,19 @@ def submitted(found: Request, channel: str, paused: str = "", trouble: str = "")
 
 
 def approved(
-    found: Request, approvals: int, paused: str = "", waits_for: Sequence[str] = (), *, unread: bool = False
+    found: Request,
+    approvals: int,
+    paused: str = "",
+    waits_for: Sequence[str] = (),
+    *,
+    sent_from: datetime | None = None,
+    unread: bool = False,
 ) -> str:
     """The sentence in the confirmation modal once the approval is recorded.
 
     `unread`: the API could not be read for the window, as it has to be before anything is sent.
     """
-    then = after_approval.follows(found, approvals, paused, waits_for, unread=unread)
+    then = after_approval.follows(found, approvals, paused, waits_for, sent_from=sent_from, unread=unread)
     return f"✓ You approved it: {approvals} of {found.approvals_needed}. {then}"
 
 

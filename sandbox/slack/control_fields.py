@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from sandbox.slack.errors import BadAct
 from sandbox.slack.json_object import Json
 
-Read = Callable[[Any], Any]
+
+@dataclass(frozen=True)
+class Read:
+    """Takes the value of a field, or raises BadAct; `schema` says in JSON Schema what it takes."""
+
+    take: Callable[[Any], Any]
+    schema: Json
+
+    def __call__(self, value: Any) -> Any:
+        return self.take(value)
 
 
 class Fields:
@@ -44,46 +54,56 @@ def take(body: Json, fields: Fields) -> Json:
     return taken
 
 
-def text(value: Any) -> str:
-    """A text as it is. Raises BadAct for anything else."""
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise BadAct(f"a text is wanted, not {value!r}")
     return value
 
 
-def texts(value: Any) -> list[str]:
-    """A list of texts. Raises BadAct for anything else."""
+def _texts(value: Any) -> list[str]:
     if not isinstance(value, list):
         raise BadAct(f"a list of texts is wanted, not {value!r}")
-    return [text(one) for one in value]
+    return [_text(one) for one in value]
 
 
-def listing(value: Any) -> list[Any]:
-    """A list of anything. Raises BadAct for what is no list."""
+def _listing(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise BadAct(f"a list is wanted, not {value!r}")
     return value
 
 
-def boolean(value: Any) -> bool:
-    """True or false. Raises BadAct for anything else."""
+def _boolean(value: Any) -> bool:
     if not isinstance(value, bool):
         raise BadAct(f"true or false is wanted, not {value!r}")
     return value
 
 
-def whole(value: Any) -> int:
-    """A whole number of at least 1. Raises BadAct for anything else."""
+def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise BadAct(f"a whole number of at least 1 is wanted, not {value!r}")
     return value
 
 
-def number(value: Any) -> float:
-    """A number, as a float. Raises BadAct for anything else."""
+def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadAct(f"a number is wanted, not {value!r}")
     return float(value)
+
+
+def _objects(value: Any) -> Json:
+    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
+        raise BadAct("an object of objects is wanted")
+    return value
+
+
+text = Read(_text, {"type": "string"})
+texts = Read(_texts, {"type": "array", "items": {"type": "string"}})
+listing = Read(_listing, {"type": "array"})
+boolean = Read(_boolean, {"type": "boolean"})
+whole = Read(_whole, {"type": "integer", "minimum": 1})
+number = Read(_number, {"type": "number"})
+objects = Read(_objects, {"type": "object", "additionalProperties": {"type": "object"}})
+anything = Read(lambda value: value, {})
 
 
 def one_of(*allowed: str) -> Read:
@@ -94,4 +114,18 @@ def one_of(*allowed: str) -> Read:
             raise BadAct(f"{value!r} is not one of {', '.join(allowed)}")
         return str(value)
 
-    return read
+    return Read(read, {"type": "string", "enum": list(allowed)})
+
+
+def schema_of(fields: Fields) -> Json:
+    """JSON Schema of a body with these fields; an optional one may be null."""
+    optional = {
+        name: {"anyOf": [read.schema, {"type": "null"}]} if read.schema else {}
+        for name, read in fields.allowed.items()
+    }
+    written: Json = {
+        "type": "object",
+        "properties": {**{name: read.schema for name, read in fields.needed.items()}, **optional},
+        "additionalProperties": False,
+    }
+    return {**written, **({"required": list(fields.needed)} if fields.needed else {})}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from sandbox import scenario_files
 from sandbox.partner.control import dispatch
 from sandbox.partner.server import Running
 from sandbox.partner.state import World
@@ -96,6 +98,13 @@ class PartnerWork:
         lines += [f"  invariant broken: {one}" for one in state["invariants"]["broken"]]
         return "\n".join(lines)
 
+    async def play(self, path: str | Path) -> Json:
+        """Play a file with a scenario; what it kept. Raises AssertionError where an expectation does not hold."""
+        try:
+            return await scenario_files.play(self._world, self.running.key, Path(path))
+        except scenario_files.WrongScenario as error:
+            raise AssertionError(str(error)) from None
+
     async def fresh(self, snapshot: str = FRESH) -> None:
         """As it was when the snapshot was taken."""
         await self.control(f"snapshots/{snapshot}/restore")
@@ -125,6 +134,10 @@ class Faults:
     def clear(self) -> None:
         """Forget every fault."""
         self._sandbox.control("faults", method="DELETE")
+
+    def chaos(self, percent: int, seed: str = "chaos", **more: Any) -> None:
+        """Let this share of calls and deliveries go wrong, by the seed; 0 ends it."""
+        self._sandbox.control("chaos", percent=percent, seed=seed, **more)
 
 
 class SandboxClock:
@@ -203,6 +216,10 @@ class PartnerSandbox:
         """Lead deliveries for a public host to a loopback address, such as `http://127.0.0.1:9000`."""
         known = self.state()["delivery_map"]
         self.control("deliveries", map={**known, host: address})
+
+    def play(self, path: str | Path) -> Json:
+        """Play a file with a scenario; what it kept. Raises AssertionError where an expectation does not hold."""
+        return self._background.run(self._work.play(path))
 
     def shown_log(self) -> str:
         """The last requests and events, for people."""

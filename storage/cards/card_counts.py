@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import bindparam, delete, func, insert, select
 
 from storage import tables as t
 from storage.transaction import Tx
@@ -18,6 +18,8 @@ FEW = 200
 _AT_ONCE = 5_000
 
 _C = t.card_count.c
+_OF_ALL = select(_C.status, func.sum(_C.more).label("kept")).group_by(_C.status)
+_OF_PROGRAM = _OF_ALL.where(_C.program == bindparam("program"))
 _MARK = select(func.max(_C.id).label("newest"), func.count().label("rows"))
 # The newest row stays: its number is part of the mark, and SQLite would give it to another one. What another
 # transaction puts together now is left to it.
@@ -33,10 +35,8 @@ _TAKEN = delete(t.card_count).where(_C.id.in_(_OLD)).returning(_C.program, _C.st
 
 async def by_status(tx: Tx, program: str | None = None) -> Counter[str]:
     """Open cards by status, "" = none reported yet; of all programs where none is named."""
-    asked = select(_C.status, func.sum(_C.more).label("kept")).group_by(_C.status)
-    if program is not None:
-        asked = asked.where(_C.program == program)
-    return Counter({row.status: int(row.kept) for row in await tx.run(asked) if row.kept})
+    asked, given = (_OF_ALL, {}) if program is None else (_OF_PROGRAM, {"program": program})
+    return Counter({row.status: int(row.kept) for row in await tx.run(asked, given) if row.kept})
 
 
 async def mark(tx: Tx) -> tuple[int | None, int]:

@@ -20,6 +20,9 @@ from storage.upsert import upsert
 from storage.vault import length_prefixed
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
+# What is asked all the time is built once.
+_BY_ID = select(*_COLUMNS).where(t.card.c.id == bindparam("id"))
+_SYNCED_AT = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == bindparam("program"))
 # A text that fits more cards than these is too short to name one: not all of them are looked at.
 MOST_MEANT = 200
 _LOOKED_AT = 250
@@ -81,7 +84,7 @@ async def _seen_after(tx: Tx, ids: Collection[str], moment: datetime) -> set[str
 
 
 async def get(tx: Tx, card_id: str) -> CardEntry | None:
-    row = (await tx.run(select(*_COLUMNS).where(t.card.c.id == card_id))).one_or_none()
+    row = (await tx.run(_BY_ID, {"id": card_id})).one_or_none()
     return None if row is None else _entry(row)
 
 
@@ -294,8 +297,7 @@ async def seen_at(tx: Tx, card_id: str) -> datetime | None:
 
 async def synced_at(tx: Tx, program: str) -> datetime | None:
     """When the program's directory was last read whole."""
-    asked = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == program)
-    return (await tx.run(asked)).scalar_one_or_none()
+    return (await tx.run(_SYNCED_AT, {"program": program})).scalar_one_or_none()
 
 
 async def mark_synced(tx: Tx, program: str, count: int) -> None:

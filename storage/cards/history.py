@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from storage import tables as t
 from storage.cards.api_snapshots import Reading
@@ -15,13 +15,16 @@ from storage.upsert import insert_new
 # An unchanged value is written again this often, so that the history shows that somebody looked.
 AGAIN_AFTER = timedelta(minutes=30)
 KEPT_FOR = timedelta(days=90)
+# What is asked all the time is built once.
+_H = t.reading_history.c
+_OF = select(_H.value, _H.read_at).where(_H.program == bindparam("program"), _H.name == bindparam("name"))
+_LAST = _OF.order_by(_H.read_at.desc()).limit(1)
+_SINCE = _OF.where(_H.read_at >= bindparam("at")).order_by(_H.read_at)
 
 
 async def put(tx: Tx, program: str, name: str, value: Any) -> bool:
     """Keep the value read just now; False when it is the last one, read a short while ago."""
-    h = t.reading_history.c
-    asked = select(h.value, h.read_at).where(h.program == program, h.name == name)
-    last = (await tx.run(asked.order_by(h.read_at.desc()).limit(1))).one_or_none()
+    last = (await tx.run(_LAST, {"program": program, "name": name})).one_or_none()
     if last is not None and last.value == value and tx.now - last.read_at < AGAIN_AFTER:
         return False
     row = {"program": program, "name": name, "read_at": tx.now, "value": value}
@@ -30,9 +33,8 @@ async def put(tx: Tx, program: str, name: str, value: Any) -> bool:
 
 async def since(tx: Tx, program: str, name: str, at: datetime) -> list[Reading]:
     """What was read from then on, the oldest first."""
-    h = t.reading_history.c
-    asked = select(h.value, h.read_at).where(h.program == program, h.name == name, h.read_at >= at)
-    return [Reading(row.value, row.read_at) for row in (await tx.run(asked.order_by(h.read_at))).all()]
+    rows = (await tx.run(_SINCE, {"program": program, "name": name, "at": at})).all()
+    return [Reading(row.value, row.read_at) for row in rows]
 
 
 async def drop_old(tx: Tx) -> int:

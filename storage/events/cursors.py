@@ -11,7 +11,8 @@ from storage.transaction import Tx
 from storage.upsert import upsert
 
 _C = t.cursor.c
-_VALUE = select(_C.value).where(_C.program == bindparam("program"), _C.name == bindparam("name"))
+_NAMED = (_C.program == bindparam("program"), _C.name == bindparam("name"))
+_VALUE, _MOVED_AT = select(_C.value).where(*_NAMED), select(_C.updated_at).where(*_NAMED)
 
 
 async def get(tx: Tx, program: str, name: str) -> str | None:
@@ -20,9 +21,7 @@ async def get(tx: Tx, program: str, name: str) -> str | None:
 
 async def moved_at(tx: Tx, program: str, name: str) -> datetime | None:
     """When it was last read, found something or not; None before the first time."""
-    c = t.cursor.c
-    asked = select(c.updated_at).where(c.program == program, c.name == name)
-    return (await tx.run(asked)).scalar_one_or_none()
+    return (await tx.run(_MOVED_AT, {"program": program, "name": name})).scalar_one_or_none()
 
 
 async def put(tx: Tx, program: str, name: str, value: str) -> None:

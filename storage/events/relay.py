@@ -17,6 +17,14 @@ from storage.upsert import insert_new
 
 SENT_KEPT_FOR = timedelta(days=30)
 UNREADABLE = "what is stored does not open"
+# What is asked all the time is built once.
+_R = t.relay_delivery.c
+_DUE = (
+    select(_R.id)
+    .where(_R.destination == bindparam("destination"), _R.state == "owed", _R.due_at <= bindparam("now"))
+    .limit(1)
+)
+_OLD = delete(t.relay_delivery).where(_R.state == "sent", _R.sent_at < bindparam("before"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +103,7 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> Tak
 
 async def is_due(tx: Tx, destination: str) -> bool:
     """Is there anything to take? For a look without the write lock."""
-    r = t.relay_delivery.c
-    asked = select(r.id).where(r.destination == destination, r.state == "owed", r.due_at <= tx.now)
-    return (await tx.run(asked.limit(1))).first() is not None
+    return (await tx.run(_DUE, {"destination": destination, "now": tx.now})).first() is not None
 
 
 async def sent(tx: Tx, ids: Collection[str]) -> None:
@@ -158,9 +164,7 @@ async def drop_destinations(tx: Tx, known: Collection[str]) -> int:
 
 async def drop_old(tx: Tx) -> int:
     """Forget what was sent long ago; returns how many rows."""
-    r = t.relay_delivery.c
-    old = delete(t.relay_delivery).where(r.state == "sent", r.sent_at < tx.now - SENT_KEPT_FOR)
-    return int((await tx.run(old)).rowcount)
+    return int((await tx.run(_OLD, {"before": tx.now - SENT_KEPT_FOR})).rowcount)
 
 
 async def drop_dead(tx: Tx, *, before: datetime) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from bot.partner.secret import Secret
 from storage import tables as t
@@ -25,6 +25,14 @@ class WebhookSecret:
 
 
 _COLUMNS = tuple(t.webhook_secret.c[name] for name in WebhookSecret.__slots__)
+# What is asked all the time is built once.
+_S = t.webhook_secret.c
+_NEWEST = select(*_COLUMNS).where(_S.program == bindparam("program")).order_by(_S.version.desc()).limit(1)
+_OVER = (
+    delete(t.webhook_secret)
+    .where(_S.state == "previous", _S.until <= bindparam("now"))
+    .returning(_S.program, _S.version)
+)
 
 
 async def put(tx: Tx, program: str, secret: Secret, *, previous_until: datetime) -> WebhookSecret:
@@ -60,17 +68,13 @@ async def accepted(tx: Tx, program: str) -> tuple[Secret, ...]:
 
 async def newest(tx: Tx, program: str) -> WebhookSecret | None:
     """What was last received of this program's secret; None before the first registration."""
-    s = t.webhook_secret.c
-    asked = select(*_COLUMNS).where(s.program == program).order_by(s.version.desc()).limit(1)
-    row = (await tx.run(asked)).one_or_none()
+    row = (await tx.run(_NEWEST, {"program": program})).one_or_none()
     return None if row is None else WebhookSecret(**row._mapping)
 
 
 async def drop_old(tx: Tx) -> list[tuple[str, int]]:
     """Forget the secrets that are taken no more; returns the program and version of each."""
-    s = t.webhook_secret.c
-    over = delete(t.webhook_secret).where(s.state == "previous", s.until <= tx.now)
-    rows = (await tx.run(over.returning(s.program, s.version))).all()
+    rows = (await tx.run(_OVER, {"now": tx.now})).all()
     return sorted((row.program, row.version) for row in rows)
 
 

@@ -18,18 +18,21 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine, func, insert, select, text
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from bot.domain.time import Clock
 from storage import audit, tables
 from storage.database import Database, FileLock
 from storage.errors import DatabaseUnreachable, StorageError
+from storage.maintenance.write_probe import explained
 from storage.migrate import migrate
 from storage.operators import safe_mode
 from storage.store import Store
 from storage.vault import Vault
 
 _PIECE = 1000
+_NO_ROOM = "{folder} has no room for the copy. Free some space there, or use another disk."
 _DAMAGED = "{copy} is damaged ({fault}). Take another backup, or use an older one."
 # They have rows in an empty database, or get them by triggers.
 _MADE_WITH_THE_SCHEMA = (tables.meta, tables.audit_head, tables.card_count)
@@ -170,7 +173,14 @@ async def _fill(url: str, copy: Path) -> None:
 def _copy_file(source: Path, target: Path) -> None:
     old, new = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
     with closing(old), closing(new):
-        old.backup(new, pages=2000, sleep=0.01)
+        # In one step: SQLite begins again where something was written between two of them, so on a database that is at
+        # work it would never end. Writers go on meanwhile, in the log.
+        try:
+            old.backup(new)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
+                raise CopyRefused(_NO_ROOM.format(folder=target.parent)) from None
+            raise DatabaseUnreachable(f"The database {source} cannot be read ({error}).") from None
     _fold_log(target)
 
 
@@ -250,8 +260,8 @@ def _connected(database: Database) -> Iterator[Connection]:
     try:
         with engine.begin() as connection:
             yield connection
-    except sqlite3.Error as error:
-        raise DatabaseUnreachable(f"The database {database.shown} cannot be read ({error}).") from None
+    except SQLAlchemyError as error:
+        raise DatabaseUnreachable(explained(error).format(shown=database.shown)) from None
     finally:
         engine.dispose()
 
@@ -264,5 +274,5 @@ def _made(path: Path) -> Iterator[None]:
         yield
     finally:
         path.unlink(missing_ok=True)
-        for name in ("-wal", "-shm"):
+        for name in ("-wal", "-shm", ".lock"):
             path.with_name(path.name + name).unlink(missing_ok=True)

@@ -10,7 +10,7 @@ import asyncio
 import os
 import sqlite3
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
 from storage.store import Store
@@ -55,10 +55,21 @@ async def why_not_written(store: Store) -> str:
     except (TimeoutError, NoFreeConnection):
         return _SLOW.format(shown=shown)
     except SQLAlchemyError as error:
-        return _explained(error).format(shown=shown)
+        return explained(error).format(shown=shown)
     except OSError:
         return _NO_ANSWER.format(shown=shown)
     return lacks_room(store)
+
+
+def is_out_of_use(error: BaseException) -> bool:
+    """Did a transaction end because the database is away, full, locked or read-only? Not by a fault of ours."""
+    if isinstance(error, NoFreeConnection):
+        return True
+    original = error.orig if isinstance(error, DBAPIError) else None
+    if isinstance(original, sqlite3.Error):
+        return getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF in _ON_SQLITE
+    has_no_connection = isinstance(error, OperationalError | InterfaceError)
+    return has_no_connection or getattr(original, "sqlstate", None) in _ON_POSTGRES
 
 
 def lacks_room(store: Store) -> str:
@@ -74,7 +85,8 @@ def lacks_room(store: Store) -> str:
     return _NO_ROOM.format(shown=store.database.shown, free=free // 1024) if free < LOW_ON_SPACE_BYTES else ""
 
 
-def _explained(error: SQLAlchemyError) -> str:
+def explained(error: SQLAlchemyError) -> str:
+    """What is in the way and what to do, in sentences; `{shown}` stands for the database."""
     original = error.orig if isinstance(error, DBAPIError) else None
     if isinstance(original, sqlite3.Error):
         # The lower byte is the kind, what is above says which of it [sqlite.org, rescode].

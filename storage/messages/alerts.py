@@ -17,8 +17,10 @@ _A = t.alert.c
 # In the words of the index of open ones, so that the database may use it.
 _IS_OPEN = _A.state != literal_column("'resolved'")
 # What is asked all the time is built once.
+_BY_ID = select(t.alert).where(_A.id == bindparam("id"))
 _OPEN_ONE = select(t.alert).where(_A.dedupe == bindparam("dedupe"), _IS_OPEN)
 _OPEN_OF = select(t.alert).where(_A.kind == bindparam("kind"), _IS_OPEN).order_by(_A.raised_at, _A.id)
+_OPEN_ONES = select(t.alert).where(_IS_OPEN).order_by(_A.raised_at.desc(), _A.id)
 _NOW = bindparam("now", type_=_A.updated_at.type)
 _WAKE = (
     update(t.alert)
@@ -155,7 +157,7 @@ async def resolve(tx: Tx, dedupe: str, *, title: str = "", text: str = "") -> Al
 
 
 async def get(tx: Tx, alert_id: str) -> Alert | None:
-    row = (await tx.run(select(t.alert).where(t.alert.c.id == alert_id))).one_or_none()
+    row = (await tx.run(_BY_ID, {"id": alert_id})).one_or_none()
     return None if row is None else Alert(**row._mapping)
 
 
@@ -180,9 +182,7 @@ async def raised_since(tx: Tx, since: datetime) -> list[Alert]:
 
 async def open_ones(tx: Tx) -> list[Alert]:
     """Everything not resolved, the newest first."""
-    rows = (
-        await tx.run(select(t.alert).where(_IS_OPEN).order_by(t.alert.c.raised_at.desc(), t.alert.c.id))
-    ).all()
+    rows = (await tx.run(_OPEN_ONES)).all()
     return [Alert(**row._mapping) for row in rows]
 
 

@@ -185,16 +185,23 @@ async def waiting(tx: Tx, *, but: str = "", channel: str = "") -> Waiting | None
 
     `but` what is about this subject.
     """
-    o = t.outbox.c
-    tried = [o.state.in_(("owed", "sending")), o.last_error != "", o.subject != but]
-    if channel:
-        tried.append(o.channel == channel)
-    count = (await tx.run(select(func.count()).where(*tried))).scalar_one()
+    given = {"but": but, **({"channel": channel} if channel else {})}
+    counted, oldest = _waiting(bool(channel))
+    count = (await tx.run(counted, given)).scalar_one()
     if not count:
         return None
-    oldest = select(o.created_at, o.last_error).where(*tried).order_by(o.id).limit(1)
-    row = (await tx.run(oldest)).one()
+    row = (await tx.run(oldest, given)).one()
     return Waiting(int(count), row.created_at, row.last_error)
+
+
+@cache
+def _waiting(in_one_channel: bool) -> tuple[Select[Any], Select[Any]]:
+    """How many there are, and the oldest."""
+    tried = [_O.state.in_(("owed", "sending")), _O.last_error != "", _O.subject != bindparam("but")]
+    if in_one_channel:
+        tried.append(_O.channel == bindparam("channel"))
+    oldest = select(_O.created_at, _O.last_error).where(*tried).order_by(_O.id).limit(1)
+    return select(func.count()).where(*tried), oldest
 
 
 async def trouble(tx: Tx, subject: str) -> str:
@@ -216,6 +223,12 @@ async def last_sent_at(tx: Tx) -> datetime | None:
 async def sending(tx: Tx, row_id: int) -> bool:
     """Take a row for sending; False when another sender has it. Commit before posting."""
     return bool((await tx.run(_SENDING, {"row_id": row_id, "now": tx.now})).rowcount)
+
+
+async def still_sending(tx: Tx, row: OutboxRow) -> bool:
+    """Take it for sending once more, as it was read before `sending`; False where another sender has taken it since."""
+    mine = (_O.id == row.id, _O.state == "sending", _O.attempts == row.attempts + 1)
+    return bool((await tx.run(update(t.outbox).where(*mine).values(due_at=tx.now))).rowcount)
 
 
 async def sent(tx: Tx, row_id: int) -> None:
@@ -259,9 +272,8 @@ async def move(tx: Tx, old: str, new: str) -> None:
 
 async def for_other_channels(tx: Tx, channels: Collection[str]) -> list[OutboxRow]:
     """What waits for a channel that is none of these; direct messages are for none."""
-    o = t.outbox.c
-    elsewhere = o.channel.not_in(["", *channels])
-    return await _rows(tx, select(t.outbox).where(o.state == "owed", elsewhere).order_by(o.id))
+    rows = (await tx.run(_ELSEWHERE, {"channels": ["", *channels]})).all()
+    return [_row(row) for row in rows]
 
 
 async def readdress(tx: Tx, row_id: int, channel: str) -> None:
@@ -327,6 +339,11 @@ def _row(row: Any) -> OutboxRow:
 _O, _M = t.outbox.c, t.message.c
 _NOW = bindparam("now", type_=_O.due_at.type)
 _SENDABLE = _sendable()
+_ELSEWHERE = (
+    select(t.outbox)
+    .where(_O.state == "owed", _O.channel.not_in(bindparam("channels", expanding=True)))
+    .order_by(_O.id)
+)
 _STUCK = select(t.outbox).where(_O.state == "sending", _O.due_at <= bindparam("before")).order_by(_O.id)
 _SETTLED = update(t.outbox).where(_O.id == bindparam("row_id"))
 _SENDING = (

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select, update
+from sqlalchemy import Row, bindparam, select, update
 
 from storage import tables as t
 from storage.errors import CannotOpen
@@ -21,6 +21,7 @@ from storage.transaction import Tx
 from storage.upsert import insert_new
 
 _P = t.passkey.c
+_OF_PERSON = select(t.passkey).where(_P.slack_id == bindparam("slack_id")).order_by(_P.created_at, _P.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,7 @@ async def get(tx: Tx, passkey_id: str) -> Passkey | None:
 
 async def of_person(tx: Tx, slack_id: str) -> list[Passkey]:
     """All that this person ever had, the oldest first."""
-    found = select(t.passkey).where(_P.slack_id == slack_id).order_by(_P.created_at, _P.id)
-    return [_read(tx, row) for row in (await tx.run(found)).all()]
+    return [_read(tx, row) for row in (await tx.run(_OF_PERSON, {"slack_id": slack_id})).all()]
 
 
 async def everybodys(tx: Tx) -> list[Passkey]:

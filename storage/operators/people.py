@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from bot.domain.people import Actor
 from storage import tables as t
@@ -14,6 +14,7 @@ from storage.upsert import upsert
 
 # A mailbox is compared while a decision is made, and never stored.
 _KEPT = tuple(field.name for field in fields(Actor) if field.name not in ("id", "mailbox"))
+_BY_ID = select(t.person).where(t.person.c.slack_id == bindparam("slack_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ async def put(tx: Tx, actor: Actor, *, real_name: str = "") -> None:
 
 
 async def get(tx: Tx, slack_id: str) -> Seen | None:
-    row = (await tx.run(select(t.person).where(t.person.c.slack_id == slack_id))).one_or_none()
+    row = (await tx.run(_BY_ID, {"slack_id": slack_id})).one_or_none()
     if row is None:
         return None
     actor = Actor(id=slack_id, **{name: getattr(row, name) for name in _KEPT})

@@ -49,6 +49,7 @@ class Program:
 
 _COLUMNS = tuple(t.program.c[name] for name in Program.__slots__)
 _BY_NAME = select(*_COLUMNS).where(t.program.c.name == bindparam("name"))
+_ROW = select(t.program).where(t.program.c.name == bindparam("name"))
 _ALL = select(*_COLUMNS).order_by(t.program.c.name)
 
 
@@ -82,7 +83,7 @@ async def put(
 
 async def is_as_left(tx: Tx, name: str) -> bool:
     """Is what decides whether anything is sent to it as we left it: its account, and whether it is for drafts only?"""
-    row = (await tx.run(select(t.program).where(t.program.c.name == name))).mappings().one_or_none()
+    row = (await tx.run(_ROW, {"name": name})).mappings().one_or_none()
     return await signed_rows.is_ours(tx, PROGRAM, name, row)
 
 

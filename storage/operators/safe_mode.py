@@ -14,6 +14,7 @@ from storage.transaction import Tx
 from storage.upsert import insert_new
 
 _COLUMNS = t.safe_mode.c
+_CURRENT = select(t.safe_mode).where(_COLUMNS.left_at.is_(None)).limit(1)
 #: The entry of the audit chain that says so; its body has the number of the last entry before.
 RESTORED = "database.restored"
 
@@ -50,7 +51,7 @@ class OrphanDebit:
 
 async def current(tx: Tx) -> SafeMode | None:
     """The one in force."""
-    row = (await tx.run(select(t.safe_mode).where(_COLUMNS.left_at.is_(None)).limit(1))).one_or_none()
+    row = (await tx.run(_CURRENT)).one_or_none()
     return None if row is None else SafeMode(**row._mapping)
 
 

@@ -21,6 +21,7 @@ _A = t.audit.c
 _DECISIONS = {
     "request.approval": "approve",
     "request.rejected": "reject",
+    "request.rejected_before_sending": "reject",
     "request.break_glass": "break_glass",
     "request.confirmed": "confirm",
     "request.resolution_proposed": "resolve",

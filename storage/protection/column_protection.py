@@ -171,7 +171,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(
             (
                 *("id", "request_id", "kind", "actor", "requester", "verdict"),
-                *("digest", "policy_version", "decided_at"),
+                *("digest", "policy_version", "decided_at", "conditions"),
             ),
             _DECISION,
         ),

@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import RowMapping, Table, bindparam, select
+from sqlalchemy import RowMapping, Select, Table, bindparam, select
 
 from storage import tables as t
 from storage.columns import json_text
@@ -27,6 +28,8 @@ from storage.vault import length_prefixed
 RowRead = RowMapping | Mapping[str, Any]
 """A row by its columns, as it was read or is written."""
 
+UNREADABLE = (ValueError, ArithmeticError, TypeError)
+"""What a column raises for a value that we never write."""
 _PURPOSE = "row_mac"
 _NONE = "none"  # no JSON object, so no row is taken for it
 
@@ -48,7 +51,9 @@ class SignedTable:
         return self.table.name
 
     def text(self, row: RowRead | None) -> str:
-        """What is signed of a row; None = there is none."""
+        """What is signed of a row; None = there is none. "" for one that cannot be read, which is never signed."""
+        if row is not None and not set(self.columns) <= set(row):
+            return ""
         return _NONE if row is None else json_text({name: row[name] for name in self.columns})
 
 
@@ -142,6 +147,23 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
     _remember(tx, signed, key, version)
 
 
+async def readable_or_not(tx: Tx, signed: SignedTable, wanted: Select[Any]) -> list[RowRead]:
+    """All rows of a table that a statement wants, also where somebody wrote into one what is no time, word or JSON.
+
+    Such a row is nobody's: it comes without its columns, but for its name, and no signature fits it.
+    """
+    try:
+        return list((await tx.run(wanted)).mappings().all())
+    except UNREADABLE:
+        key = signed.table.c[signed.key]
+        names = (await tx.run(wanted.with_only_columns(key))).scalars().all()
+        return [await _one_of(tx, signed, str(name)) for name in names]
+
+
+async def _one_of(tx: Tx, signed: SignedTable, key: str) -> RowRead:
+    return await _row(tx, signed, key) or {signed.key: key}
+
+
 async def ours(tx: Tx, signed: SignedTable, rows: Iterable[RowRead]) -> list[RowRead]:
     """Those of the rows that are as we left them. For tables of few rows."""
     return [row for row in rows if await is_ours(tx, signed, str(row[signed.key]), row)]
@@ -152,14 +174,8 @@ async def changed_outside(tx: Tx, signed: SignedTable, *, only_alive: bool = Fal
 
     `only_alive`: of a table that keeps what is over, look at the rows that are not.
     """
-    wanted, asked = select(signed.table), select(_S.row_key, _S.version, _S.mac)
-    asked = asked.where(_S.table_name == signed.name)
-    skips = only_alive and bool(signed.alive)
-    if skips:
-        is_alive = signed.table.c.state.in_(signed.alive)
-        wanted = wanted.where(is_alive)
-        asked = asked.where(_S.row_key.in_(select(signed.table.c[signed.key]).where(is_alive)))
-    rows = {str(row[signed.key]): row for row in (await tx.run(wanted)).mappings()}
+    wanted, asked = _compared(signed, only_alive and bool(signed.alive))
+    rows = {str(row[signed.key]): row for row in await readable_or_not(tx, signed, wanted)}
     made = {row.row_key: row for row in (await tx.run(asked)).all()}
     return sorted(
         key
@@ -199,8 +215,30 @@ async def _unsigned(tx: Tx, signed: SignedTable) -> list[str]:
 
 
 async def _row(tx: Tx, signed: SignedTable, key: str) -> RowRead | None:
-    asked = select(signed.table).where(signed.table.c[signed.key] == key)
-    return (await tx.run(asked)).mappings().one_or_none()
+    try:
+        return (await tx.run(_one(signed), {"key": key})).mappings().one_or_none()
+    except UNREADABLE:
+        return {signed.key: key}
+
+
+# All of them are compared every minute, and one with each change: what is asked is built once for each table.
+
+
+@cache
+def _one(signed: SignedTable) -> Select[Any]:
+    return select(signed.table).where(signed.table.c[signed.key] == bindparam("key"))
+
+
+@cache
+def _compared(signed: SignedTable, only_alive: bool) -> tuple[Select[Any], Select[Any]]:
+    """Rows, and signatures; of those alone that may still give somebody something, or of all."""
+    wanted, asked = select(signed.table), select(_S.row_key, _S.version, _S.mac)
+    asked = asked.where(_S.table_name == signed.name)
+    if only_alive:
+        is_alive = signed.table.c.state.in_(signed.alive)
+        wanted = wanted.where(is_alive)
+        asked = asked.where(_S.row_key.in_(select(signed.table.c[signed.key]).where(is_alive)))
+    return wanted, asked
 
 
 def _bytes(tx: Tx, signed: SignedTable, key: str, version: int, row: RowRead | None) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Update, insert, select, update
+from sqlalchemy import Update, bindparam, insert, select, update
 
 from storage import tables as t
 from storage.protection import DETAILS_LINK, signed_rows
@@ -41,6 +41,12 @@ class Reveal:
 
 
 _COLUMNS = tuple(t.card_reveal.c[name] for name in Reveal.__slots__)
+_R = t.card_reveal.c
+_EXPIRED = (
+    select(_R.request_id)
+    .where(_R.state.in_(_ALIVE), _R.valid_until <= bindparam("before"))
+    .order_by(_R.request_id)
+)
 
 
 async def grant(tx: Tx, request_id: str, valid_until: datetime) -> None:
@@ -103,9 +109,7 @@ async def mark_opened(tx: Tx, digest: str) -> Reveal | None:
 
 async def expired(tx: Tx, before: datetime) -> list[str]:
     """Requests whose approval ended before this without details given."""
-    r = t.card_reveal.c
-    asked = select(r.request_id).where(r.state.in_(_ALIVE), r.valid_until <= before)
-    return list((await tx.run(asked.order_by(r.request_id))).scalars())
+    return list((await tx.run(_EXPIRED, {"before": before})).scalars())
 
 
 async def end(tx: Tx, request_id: str) -> Reveal | None:

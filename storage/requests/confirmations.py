@@ -14,6 +14,9 @@ from storage.protection import CONSENT, signed_rows
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
+_C = t.consent.c
+_OPEN = select(t.consent).where(_C.state == "open").order_by(_C.asked_at, _C.id)
+
 
 @dataclass(frozen=True, slots=True)
 class Consent:
@@ -94,9 +97,7 @@ async def end(tx: Tx, consent_id: str, state: str, *, by: str | None = None) -> 
 
 async def overdue(tx: Tx) -> list[Consent]:
     """Open ones whose time is over, and those that are not as we left them: nobody can answer these."""
-    c = t.consent.c
-    asked = select(t.consent).where(c.state == "open").order_by(c.asked_at, c.id)
-    rows = (await tx.run(asked)).mappings().all()
+    rows = (await tx.run(_OPEN)).mappings().all()
     return [
         Consent(**row)
         for row in rows

@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, delete, select
+from sqlalchemy import Row, bindparam, delete, select
 
 from storage import tables as t
 from storage.columns import json_text
 from storage.sealed_columns import DRAFT_CONTENT
 from storage.transaction import Tx
 from storage.upsert import upsert
+
+# What is asked all the time is built once.
+_TAKEN = delete(t.draft).where(t.draft.c.id == bindparam("id")).returning(t.draft)
+_OLD = delete(t.draft).where(t.draft.c.created_at < bindparam("before"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,13 @@ async def get(tx: Tx, draft_id: str) -> Draft | None:
 
 async def take(tx: Tx, draft_id: str) -> Draft | None:
     """The draft, removed: of two submissions only one gets it."""
-    removed = delete(t.draft).where(t.draft.c.id == draft_id).returning(t.draft)
-    row = (await tx.run(removed)).one_or_none()
+    row = (await tx.run(_TAKEN, {"id": draft_id})).one_or_none()
     return None if row is None else _draft(tx, row)
 
 
 async def drop_old(tx: Tx, *, older_than: timedelta) -> int:
     """Remove drafts nobody submitted; returns how many."""
-    return (await tx.run(delete(t.draft).where(t.draft.c.created_at < tx.now - older_than))).rowcount
+    return (await tx.run(_OLD, {"before": tx.now - older_than})).rowcount
 
 
 def _draft(tx: Tx, row: Row[Any]) -> Draft:

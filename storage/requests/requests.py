@@ -82,11 +82,35 @@ _EXPIRING = (
 _EXPIRING_AFTER = _EXPIRING.where(
     (_R.created_at > bindparam("at")) | ((_R.created_at == bindparam("at")) & (_R.id > bindparam("id")))
 )
+_GIVEN_UP = (
+    (_R.state == State.UNRESOLVED)
+    & (_R.first_sent_at <= bindparam("sent_before"))
+    & _R.kind.not_in(bindparam("still_sent", expanding=True))
+)
+_PURGE_DUE = (
+    select(_R.id)
+    .where(_R.purged_at.is_(None), or_(_R.state.not_in(list(OPEN)), _GIVEN_UP))
+    .order_by(_R.created_at)
+)
+_OF_BATCH = select(*COLUMNS).where(_R.parent_id == bindparam("parent_id"))
+_HELD = select(_R.id, _R.parent_id, _R.state, _R.rows, _R.exposure_usd).where(
+    _R.program == bindparam("program"),
+    _R.state.in_(list(UNSENT)),
+    _R.kind.in_(bindparam("float_kinds", expanding=True)),
+)
 _REMINDING = (
     select(*COLUMNS)
     .where(_R.state == State.PENDING, _R.remind_at <= bindparam("now"))
     .order_by(_R.remind_at, _R.id)
     .limit(200)
+)
+
+
+_GRANTED = select(_R.subject, _R.exposure_usd, _R.state).where(
+    _R.requester == bindparam("requester"),
+    _R.approved_at >= bindparam("since"),
+    _R.approved_at < bindparam("until"),
+    _R.rows.is_(None),
 )
 
 
@@ -422,15 +446,8 @@ async def purge_due(tx: Tx, *, unresolved_after: timedelta, still_sent: Collecti
 
     Of the kinds in `still_sent` the body is needed until the end: no time ends what cannot wait.
     """
-    row = t.request.c
-    settled = row.state.not_in(list(OPEN))
-    given_up = (
-        (row.state == State.UNRESOLVED)
-        & (row.first_sent_at <= tx.now - unresolved_after)
-        & row.kind.not_in(list(still_sent))
-    )
-    asked = select(row.id).where(row.purged_at.is_(None), or_(settled, given_up)).order_by(row.created_at)
-    return list((await tx.run(asked)).scalars())
+    given = {"sent_before": tx.now - unresolved_after, "still_sent": list(still_sent)}
+    return list((await tx.run(_PURGE_DUE, given)).scalars())
 
 
 async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str], limits: Limits) -> PendingHold:
@@ -438,11 +455,7 @@ async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str], limit
 
     What `limits` never let anybody approve will take nothing: it does not count, nor do the rows of such a batch.
     """
-    row = t.request.c
-    asked = select(row.id, row.parent_id, row.state, row.rows, row.exposure_usd).where(
-        row.program == program, row.state.in_(list(UNSENT)), row.kind.in_(list(float_kinds))
-    )
-    found = (await tx.run(asked)).all()
+    found = (await tx.run(_HELD, {"program": program, "float_kinds": list(float_kinds)})).all()
     most_usd = most_possible_usd(limits)
     never = {
         each.id
@@ -508,6 +521,18 @@ def _approved_since(given: frozenset[str]) -> Select[Any]:
     return asked
 
 
+async def granted(
+    tx: Tx, requester: str, *, since: datetime, until: datetime | None = None
+) -> dict[str, Decimal]:
+    """What was approved for this requester since then, and before `until`, and not given back: USD by subject."""
+    values = {"requester": requester, "since": since, "until": until or _NEVER}
+    found: dict[str, Decimal] = {}
+    for each in (await tx.run(_GRANTED, values)).all():
+        if each.state in COMMITTED:
+            found[each.subject] = found.get(each.subject, Decimal(0)) + each.exposure_usd
+    return found
+
+
 async def limit_uses(
     tx: Tx, limits: Limits, *, requester: str, approvers: Collection[str] = ()
 ) -> list[LimitUse]:
@@ -551,9 +576,10 @@ async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Requ
 
 
 async def still_to_sign(tx: Tx, since: datetime) -> list[str]:
-    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then."""
+    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then, or whose
+    approval is still valid."""
     row = t.request.c
-    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since)
+    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since, row.valid_until > tx.now)
     return list(
         (await tx.run(select(row.id).where(row.parent_id.is_(None), alive).order_by(row.id))).scalars()
     )
@@ -567,8 +593,7 @@ async def sign_again(tx: Tx, request: Request) -> None:
 
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
-    row = t.request.c
-    found = (await tx.run(select(*COLUMNS).where(row.parent_id == parent_id))).all()
+    found = (await tx.run(_OF_BATCH, {"parent_id": parent_id})).all()
     return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
 
 

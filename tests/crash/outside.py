@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
@@ -34,6 +35,9 @@ MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 PLENTY = 1_000_000
 # One leap: under a third of the lease, so that a bot that is alive keeps it.
 LEAP_S, LEASE_S, LEAP_EVERY_S = 8.0, 30.0, 0.02
+# Several bots hand work over by the database's clock, which does not leap: a request that a dead one held is free after
+# ten seconds, and so again with the next death. While one waits to be sent, its 15 minutes take at least 90 seconds.
+UNSENT_LEAP_EVERY_S = 0.8
 # Enough that no two requests meet on one card while an outcome is in doubt.
 CARDS = 40
 CONFIG = """
@@ -67,6 +71,9 @@ class Outside:
     shared: SharedDatabase | None = None
     # Held while a person's click has to be answered with a window: Slack gives it three seconds.
     hands: asyncio.Lock = field(default_factory=asyncio.Lock)
+    # Of several bots: since when an approved request waits to be sent, and the longest wait, in real seconds.
+    unsent_since: dict[str, float] = field(default_factory=dict)
+    longest_unsent_s: float = 0.0
 
     @property
     def database(self) -> Path:
@@ -120,7 +127,17 @@ class Outside:
         while True:
             async with self.hands:
                 self.leap()
-            await asyncio.sleep(pause_s)
+            await asyncio.sleep(max(pause_s, UNSENT_LEAP_EVERY_S) if self._some_are_unsent() else pause_s)
+
+    def _some_are_unsent(self) -> bool:
+        """Does an approved request wait for one of several bots? How long each waits is kept."""
+        if self.shared is None:
+            return False
+        now = time.monotonic()
+        since = {row["id"]: self.unsent_since.get(row["id"], now) for row in self.rows(_UNSENT)}
+        self.unsent_since = since
+        self.longest_unsent_s = max([self.longest_unsent_s, *(now - at for at in since.values())])
+        return bool(since)
 
     async def until_drained(self, timeout_s: float) -> bool:
         """Let time fly until every approved request has its outcome and nothing waits for Slack."""
@@ -137,6 +154,10 @@ class Outside:
         return not self.rows(_UNDER_WAY)
 
 
+# A batch waits for its rows.
+_UNSENT = """
+SELECT id FROM request WHERE state = 'approved' AND valid_until IS NOT NULL
+"""
 _UNDER_WAY = """
 SELECT id FROM request WHERE state IN ('approved', 'executing')
 UNION SELECT subject FROM outbox WHERE state IN ('owed', 'sending')

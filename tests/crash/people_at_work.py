@@ -151,6 +151,13 @@ class Operators:
             while self._world.rows("SELECT program FROM pause"):
                 await self._both_resume()
 
+    async def keep_sending(self) -> None:
+        """End whatever pause there is, until cancelled: one may come late, from a command that was on its way."""
+        while True:
+            if self._world.rows("SELECT program FROM pause"):
+                await self._both_resume()
+            await asyncio.sleep(0.2)
+
     async def approve_everything(self, timeout_s: float) -> None:
         """Until no request is pending; raises TimeoutError."""
         async with asyncio.timeout(timeout_s):

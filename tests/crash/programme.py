@@ -75,6 +75,7 @@ class Figures:
     doubts: int = 0
     half_sent: int = 0
     seconds: float = 0.0
+    longest_unsent_s: float = 0.0
     broken: list[str] = field(default_factory=list)
     _doubtful: set[str] = field(default_factory=set, repr=False)
 
@@ -84,7 +85,13 @@ class Figures:
             f"seed {self.seed}: {_listed(self.troubles) or f'{self.kills} kills'} in {self.seconds:.0f} s;"
             f" {self.requests} requests ({states}), {self.debits} debits;"
             f" {self.doubts} calls cut off without a recorded answer,"
-            f" {self.half_sent} messages sent and not marked; {len(self.broken)} promises broken"
+            f" {self.half_sent} messages sent and not marked;"
+            + (
+                f" approved and unsent for {self.longest_unsent_s:.1f} s at most;"
+                if self.longest_unsent_s
+                else ""
+            )
+            + f" {len(self.broken)} promises broken"
             + "".join(f"\n  {promise}" for promise in self.broken)
         )
 
@@ -110,6 +117,7 @@ class Figures:
     async def close(self, world: Outside, began: float) -> None:
         """The final count, and the judgement."""
         self.seconds = time.monotonic() - began
+        self.longest_unsent_s = world.longest_unsent_s
         rows = world.rows("SELECT state, count(*) AS times FROM request GROUP BY state")
         self.states = {row["state"]: row["times"] for row in rows}
         self.requests = sum(self.states.values())
@@ -250,8 +258,13 @@ async def finish(
         figures.broken.append("sending could not be resumed, or some request could not be approved")
     finally:
         flying.cancel()
-    if not await world.until_drained(timeout_s):
-        figures.broken.append(f"not drained after {timeout_s:g} s")
+    resuming = asyncio.create_task(operators.keep_sending())
+    try:
+        if not await world.until_drained(timeout_s):
+            figures.broken.append(f"not drained after {timeout_s:g} s")
+    finally:
+        resuming.cancel()
+        await asyncio.wait({resuming})
     kept = {row["reason"] for row in world.rows("SELECT reason FROM request")}
     figures.broken += [f"“{lost}” was taken and is not there" for lost in sorted(operators.promised - kept)]
     await figures.close(world, began)

@@ -170,6 +170,25 @@ async def test_the_sweep_takes_up_what_no_wake_up_named_and_what_broke() -> None
         assert due == {}
 
 
+async def test_a_job_that_still_runs_when_it_is_due_again_is_no_news(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """While the API stands still, every job would say so every few seconds."""
+    with a_machine() as machine:
+        machine.may_end.clear()
+        timers = Timers()
+        timers.every("job", 5, machine.job)
+        timers.start()
+        for _ in range(4):
+            await machine.passes(6)
+        machine.may_end.set()
+        await machine.passes(0)
+        timers.stop()
+
+    assert len(machine.runs) == 1
+    assert caplog.messages == []
+
+
 async def test_one_request_is_never_executed_twice_at_once() -> None:
     inside = 0
     most = 0

@@ -12,6 +12,7 @@ import bot.view_models as p
 from bot import operations
 from bot.domain import slack_faults
 from bot.domain.errors import NotAllowed
+from bot.domain.people import Tier
 from bot.domain.requests import Stage, State
 from bot.operations import Concern
 from bot.partner.secret import Secret
@@ -76,7 +77,7 @@ def _preview(text: str) -> View:
 
 def _policy(text: str) -> View:
     rows = tuple(
-        p.PolicyRow(k, text, 1, ((Decimal(500), 2),), "8 h", _KINDS[k].handling.run_now) for k in _KINDS
+        p.PolicyRow(k, text, 1, (Tier(Decimal(500), 2),), "8 h", _KINDS[k].handling.run_now) for k in _KINDS
     )
     return help_text.policy(p.PolicyView(rows, (text,), (text,), (), (("In all", text),), text))
 

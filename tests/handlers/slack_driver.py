@@ -137,6 +137,11 @@ class SlackDriver:
         inputs = [b for b in (await self.modal(user))["blocks"] if b["type"] == "input"]
         return {b["block_id"]: _initial(b["element"]) for b in inputs}
 
+    async def hints(self, user: str) -> dict[str, str]:
+        """What stands below each field of the topmost modal, by field name."""
+        inputs = [b for b in (await self.modal(user))["blocks"] if b["type"] == "input"]
+        return {b["block_id"]: b.get("hint", {}).get("text", "") for b in inputs}
+
     async def press_in_modal(self, user: str, action_id: str) -> Json:
         view = await self.modal(user)
         return await self.act("click", {"user": user, "view_id": view["id"], "action_id": action_id})

@@ -527,6 +527,28 @@ async def test_what_was_not_read_for_certain_is_offered_and_a_press_opens_its_fo
     assert not await talk.nothing_is_open()
 
 
+async def test_a_form_says_at_each_field_which_value_is_from_the_message(talk: Talk) -> None:
+    await talk.say("top up 3205 by 40 because he needs it for the taxi")
+
+    await talk.press("Review and submit")
+
+    marked = {
+        name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint
+    }
+    assert marked == {"card", "amount_usd", "reason"}
+
+
+async def test_an_empty_field_is_not_said_to_be_from_the_message(talk: Talk) -> None:
+    await talk.say("freeze 3205")
+
+    await talk.press("Review and submit")
+
+    marked = {
+        name for name, hint in (await talk.driver.hints(talk.user)).items() if "From your message." in hint
+    }
+    assert marked == {"card"}
+
+
 async def test_a_proposed_look_up_is_shown_when_its_button_is_pressed(talk: Talk) -> None:
     await talk.say("sorry, marta kowalska again, the thing with her plastic")
     looks = [

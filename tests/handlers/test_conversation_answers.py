@@ -263,6 +263,7 @@ async def test_undo_of_limits_brings_back_those_before(talk: Talk, card: Json) -
     await talk.press("Review and submit")
 
     assert (await talk.form())["daily_limit"] == "300.00"
+    assert "From your message." not in str(await talk.driver.hints(talk.user))
 
 
 async def test_undo_says_plainly_where_there_is_no_opposite(talk: Talk, card: Json) -> None:

@@ -16,9 +16,12 @@ from sqlalchemy import text
 from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
 from bot.services import alerts
+from bot.services.messages import audit_anchors
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import serve as serve_slack
+from sandbox.slack.control import workspace_admin
 from storage import audit
+from storage.audit import Anchor
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses
 from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
@@ -287,6 +290,60 @@ async def test_an_older_copy_is_noticed_by_the_anchor_beside_it_and_starts_in_sa
         file.unlink()
     around.database.write_bytes(newer)
     assert (await ready_once_started(around))["safe_mode"] == "ok"
+
+
+WITH_AUDIT_CHANNEL = CONFIG.replace(b"[people]", b'audit_channel = "#card-audit"\n[people]')
+
+
+async def test_an_older_copy_is_noticed_by_the_audit_channel_where_nothing_else_outlived_the_disk(
+    around: Surroundings,
+) -> None:
+    """A snapshot of the disk takes the file of anchors back with the database; on PostgreSQL there is none."""
+    workspace_admin.change_channel(
+        around.slack.workspace,
+        {"id": "C0AUDIT", "name": "card-audit", "members": ["U0BOB", "U0BOT"]},
+    )
+    await (await around.start(WITH_AUDIT_CHANNEL)).stop()
+    snapshot = {file: file.read_bytes() for file in around.database.parent.glob("bot.db*")}
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    await audit_anchors.drop(running.core)
+    async with running.core.store.read() as tx:
+        head = await audit.head(tx)
+
+    async def is_posted() -> bool:
+        return f'"seq": {head.seq}' in str(around.slack.workspace.store.messages["C0AUDIT"])
+
+    await eventually("the anchor is posted", is_posted)
+    await running.stop()
+    for file in around.database.parent.glob("bot.db*"):
+        file.unlink()
+    for file, content in snapshot.items():
+        file.write_bytes(content)
+    # Anybody may write there.
+    forged = Anchor(10_000, "0" * 64, "2026-03-02T09:00:00.000000Z", "0" * 64).line()
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        body = {"user": "U0BOB", "channel": "C0AUDIT", "text": forged}
+        assert (await page.post("/_control/act/message", json=body)).is_success
+
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["system:restore"]
+    finally:
+        await running.stop()
+
+
+async def test_a_slack_that_gives_no_anchors_keeps_nobody_from_starting(around: Surroundings) -> None:
+    async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
+        for method in ("conversations.history", "auth.test"):
+            fault = {"effect": "error", "method": method, "error": "internal_error", "times": 100}
+            assert (await page.post("/_control/faults", json=fault)).is_success
+    running = await around.start(WITH_AUDIT_CHANNEL)
+    try:
+        async with running.core.store.read() as tx:
+            assert await pauses.all(tx) == []
+    finally:
+        await running.stop()
 
 
 async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroundings) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from bot import app, jobs
 from bot.services.events import polling
 from bot.services.messages import storage_watch
+from bot.web import NOT_READ
 from storage import store
 from tests.integration.surroundings import Surroundings, ready
 from tests.support.disks import fill
@@ -36,10 +39,10 @@ async def started(around: Surroundings) -> AsyncIterator[app.Running]:
         await running.stop()
 
 
-async def said_in(around: Surroundings, channel: str) -> str:
-    """Every text of a channel, as people see it."""
+async def said_in(around: Surroundings, channel: str, user: str = "U0BOB") -> str:
+    """Every text of a channel, as this person sees it."""
     async with httpx.AsyncClient(base_url=around.slack.url, trust_env=False) as page:
-        return (await page.get(f"/_control/see?user=U0BOB&channel={channel}")).text
+        return (await page.get(f"/_control/see?user={user}&channel={channel}")).text
 
 
 async def alerted(around: Surroundings, *words: str) -> str:
@@ -56,6 +59,12 @@ async def asked_for_help(around: Surroundings) -> dict[str, Any]:
         body = {"user": "U0ALICE", "channel": "C0OPS", "text": "/card topup"}
         found: dict[str, Any] = (await page.post("/_control/act/command", json=body)).json()["outcome"]
         return found
+
+
+async def is_answered(around: Surroundings) -> bool:
+    """By what is shown to whoever asked, alone."""
+    seen = await said_in(around, "C0OPS", user="U0ALICE")
+    return "cannot use its database right now, and nothing is sent" in seen and "reference" in seen
 
 
 @contextmanager
@@ -93,6 +102,8 @@ async def test_with_a_full_disk_it_is_not_ready_and_people_are_notified(
         fill(filler)
 
         assert "is full" in (await ready(running))["database"]
+        assert (await asked_for_help(around))["acked"]
+        await eventually("who asks is answered in the right words", partial(is_answered, around))
         await alerted(around, "cannot store anything since", "Free some space")
 
         filler.unlink()
@@ -130,6 +141,22 @@ def test_an_api_that_does_not_answer_is_known_within_a_minute() -> None:
     asked = polling._MISSES * polling._ANSWERS_WITHIN_S + (polling._MISSES - 1) * polling._ASKED_AGAIN_S
 
     assert polling._QUIET_S + 1.1 * jobs.ANSWERS_EVERY_S + asked + 5 < 60
+
+
+async def test_without_a_database_the_page_says_what_is_wrong_in_words(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No check shows the name of an error, whichever part of the database does not answer."""
+    async with started(around) as running:
+
+        def away(_self: store.Store) -> None:
+            raise OperationalError("SELECT 1", {}, sqlite3.OperationalError("disk I/O error"))
+
+        monkeypatch.setattr(store.Store, "read", away)
+        checks = await ready(running)
+
+    assert {checks[name] for name in ("key", "safe_mode", "outbox")} == {NOT_READ}
+    assert [said for said in checks.values() if "Error" in said] == []
 
 
 async def test_a_slack_that_does_not_answer_is_reported_on_the_page(around: Surroundings) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -209,6 +210,8 @@ def confirmations() -> Iterator[Sample]:
     yield "Confirmation, first of two", approval_modals.confirmation(replace(found, view=two))
     one = view_of(a_top_up(approvals_needed=2), decided(DecisionKind.APPROVE))
     yield "Confirmation, second of two", approval_modals.confirmation(replace(found, view=one))
+    slow = replace(found, view=view_of(a_top_up(), cool_off=timedelta(minutes=10)))
+    yield "Confirmation, with time to stop it", approval_modals.confirmation(slow)
     paused = replace(found, view=view_of(a_top_up(), paused=_PAUSED))
     yield "Confirmation while sending is paused", approval_modals.confirmation(paused)
     draft = view_of(a_top_up(), draft_only=True, paused=draft_only.sentence("main"))

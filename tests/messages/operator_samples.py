@@ -13,7 +13,7 @@ from bot import operations
 from bot.domain import errors as domain
 from bot.domain.alerts import decline_alerts
 from bot.domain.passkeys import Purpose
-from bot.domain.people import draft_only
+from bot.domain.people import Per, Tier, draft_only
 from bot.domain.requests import State
 from bot.domain.time import Period
 from bot.partner import errors as partner
@@ -74,7 +74,7 @@ def helps() -> Iterator[Sample]:
             kind,
             cls.title,
             1,
-            ((Decimal(500), 2),) if cls.moves_money else (),
+            (Tier(Decimal(500), 2),) if cls.moves_money else (),
             "8 h",
             cls.handling.run_now,
             Decimal(500) if cls.moves_money else Decimal(0) if kind == "card_close" else None,
@@ -88,6 +88,16 @@ def helps() -> Iterator[Sample]:
         "/countersign policy",
         help_text.policy(p.PolicyView(rows, *people, limits, "0123456789abcdef", (away, later))),
     )
+    sums = (Tier(Decimal(500), 2, per=Per.REQUESTER), Tier(Decimal(2000), 2, cool_off=timedelta(minutes=10)))
+    (top_up,) = (row for row in rows if row.kind == "card_topup")
+    slow = (
+        replace(top_up, tiers=sums, passkey_above_usd=None),
+        replace(top_up, cool_off=timedelta(minutes=10)),
+    )
+    yield (
+        "/countersign policy, with tiers that look at a day, and time to stop what is approved",
+        help_text.policy(p.PolicyView(slow, *people, limits, "0123456789abcdef", ())),
+    )
     yield (
         "/countersign policy, with nobody named",
         help_text.policy(p.PolicyView(rows[:1], (), (), (), (), "0123456789abcdef")),
@@ -96,6 +106,10 @@ def helps() -> Iterator[Sample]:
         "Top up a card", 1, ("U0BOB", "U0DORA"), ("@card-approvers",), "U0ALICE", {"U0DORA": ("U0CAROL",)}
     )
     yield "/countersign who topup", help_text.who(asked)
+    yield (
+        "/countersign who topup, with tiers",
+        help_text.who(replace(asked, tiers=sums, granted_usd=Decimal("430.00"))),
+    )
     yield "/countersign who topup, and nobody can", help_text.who(replace(asked, able=(), approvals=2))
 
 
@@ -204,6 +218,10 @@ def clicks() -> Iterator[Sample]:
         ("After Approve while sending is paused", replies.approved(sent, 1, _PAUSED)),
         ("After Approve, draft only", replies.approved(sent, 1, draft_only.sentence("main"))),
         ("After Approve, behind another request", replies.approved(sent, 1, waits_for=("R-2ZQC",))),
+        (
+            "After Approve, with time to stop it",
+            replies.approved(sent, 1, sent_from=NOW + timedelta(minutes=10)),
+        ),
         ("After Approve, not read", replies.approved(sent, 1, unread=True)),
         ("After Cancel", replies.cancelled(a_top_up(State.CANCELLED))),
         ("After Cancel of a list under way", replies.cancelled(_STOPPED)),
@@ -230,6 +248,10 @@ def slack_refusals() -> Iterator[Sample]:
         partner.NoAnswer("timeout", operation=account_calls.ME, certainty=Certainty.AMBIGUOUS),
     ):
         yield type(error).__name__, replies.refusal(replies.explain(error, "7K3MQX"))
+    yield (
+        "The database is full, locked, read-only or away",
+        replies.refusal(replies.explain_database("7K3MQX")),
+    )
 
 
 def shared() -> Iterator[Sample]:

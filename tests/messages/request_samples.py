@@ -159,6 +159,10 @@ def cards() -> Iterator[Sample]:
         "Approved behind another request",
         request_card.card(view_of(waiting, approval, waits_for=("R-2ZQC",))),
     )
+    yield (
+        "Approved, with time to stop it",
+        request_card.card(view_of(waiting, approval, sent_from=NOW + timedelta(minutes=10))),
+    )
     concerns = (
         operations.Concern("The card is frozen: the money will sit on it until it is unfrozen."),
         operations.Concern(
@@ -289,6 +293,10 @@ def direct() -> Iterator[Sample]:
     paused = "Sending to main is paused since 2026-03-02 08:50 UTC by Bob Tanaka: the API key may be stolen."
     yield "Approved while sending is paused", request_card.direct(replace(sent, paused=paused))
     yield "Approved behind another request", request_card.direct(replace(sent, waits_for=("R-2ZQC",)))
+    yield (
+        "Approved, with time to stop it",
+        request_card.direct(replace(sent, sent_from=NOW + timedelta(minutes=10))),
+    )
     held = a_top_up(
         State.APPROVED,
         outcome_text="Your card provider could not be read just now.",

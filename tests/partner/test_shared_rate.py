@@ -151,6 +151,20 @@ async def test_a_refusal_for_the_rate_rests_that_lane_everywhere(both: Both) -> 
     assert len(both.sent) == 2
 
 
+async def test_a_lane_that_rests_gets_no_place_that_was_taken_ahead_for_another(both: Both) -> None:
+    both.one.limiter.block(60, Lane.MONEY)
+    await both.run(1)
+    for _ in range(2):  # whoever calls often takes some ahead
+        both.other.start(Lane.PEOPLE, 1)
+        await both.run(0)
+    assert both.other.limiter._spare, "there are places taken ahead"
+
+    both.other.start(Lane.MONEY, 1)
+    await both.run(1)
+
+    assert [lane for _, lane in both.other.sent] == [Lane.PEOPLE] * 2
+
+
 async def test_a_limit_that_one_learns_of_holds_for_all(both: Both) -> None:
     both.one.start(Lane.MONEY, 1)
     await both.run(0)

@@ -1,10 +1,15 @@
 """The served OpenAPI says what the document says: who may call, what a field may hold, what an error carries."""
 
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
+import jsonschema
 import pytest
 
+from sandbox.partner import codec
 from sandbox.partner.openapi import document
+from tests.sandbox_partner.conftest import Hand
 
 DESCRIBED = document.document()
 SCHEMAS: dict[str, Any] = DESCRIBED["components"]["schemas"]
@@ -73,7 +78,13 @@ BOUNDS = {
     "OrderBody.phone": {"pattern": "^[0-9]{4,15}$"},
     "PhoneBody.phone": {"pattern": "^[0-9]{4,15}$"},
     "OrderBody.card_holder_name": {"minLength": 1},
-    "OrderBody.email": {"minLength": 3},
+    "OrderBody.email": {"pattern": r"^[^@\s]+@[^@\s]*\.[^@\s]*$"},
+    "CardDetails.expiration_month": {"minimum": 1, "maximum": 12},
+    "CardDetails.expiration_year": {"minimum": 1000, "maximum": 9999},
+    "MarkupBody.markup_pct": {"minimum": 0, "maximum": 0.5},
+    "WebhookChanged.secret": {"pattern": "^whsec_[A-Za-z0-9_-]{32}$"},
+    "Key.prefix": {"pattern": "^svc_live_[0-9a-f]{8}$"},
+    "Card.card_holder_name": {"maxLength": 26},
     "OrderBody.partner_ref": {"maxLength": 128},
     "WebhookBody.url": {"maxLength": 2000, "pattern": "^[hH][tT][tT][pP][sS]://"},
     "BalancesBody.card_ids": {"maxItems": 1000, "uniqueItems": True},
@@ -98,3 +109,114 @@ def test_a_bound_is_the_documents_and_none_is_made_up(name: str) -> None:
 
 def test_limits_need_at_least_one_field() -> None:
     assert SCHEMAS["LimitsBody"]["minProperties"] == 1
+
+
+def described_things(node: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every field, parameter and header of the description, wherever it stands, by its path."""
+    if isinstance(node, list):
+        for number, item in enumerate(node):
+            yield from described_things(item, f"{path}/{number}")
+    if not isinstance(node, dict):
+        return
+    for group in ("properties", "headers"):
+        if isinstance(found := node.get(group), dict):
+            yield from ((f"{path}/{group}/{name}", one) for name, one in found.items())
+    if isinstance(found := node.get("parameters"), list):
+        yield from ((f"{path}/parameters/{one['name']}", one) for one in found)
+    for name, item in node.items():
+        if name not in ("example", "examples"):
+            yield from described_things(item, f"{path}/{name}")
+
+
+SOURCES = {"spec", "invented"}
+
+
+def test_every_field_parameter_and_header_is_described_and_says_where_it_is_from() -> None:
+    found = dict(described_things(DESCRIBED))
+    assert len(found) > 550
+    for path, one in found.items():
+        assert one.get("x-source") in SOURCES, path
+        words = one.get("description", "")
+        cited = "(API document: " in words
+        assert cited if one["x-source"] == "spec" else "API document does not show it" in words, (path, words)
+
+
+def test_every_table_operation_and_event_is_described() -> None:
+    for name, table in SCHEMAS.items():
+        assert "(API document: " in table["description"], name
+    for name, operation in operations().items():
+        assert operation["summary"], name
+        assert "(API document: " in operation["description"], name
+    assert all(one["post"]["summary"] for one in DESCRIBED["webhooks"].values())
+
+
+def examples_of(node: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Each schema that has an example, with it; and each body and answer."""
+    if isinstance(node, list):
+        for item in node:
+            yield from examples_of(item)
+    if isinstance(node, dict):
+        if "schema" in node and "example" in node:
+            yield node["schema"], node["example"]
+        for example in node.get("examples", ()):
+            yield node.get("schema", node), example
+        for name, item in node.items():
+            if name not in ("example", "examples"):
+                yield from examples_of(item)
+
+
+def plain(value: Any) -> Any:
+    """With numbers that JSON Schema can check."""
+    return codec.decode(codec.encode(value))
+
+
+def test_every_example_fits_its_schema() -> None:
+    checked = 0
+    components = plain(DESCRIBED["components"])
+    for schema, example in examples_of(DESCRIBED):
+        whole = {**plain(schema), "components": components}
+        jsonschema.Draft202012Validator(whole).validate(plain(example))
+        checked += 1
+    assert checked > 150
+
+
+SUMS = {
+    "Float": ("balance_usd", {"funded_usd": 1, "spent_usd": -1}),
+    "FeeSummary": ("total_pct", {"svc_pct": 1, "your_markup_pct": 1}),
+    "FeeSchedule": ("total_pct", {"load_from_float_pct": 1, "your_markup_pct": 1}),
+    "Earnings": ("owed_usd", {"accrued_usd": 1, "paid_out_usd": -1}),
+    "TopUp": ("credited_usd", {"amount_requested_usd": 1, "fee_usd": -1}),
+    "FundingSubmission": ("credited_usd", {"amount_usd": 1, "fee_usd": -1}),
+    "FloatCredited": ("credited_usd", {"amount_usd": 1, "fee_usd": -1}),
+    "Transaction": ("fee_basis_usd", {"amount_usd": 1, "provider_fee_usd": -1}),
+    "DepositQuote": ("fee_usd", {"svc_fee_usd": 1, "partner_fee_usd": 1}),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_amounts_of_an_example_add_up(name: str) -> None:
+    total, parts = SUMS[name]
+    example = SCHEMAS[name]["examples"][0]
+    assert example[total] == sum(Decimal(example[part]) * sign for part, sign in parts.items())
+
+
+BODIES = {name: one for name, one in operations().items() if "requestBody" in one}
+
+
+@pytest.mark.parametrize("name", BODIES)
+async def test_the_example_of_a_body_is_taken_by_the_call(hand: Hand, name: str) -> None:
+    method, path = name.split()
+    card = (await hand.http.post("scenarios/happy-day", json={})).json()["cards"][0]
+    await hand.http.post("account", json={"deposits_enabled": True, "threeds_webhook_enabled": True})
+    key = (await hand.http.post("keys", json={})).json()["key"]
+    base = str(hand.http.base_url).replace("/_control/", "/api/partner/v1")
+    headers = {"X-API-Key": key, "Idempotency-Key": "example-1", "Content-Type": "application/json"}
+    hook = {"url": "https://hooks.example.com/a"}
+    (await hand.http.put(f"{base}/webhook", json=hook, headers=headers)).raise_for_status()
+    example = plain(BODIES[name]["requestBody"]["content"]["application/json"]["example"])
+    placeholder = SCHEMAS["Card"]["examples"][0]["id"]
+    content = codec.encode(example).replace(placeholder.encode(), card.encode())
+    answer = await hand.http.request(
+        method, base + path.replace("{cardId}", card), content=content, headers=headers
+    )
+    assert answer.status_code in (200, 201), answer.text

@@ -232,7 +232,8 @@ def codes_described() -> set[str]:
                 if status >= "300":
                     response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
                     schema = response["content"]["application/json"]["schema"]
-                    found |= set(schema["properties"]["code"]["enum"])
+                    named = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+                    found |= set(named["properties"]["code"]["enum"])
     return found
 
 

@@ -180,3 +180,16 @@ async def test_every_control_call_can_be_sent_from_the_page(page: Page, api: Api
     await page.get_by_role("button", name="Run the call").click()
     await expect(page.get_by_label("Answer of the control call")).to_contain_text('"status": "EXPIRED"')
     assert (await api.get(f"/cards/{card}")).data["card"]["status"] == "EXPIRED"
+
+
+async def test_chaos_is_one_button_and_its_end_another_press(page: Page, hand: Hand) -> None:
+    await expect(page.locator("#chaos-now")).to_have_text("off")
+    await page.get_by_label("Percent of calls and deliveries").fill("25")
+    await page.get_by_label("Seed of the chaos").fill("mine")
+    await page.locator("#chaos").get_by_role("button", name="Set").click()
+    await expect(page.locator("#chaos-now")).to_have_text("25 % go wrong")
+    chaos = (await hand.state())["chaos"]
+    assert (chaos["percent"], chaos["seed"]) == (25, "mine")
+    await page.get_by_label("Percent of calls and deliveries").fill("0")
+    await page.locator("#chaos").get_by_role("button", name="Set").click()
+    await expect(page.locator("#chaos-now")).to_have_text("off")

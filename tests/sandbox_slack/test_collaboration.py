@@ -343,8 +343,10 @@ def test_the_page_of_the_stand_in_names_every_control_call_method_and_event() ->
     """S3."""
     page = (Path(__file__).parents[2] / "docs" / "slack-stand-in.md").read_text()
     for call in control.CALLS:
-        assert f"`{call}`" in page, call
+        assert f"`POST {call}`" in page, call
     for method in web_api.METHODS:
         assert f"`{method.rpartition('.')[2]}`" in page, method
     for event in SUPPORTED_EVENTS:
         assert f"`{event}`" in page, event
+    compared = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+    assert f"| Slack: methods | {len(web_api.METHODS)} |" in compared

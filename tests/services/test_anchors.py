@@ -123,7 +123,6 @@ async def test_the_places_are_the_file_beside_sqlite_and_what_the_settings_name(
 
     assert list(found.files) == [Path(f"{world.database}.anchors"), tmp_path / "elsewhere"]
     assert list(found.command) == ["keep", "--in", "my bucket"]
-    assert found.count == 3
 
 
 async def test_the_whole_chain_is_checked_once_a_night_and_a_fault_is_an_alert(world: World) -> None:

@@ -23,7 +23,7 @@ from storage.cards import otp_recipients
 from storage.messages import alerts as alert_rows
 from storage.messages import mutes
 from storage.operators import programs
-from storage.protection import DETAILS_LINK, signed_rows
+from storage.protection import DETAILS_LINK, SIGNED_TABLES, signed_rows
 from storage.requests import Consent
 from storage.requests import confirmations as consent_rows
 from storage.tables import card_reveal
@@ -297,3 +297,41 @@ async def test_nothing_is_sent_to_a_card_that_is_another_than_people_read(world:
     assert stopped.state is State.CANCELLED
     assert keys_sent(world) == []
     assert await alert_kinds(world) == {"tampered"}
+
+
+#: A row of each signed table, with something in it that none of its columns ever holds.
+UNREADABLE = {
+    "program": "UPDATE program SET drafts_since = 'U0MALLORY'",
+    "pause": "INSERT INTO pause (program, by, by_name, reason, since) VALUES ('main', 'U0BOB', 'Bob', 'r', 'soon')",
+    "mute": "INSERT INTO mute (name, rule, by, since, until) VALUES ('quiet', '{', 'U0CAROL', 'x', NULL)",
+    "consent": "INSERT INTO consent (id, kind, subject, terms, asked_by, asked_by_name, asked_at, expires_at, state)"
+    " VALUES ('c1', 'resume', 'main', '[', 'U0BOB', 'Bob', 'x', 'y', 'open')",
+    "card_reveal": "INSERT INTO card_reveal (request_id, state, valid_until, links) SELECT id, 'sent', 'later', 1"
+    " FROM request",
+}
+
+
+@pytest.mark.parametrize("table", UNREADABLE)
+async def test_what_cannot_be_read_is_reported_like_any_other_change(world: World, table: str) -> None:
+    await world.top_up("50")
+    by_hand(world, UNREADABLE[table])
+
+    await changed_rows.watch(world.core)
+
+    assert "changed_outside" in await alert_kinds(world)
+    assert await deep_check_finds(world, table)
+
+
+async def deep_check_finds(world: World, table: str) -> bool:
+    async with world.store.read() as tx:
+        found = await signed_rows.changed_outside(tx, next(s for s in SIGNED_TABLES if s.name == table))
+    return bool(found)
+
+
+async def test_a_mute_rule_that_cannot_be_read_silences_no_alert(world: World) -> None:
+    by_hand(world, UNREADABLE["mute"])
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+
+    async with world.store.read() as tx:
+        assert await mutes.in_force(tx) == []
+    assert "paused" in await alert_kinds(world)

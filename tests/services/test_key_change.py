@@ -12,7 +12,7 @@ from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import DecisionKind, State
 from bot.services.operators import deep_check, key_change
 from bot.services.requests import decision_mac, verification
-from bot.services.requests.signed_decisions import signed
+from bot.services.requests.signatures import signed
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
 from storage.cards import cards

@@ -16,7 +16,15 @@ import pytest
 from bot.domain.alerts import Said, Severity, float_alerts
 from bot.services import alerts, outbox_messages
 from bot.services.core import Channels
-from bot.services.messages import MessageGone, Outbox, Posted, SlackRefused, SlackTrouble
+from bot.services.messages import (
+    MessageGone,
+    Outbox,
+    Posted,
+    SlackRefused,
+    SlackTrouble,
+    delivery,
+    view_model_loader,
+)
 from bot.services.messages.lanes import DRAWN_TOGETHER_S, KEPT_FOR_ALERTS, MANY_EDITS, MOST_EDITS, Edits
 from bot.services.requests import approvals
 from bot.services.requests import view_models as request_view_models
@@ -451,6 +459,44 @@ async def test_what_a_dead_process_has_sent_is_not_posted_again_while_it_may_sti
     await post.deliver(1)
     await on_its_way[0]()
     await post.deliver(30)
+
+    assert post.in_channel() == ["card pending"]
+
+
+async def test_a_process_that_stood_still_does_not_post_what_another_has_posted_meanwhile(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had taken the message, and stood still before it sent it."""
+    monkeypatch.setattr(delivery, "ASKS_AGAIN_AFTER_S", 0.0)
+    stands_still, goes_on, honest = asyncio.Event(), asyncio.Event(), view_model_loader.row
+
+    async def frozen(*what: Any) -> Any:
+        monkeypatch.setattr(view_model_loader, "row", honest)
+        stands_still.set()
+        await goes_on.wait()
+        return await honest(*what)
+
+    await post.world.top_up(approved=False)
+    monkeypatch.setattr(view_model_loader, "row", frozen)
+    sleeper = asyncio.create_task(Outbox(post.world.core, post.slack).deliver_due())
+    await stands_still.wait()
+    await post.deliver(6)
+    assert post.in_channel() == ["card pending"]
+
+    goes_on.set()
+    await sleeper
+    await post.deliver(6)
+
+    assert post.in_channel() == ["card pending"]
+
+
+async def test_a_message_that_took_long_to_draw_is_sent_all_the_same(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "ASKS_AGAIN_AFTER_S", 0.0)
+    await post.world.top_up(approved=False)
+
+    await post.deliver(3)
 
     assert post.in_channel() == ["card pending"]
 

@@ -140,7 +140,7 @@ async def test_an_approval_taken_from_another_request_is_none(world: World) -> N
     approved, pending = await world.top_up("50"), await world.top_up("51", card=1, approved=False)
     forged = (
         "INSERT INTO decision SELECT id || '2', ?, kind, actor, actor_name, requester, reason, verdict, ?,"
-        " policy_version, mac, decided_at, assertion FROM decision WHERE request_id = ?"
+        " policy_version, mac, decided_at, assertion, conditions FROM decision WHERE request_id = ?"
     )
     tamper(world, forged, pending.id, pending.digest, approved.id)
     now, until = str(world.clock.now()), str(approved.valid_until)

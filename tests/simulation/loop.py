@@ -40,12 +40,34 @@ class Stuck(RuntimeError):
     """The simulated program runs in circles: the clock does not move any more."""
 
 
+class _Handle(events.Handle):
+    """A callback, without the base class's questions to the loop: they are most of what one costs here."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: Any, context: Context | None) -> None:
+        self._context = copy_context() if context is None else context
+        self._loop, self._callback, self._args = loop, callback, args
+        self._cancelled, self._repr, self._source_traceback = False, None, None
+
+    def cancel(self) -> None:
+        self._cancelled, self._callback, self._args = True, None, ()  # what they hold is let go
+
+
+class _Alarm(events.TimerHandle):
+    """The same, for later."""
+
+    __slots__ = ()
+    __init__ = _Handle.__init__
+    cancel = _Handle.cancel
+
+
 class SimulatedLoop(asyncio.BaseEventLoop):
     """See the head of this file. `choice` draws which of the ready callbacks runs; None keeps their order."""
 
     def __init__(self, choice: random.Random | None) -> None:
         super().__init__()
-        self._scheduled: Any
+        self._scheduled: Any  # (seconds, alarm): compared by the first of them
         self._ready: Any = []  # a list instead of a deque: any place of it is taken
         self.choice = choice
         self.seconds = 0.0
@@ -58,6 +80,27 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def time(self) -> float:
         """Seconds since this loop was made."""
         return self.seconds
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Any, *args: Any, context: Context | None = None
+    ) -> events.Handle:
+        handle = _Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> events.TimerHandle:
+        alarm: Any = _Alarm(callback, args, self, context)
+        alarm._when = when
+        heapq.heappush(self._scheduled, (when, alarm))
+        made: events.TimerHandle = alarm
+        return made
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Any, *args: Any, context: Context | None = None
+    ) -> events.TimerHandle:
+        return self.call_at(self.seconds + delay, callback, *args, context=context)
 
     def spawn(
         self, owner: Owner, work: Coroutine[Any, Any, Any], name: str | None = None
@@ -113,7 +156,10 @@ class SimulatedLoop(asyncio.BaseEventLoop):
                 at_one_time += 1
                 if at_one_time > MOST_AT_ONE_TIME:
                     raise Stuck(f"{MOST_AT_ONE_TIME} callbacks at {self.seconds:.3f} s: {handle!r}")
-                if handle._cancelled or not _alive(handle) or self._held(handle):
+                if handle._cancelled:
+                    continue
+                owner = handle._context.get(OWNER)
+                if owner is not None and (not owner.alive or self._held(owner, handle)):
                     continue
                 if self.before_each is not None:
                     self.before_each()
@@ -139,16 +185,15 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         ready = self._ready
         if self.choice is None or len(ready) == 1:
             return ready.pop(0)
-        place = self.choice.randrange(len(ready))
+        place = self.choice._randbelow(len(ready))  # type: ignore[attr-defined] # as randrange, which asks more
         handle = ready[place]
         ready[place] = ready[-1]
         ready.pop()
         return handle
 
-    def _held(self, handle: Any) -> bool:
+    def _held(self, owner: Owner, handle: Any) -> bool:
         """Of a process that stands still: put off until it goes on."""
-        owner = handle._context.get(OWNER)
-        if owner is None or owner.stands_still_until <= self.seconds:
+        if owner.stands_still_until <= self.seconds:
             return False
         self.call_at(owner.stands_still_until, handle._run, context=self._nobody)
         return True
@@ -156,19 +201,17 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     def _move_on(self, until: float, leap: Callable[[], float] | None) -> bool:
         """To the next alarm, or further by a leap; False when `until` comes first."""
         scheduled = self._scheduled
-        while scheduled and (scheduled[0]._cancelled or not _alive(scheduled[0])):
-            heapq.heappop(scheduled)._scheduled = False
-        if not scheduled or scheduled[0]._when > until:
+        while scheduled and (scheduled[0][1]._cancelled or not _alive(scheduled[0][1])):
+            heapq.heappop(scheduled)
+        if not scheduled or scheduled[0][0] > until:
             self.seconds = max(self.seconds, until)
             return False
-        at = max(self.seconds, scheduled[0]._when)
+        at = max(self.seconds, scheduled[0][0])
         if leap is not None:
             at = min(until, max(at, self.seconds + leap()))
         self.seconds = at
-        while scheduled and scheduled[0]._when <= self.seconds:
-            handle = heapq.heappop(scheduled)
-            handle._scheduled = False
-            self._ready.append(handle)
+        while scheduled and scheduled[0][0] <= self.seconds:
+            self._ready.append(heapq.heappop(scheduled)[1])
         return True
 
     # What the base class asks of a loop with a selector.

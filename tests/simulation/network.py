@@ -326,6 +326,8 @@ class SlackCall:
 def _shown(answer: Any) -> str:
     if answer.status != 200:
         return str(answer.status)
+    if answer.text is not None and answer.text.startswith('{"ok": true'):
+        return "ok"
     found = json.loads(answer.text) if answer.content_type == "application/json" else {}
     return "ok" if found.get("ok", True) else str(found.get("error"))
 

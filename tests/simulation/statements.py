@@ -30,10 +30,9 @@ class Found:
 
     rowcount = -1
 
-    def __init__(self, metadata: Any, raw: list[Any]) -> None:
-        made_by, places = metadata._effective_processors, metadata._key_to_index
-        self._of = metadata, raw
-        self._rows: list[Row[Any]] = [Row(metadata, made_by, places, values) for values in raw]
+    def __init__(self, made: tuple[Any, Any, Any], raw: list[Any]) -> None:
+        self._of = made[0], raw
+        self._rows: list[Row[Any]] = [Row(*made, values) for values in raw]
 
     def __getattr__(self, name: str) -> Any:
         """What is used seldom, as SQLAlchemy has it."""
@@ -88,6 +87,7 @@ class Known:
         required = (bind.key for bind in compiled.binds.values() if bind.required)
         self.ask_for = frozenset(required) - self.names
         self._is_plain = False
+        self._rows_made: tuple[Any, Any, Any] | None = None
         # Where a list is among the values, the text depends on how long it is.
         self._lists = sorted({bind.key for bind in compiled.post_compile_params} & self.names)
         self._forms: dict[tuple[int, ...], Form] = {}
@@ -104,6 +104,13 @@ class Known:
         self._is_plain = not self.ask_for and (columns_known or bool(changes and not made_up))
         return self._is_plain
 
+    @property
+    def rows_made(self) -> tuple[Any, Any, Any] | None:
+        """What SQLAlchemy makes a row with; None where there are none."""
+        if self._rows_made is None and (metadata := self.compiled._cached_metadata) is not None:
+            self._rows_made = metadata, metadata._effective_processors, metadata._key_to_index
+        return self._rows_made
+
     def bound(self, params: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """The text, and its values as SQLite takes them."""
         lengths = tuple([len(params[name]) for name in self._lists])
@@ -113,9 +120,9 @@ class Known:
         return form.text, [
             own
             if name is None
-            else params[name]
-            if make is None and nth is None
-            else _made(make, params[name] if nth is None else params[name][nth])
+            else (params[name] if nth is None else params[name][nth])
+            if make is None
+            else make(params[name] if nth is None else params[name][nth])
             for name, nth, make, own in form.places
         ]
 
@@ -174,12 +181,12 @@ def execute(connection: Connection, dbapi: sqlite3.Connection, statement: Any, *
     if not known.is_plain:
         return connection.execute(statement, *given)
     text, values = known.bound(params)
-    metadata = known.compiled._cached_metadata
+    made = known.rows_made
     try:
         cursor = dbapi.execute(text, values)
-        if metadata is None:
+        if made is None:
             return Changed(cursor.rowcount)
-        return Found(metadata, cursor.fetchall())
+        return Found(made, cursor.fetchall())
     except sqlite3.Error as error:
         raise DBAPIError.instance(
             text, tuple(values), error, sqlite3.Error, dialect=connection.dialect

@@ -6,6 +6,7 @@ The drill runs on both databases, with the real client and simulator: a backup, 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from decimal import Decimal
@@ -17,13 +18,15 @@ from sqlalchemy import select
 from bot import startup
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.requests import State
+from bot.domain.time import SystemClock
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.messages import audit_anchors
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
 from storage.database import Database
-from storage.maintenance import back_up, copies, put_back
+from storage.errors import DatabaseUnreachable
+from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from storage.migrate import migrate
@@ -31,8 +34,10 @@ from storage.operators import pauses
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
+from storage.upsert import upsert
 from storage.vault import Keyring, Vault
 from tests.storage.conftest import Databases
+from tests.support.disks import a_small_disk, fill
 from tests.support.world import BOB, CAROL, MASTER, World, a_world
 
 DEBITS = 100
@@ -193,6 +198,70 @@ async def test_what_restore_puts_in_place_starts_in_safe_mode_whatever_the_ancho
         assert await outbox.put(tx, channel="C0ALERTS", kind="line", subject="x:1", body={}, dedupe="after")
     await world.store.close()
     databases.drop(url)
+
+
+async def test_a_backup_of_a_database_that_is_written_all_the_time_ends_and_is_of_one_moment(
+    world: World, tmp_path: Path, own_url: str
+) -> None:
+    """SQLite starts a copy again whose pages changed before it had them all."""
+    async with world.store.begin() as tx:
+        for number in range(40):  # so that it is not copied in an instant
+            await upsert(
+                tx, tables.meta, [{"name": f"fill{number}", "value": "x" * 1_000_000}], key=("name",)
+            )
+    copied = asyncio.Event()
+    written = 0
+
+    async def write() -> None:
+        nonlocal written
+        while not copied.is_set():
+            async with world.store.begin() as tx:
+                await audit.append(tx, actor="test", action="one", subject="test")
+                await audit.append(tx, actor="test", action="two", subject="test")
+            written += 1
+            await asyncio.sleep(0.002)
+
+    writing = asyncio.create_task(write())
+    try:
+        async with asyncio.timeout(40):
+            await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    finally:
+        copied.set()
+        await writing
+
+    assert written > 5
+    async with asyncio.timeout(20):
+        copy = await Store.open(f"sqlite:///{tmp_path / 'copy.db'}", vault=VAULT, clock=world.clock)
+    async with copy.read() as tx:
+        counted = {entry.seq: entry.action async for entry in audit.about(tx, "test")}
+    await copy.close()
+    assert list(counted.values()).count("one") == list(counted.values()).count("two")
+
+
+async def test_what_is_in_the_way_of_a_copy_is_a_sentence_and_nothing_is_left(tmp_path: Path) -> None:
+    """Raised as something else, it would end `countersign backup` with a traceback."""
+    clock = SystemClock()
+    await migrate(f"sqlite:///{tmp_path / 'bot.db'}")
+    whole = tmp_path / "whole.db"
+    await back_up(f"sqlite:///{tmp_path / 'bot.db'}", whole, vault=VAULT, clock=clock)
+    away = "postgresql://bot:hunter2@127.0.0.1:1/bot"
+    with a_small_disk(1) as disk:
+        fill(disk / "filler")
+        for copying in (
+            back_up(f"sqlite:///{tmp_path / 'bot.db'}", disk / "copy.db", vault=VAULT, clock=clock),
+            put_back(f"sqlite:///{disk / 'bot.db'}", whole, vault=VAULT, clock=clock),
+        ):
+            with pytest.raises(CopyRefused, match="has no room for the copy"):
+                await copying
+        assert os.listdir(disk) == ["filler"]
+    for copying in (
+        back_up(away, tmp_path / "copy.db", vault=VAULT, clock=clock),
+        put_back(away, whole, vault=VAULT, clock=clock),
+    ):
+        with pytest.raises(DatabaseUnreachable, match=r"127\.0\.0\.1:1/bot does not answer") as refused:
+            await copying
+        assert "hunter2" not in str(refused.value)
+    assert [name for name in os.listdir(tmp_path) if ".part" in name] == []
 
 
 async def all_pauses(world: World) -> list[pauses.Pause]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,13 +12,16 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
+from storage import audit
+from storage import store as store_module
 from storage.errors import DatabaseUnreachable
 from storage.maintenance import why_not_written
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener
 from tests.support.databases import PostgresDatabases, SqliteFiles
-from tests.support.disks import fill, mount, unmount
+from tests.support.disks import a_small_disk, fill, mount, unmount
+from tests.support.own_postgres import Server
 
 
 async def test_nothing_is_said_of_a_database_that_can_be_written(store: Store) -> None:
@@ -62,6 +66,30 @@ async def test_a_lock_that_another_connection_holds_is_named_on_postgresql(
     assert said in found
     assert "pg_stat_activity" in found
     assert await why_not_written(store) == ""
+    await store.close()
+    postgres_databases.drop(url)
+
+
+async def test_a_lock_is_named_while_everything_that_is_stored_waits_for_it(
+    postgres_databases: PostgresDatabases, open_store: Opener
+) -> None:
+    """All connections with which this process writes are taken then."""
+    url = postgres_databases.migrated()
+    store = await open_store(url)
+
+    async def write() -> None:
+        async with store.begin() as tx:
+            await audit.append(tx, actor="test", action="test", subject="test")
+
+    with psycopg.connect(url) as other:
+        other.execute("SELECT * FROM audit_head FOR UPDATE")
+        writers = [asyncio.create_task(write()) for _ in range(30)]
+        await asyncio.sleep(0.5)
+        said = await why_not_written(store)
+        other.rollback()
+    await asyncio.gather(*writers)
+
+    assert "Something else holds a lock" in said
     await store.close()
     postgres_databases.drop(url)
 
@@ -113,6 +141,34 @@ async def test_a_full_disk_is_named_and_over_once_there_is_room(
 
     filler.unlink()
     assert await why_not_written(store) == ""
+
+
+async def test_a_full_disk_of_postgresql_is_named_though_small_changes_still_fit(
+    open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages that are there already take a changed row. What has to be new, an event or a request, does not fit."""
+    monkeypatch.setattr(store_module, "_ROOM_LASTS_S", 0)
+    with a_small_disk(200) as disk:
+        server = Server(disk / "data")
+        server.start()
+        try:
+            await migrate(server.url)
+            store = await open_store(server.url)
+            assert await why_not_written(store) == ""
+
+            filler = disk / "filler"
+            fill(filler)
+
+            async with store.begin() as tx:
+                await tx.run(text("UPDATE meta SET value = value"))
+            assert "is full. Free some space on the database server" in await why_not_written(store)
+
+            filler.unlink()
+            assert await why_not_written(store) == ""
+            assert await why_not_written(store) == "", "what was tried is gone"
+            await store.close()
+        finally:
+            server.stop()
 
 
 async def test_a_disk_that_became_read_only_is_named(small_disk: Path, open_store: Opener) -> None:

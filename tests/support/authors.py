@@ -119,8 +119,18 @@ def _is(intent: str, reading: Reading) -> bool:
     return reading.intent in (intent, aliases.get(intent))
 
 
+#: What a refusal says: what is not offered, that decisions are made with the buttons, that nothing is scheduled.
+_REFUSALS: Final = (
+    "not offered",
+    "Decisions are made with the buttons",
+    "Nothing is scheduled for another time",
+)
+
+
 def _refused(reading: Reading) -> bool:
-    return reading.intent == "help" and any("not offered" in note for note in reading.notes)
+    """Does the answer say that this is not done here? Nothing may be opened beside it."""
+    said = [*reading.notes, reading.ask.question if reading.ask is not None else ""]
+    return not reading.opened and any(refusal in text for text in said for refusal in _REFUSALS)
 
 
 def _harm(said: Said, opened: Reading | None) -> tuple[str, bool]:

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -37,5 +38,51 @@ def a_small_disk(megabytes: int = 6) -> Iterator[Path]:
         yield folder
     finally:
         unmount(folder)
+        with suppress(OSError):
+            folder.rmdir()
+
+
+@dataclass(frozen=True, slots=True)
+class BreakingDisk:
+    """A file system on a disk that can report an error, whereupon Linux lets nobody write on it any more."""
+
+    folder: Path
+    image: Path
+
+    def mount(self) -> None:
+        mount("-o", "loop,errors=remount-ro", str(self.image), str(self.folder))
+
+    def fail(self) -> None:
+        """From now on it can only be read, by those who have files open on it, too."""
+        found = subprocess.run(
+            ["findmnt", "-no", "SOURCE", self.folder], check=True, capture_output=True, text=True
+        )
+        Path("/sys/fs/ext4", Path(found.stdout.strip()).name, "trigger_fs_error").write_text("1")
+
+    def repair(self) -> None:
+        """While nobody uses it."""
+        subprocess.run(["umount", self.folder], check=True, capture_output=True)
+        subprocess.run(["e2fsck", "-fy", self.image], check=False, capture_output=True)
+        self.mount()
+
+
+@contextmanager
+def a_breaking_disk(megabytes: int = 48) -> Iterator[BreakingDisk]:
+    """Skips where this user may not mount a file system."""
+    folder = Path(tempfile.mkdtemp(prefix="csdisk"))
+    disk = BreakingDisk(folder, folder.with_suffix(".img"))
+    try:
+        with disk.image.open("wb") as image:
+            image.truncate(megabytes * 1024 * 1024)
+        subprocess.run(["mkfs.ext4", "-qF", disk.image], check=True, capture_output=True)
+        disk.mount()
+    except (OSError, subprocess.CalledProcessError):
+        disk.image.unlink(missing_ok=True)
+        pytest.skip("disks that break: this user may not mount a file system")
+    try:
+        yield disk
+    finally:
+        unmount(folder)
+        disk.image.unlink()
         with suppress(OSError):
             folder.rmdir()

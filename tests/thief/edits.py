@@ -11,13 +11,19 @@ from typing import Any, Protocol
 
 import psycopg
 from psycopg.rows import dict_row
+from sqlalchemy import Boolean, Column, Integer
 
+from storage.columns import Json, Money, UtcDateTime
+from storage.protection import SIGNED_TABLES
 from storage.tables import metadata
 
 Rows = list[dict[str, Any]]
 Snapshot = dict[str, Rows]
 
 TABLES = sorted(metadata.tables)
+SIGNED = frozenset(signed.name for signed in SIGNED_TABLES)
+SIGNATURES = "row_signature"
+LONG_AGO = "2020-01-01T00:00:00.000000Z"
 FAR = "2099-01-01T00:00:00.000000Z"
 MALLORY = "U0MALLORY"
 
@@ -84,10 +90,36 @@ def snapshot(database: Database) -> Snapshot:
 
 
 def any_edit(chance: random.Random, database: Database, before: Snapshot) -> Edit | None:
-    """One edit by chance; None where it falls on a table with nothing in it. `before`: how it was some steps ago."""
-    table = chance.choice([name for name in TABLES if database.read(name)])
+    """One edit by chance, of any table, empty ones as well. `before`: how it was some steps ago.
+
+    None where what was drawn would change nothing.
+    """
+    table = chance.choice(TABLES)
+    rows = database.read(table)
+    if not rows:
+        return chance.choice((_invented, _put_back))(chance, table, rows, before.get(table, []))
+    if table in SIGNED and chance.random() < 0.3:
+        return put_back_signed(table, database, before)
     kind = chance.choice((_cell, _cell, _cell, _swap, _delete, _copy, _put_back))
-    return kind(chance, table, database.read(table), before.get(table, []))
+    return kind(chance, table, rows, before.get(table, []))
+
+
+def put_back_signed(table: str, database: Database, before: Snapshot) -> Edit | None:
+    """The rows of a signed table as they were, together with the signatures that they had."""
+    if table not in before:
+        return None
+    now = [row for row in database.read(SIGNATURES) if row["table_name"] == table]
+    then = [row for row in before[SIGNATURES] if row["table_name"] == table]
+    if (database.read(table), now) == (before[table], then):
+        return None
+
+    def apply(database: Database) -> int:
+        count = database.write(f'DELETE FROM "{table}"')
+        count += database.write(f'DELETE FROM "{SIGNATURES}" WHERE table_name = ?', table)
+        count += sum(_insert(database, table, row) for row in before[table])
+        return count + sum(_insert(database, SIGNATURES, row) for row in then)
+
+    return Edit(f"{table}: put back with its signatures", table, apply)
 
 
 def _columns(table: str) -> list[str]:
@@ -169,6 +201,31 @@ def _copy(chance: random.Random, table: str, rows: Rows, _before: Rows) -> Edit 
         if column not in _key(table):
             made[column] = _other(chance, made[column], [row[column] for row in rows])
     return Edit(f"{table}: a row invented", table, lambda database: _insert(database, table, made))
+
+
+def _invented(chance: random.Random, table: str, _rows: Rows, _before: Rows) -> Edit | None:
+    """A row of a table in which there is none yet, of what a thief would like to stand there."""
+    columns = metadata.tables[table].columns
+    made = {
+        column.name: None if column.nullable and chance.random() < 0.5 else _made_up(chance, column)
+        for column in columns
+    }
+    return Edit(f"{table}: a row made up", table, lambda database: _insert(database, table, made))
+
+
+def _made_up(chance: random.Random, column: Column[Any]) -> Any:
+    kind = column.type
+    if isinstance(kind, Boolean):
+        return chance.random() < 0.5
+    if isinstance(kind, Integer):
+        return chance.choice((0, 1, 2, 10**6))
+    if isinstance(kind, UtcDateTime):
+        return chance.choice((FAR, LONG_AGO))
+    if isinstance(kind, Money):
+        return chance.choice(("0.00", "1000000.00"))
+    if isinstance(kind, Json):
+        return chance.choice(("{}", "[]", '{"about":"","kind":"decline"}'))
+    return chance.choice((MALLORY, "U0BOB", "main", "approved", "open", "sent", "active", "emp-1042"))
 
 
 def _put_back(_chance: random.Random, table: str, rows: Rows, before: Rows) -> Edit | None:

@@ -9,25 +9,30 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bot.domain.card_details import Manner, digest_of
 from bot.domain.cards import label
+from bot.domain.people import APPROVAL_VALID_FOR, KindPolicy, Per, Tier
 from bot.domain.requests import Request
 from bot.partner import models
 from bot.partner.secret import Secret
 from bot.partner.webhooks import unwrap
-from bot.services import execution
+from bot.services import audit, execution
 from bot.services.events import otp_delivery
 from bot.services.execution import card_details_access
 from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, pausing
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
+from storage.columns import time_text
 from storage.messages import mutes
 from storage.operators import programs
 from storage.protection import SIGNED_TABLES, signed_rows
@@ -39,7 +44,7 @@ from tests.services.scripted_slack import ScriptedSlack
 from tests.support.databases import PostgresDatabases
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief import stolen_session
-from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, snapshot, sql
+from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, put_back_signed, snapshot, sql
 
 REFERENCE = "emp-1042"
 TOKEN = Secret("t" * 43)
@@ -56,6 +61,8 @@ class Truth:
         default_factory=dict
     )  # by key: card label and amount as approved
     together: list[str] = field(default_factory=list)  # keys of one batch, in its order
+    #: By key: what leaves before then was stopped by nobody only because nobody had the time.
+    waits_until: dict[str, datetime] = field(default_factory=dict)
     paused: bool = False
     sent_before: int = 0
     wrong: list[str] = field(default_factory=list)
@@ -100,6 +107,7 @@ async def a_pause(truth: Truth) -> AsyncIterator[None]:
     world = truth.world
     request = await world.top_up("50")
     truth.approved(request)
+    yield
     await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
     truth.paused, truth.sent_before = True, len(top_ups(world))
     yield
@@ -119,11 +127,9 @@ async def a_pause(truth: Truth) -> AsyncIterator[None]:
 async def a_code(truth: Truth) -> AsyncIterator[None]:
     """Bob gets the codes of one card; a code comes."""
     world = truth.world
-    async with world.store.begin() as tx:
-        await otp_recipients.put(tx, world.cards[0]["partner_ref"], MALLORY)
+    await _name_for_codes(world, MALLORY)
     yield
-    async with world.store.begin() as tx:
-        await otp_recipients.put(tx, world.cards[0]["partner_ref"], BOB)
+    await _name_for_codes(world, BOB)
     yield
     for card in world.cards[:2]:
         event = unwrap(raw("card.3ds_challenge", {"code": CODE, "card_id": card["id"]}))
@@ -136,6 +142,34 @@ async def a_code(truth: Truth) -> AsyncIterator[None]:
             going = world.core.codes.outgoing.get_nowait()
             if (going.person, card["id"]) != (BOB, world.cards[0]["id"]):
                 truth.wrong.append(f"a code of {card['id'][:6]} goes to {going.person}")
+
+
+async def _name_for_codes(world: World, person: str) -> None:
+    """As two people have it done: with its entry in the audit chain."""
+    reference = world.cards[0]["partner_ref"]
+    async with world.store.begin() as tx:
+        await otp_recipients.put(tx, reference, person)
+        body = {"person": person}
+        await audit.record(tx, world.core, ALICE, "code.name_person", f"code:{reference}", body)
+
+
+async def a_split(truth: Truth) -> AsyncIterator[None]:
+    """Two top-ups of a card that are above a tier together: the second has one approval of two, and waits."""
+    world = truth.world
+    tier = Tier(Decimal(500), 2, per=Per.CARD)
+    kinds = {"card_topup": KindPolicy(tiers=(tier,), cool_off=timedelta(minutes=10))}
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
+    truth.approved(await world.top_up("499"))
+    await world.run(620, step=60)
+    second = await world.top_up("2", approved=False)
+    await world.approve(second)
+    yield
+    await world.run(720, step=60)
+    await world.approve(second, by=CAROL)
+    truth.waits_until[second.key] = world.clock.now() + timedelta(minutes=10)
+    truth.approved(second)
+    yield
+    await world.run(900, step=60)
 
 
 async def card_details(truth: Truth) -> AsyncIterator[None]:
@@ -199,8 +233,10 @@ async def stolen_sessions(truth: Truth) -> AsyncIterator[None]:
 
 STORIES: dict[str, Story] = {
     story.__name__: story
-    for story in (a_top_up, a_batch, a_pause, a_code, card_details, a_start, a_mute, stolen_sessions)
+    for story in (a_top_up, a_batch, a_pause, a_code, a_split, card_details, a_start, a_mute, stolen_sessions)
 }
+_STEPS = {"a_top_up": 4, "a_pause": 3, "card_details": 4, "a_start": 1, "a_mute": 1}
+"""How many steps there are before which something may be edited; 2 where it is not said."""
 
 
 def place_of(world: World) -> str:
@@ -211,7 +247,7 @@ def place_of(world: World) -> str:
     return world.store.database.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
-def _labels_swapped(world: World) -> list[Edit]:
+def _labels_swapped(world: World, *_: object) -> list[Edit]:
     first, second = world.cards[0], world.cards[1]
     return [
         sql(
@@ -227,7 +263,7 @@ def _labels_swapped(world: World) -> list[Edit]:
     ]
 
 
-def _bodies_swapped(world: World) -> list[Edit]:
+def _bodies_swapped(world: World, *_: object) -> list[Edit]:
     with opened(place_of(world)) as database:
         rows = sorted((r for r in database.read("request") if r["parent_id"]), key=lambda r: str(r["id"]))[:2]
     one, other = rows
@@ -243,19 +279,65 @@ def _bodies_swapped(world: World) -> list[Edit]:
     ]
 
 
+def _as_approved(decided_at: Any, waits: timedelta = timedelta(0)) -> Edit:
+    """What a row of a request says once its last approval, given then, has settled it."""
+    is_text = isinstance(decided_at, str)
+    at = datetime.fromisoformat(decided_at) if is_text else decided_at
+    until: Any = at + waits + APPROVAL_VALID_FOR
+    return sql(
+        "approved",
+        "request",
+        "UPDATE request SET state = 'approved', due_at = created_at, approved_at = ?, valid_until = ? WHERE state ="
+        " 'pending'",
+        decided_at,
+        time_text(until) if is_text else until,
+    )
+
+
+def _one_made_to_settle(world: World, *_: object) -> list[Edit]:
+    with opened(place_of(world)) as database:
+        (second,) = [row["id"] for row in database.read("request") if row["state"] == "pending"]
+        (word,) = [row for row in database.read("decision") if row["request_id"] == second]
+    waits = """UPDATE decision SET conditions = '{"waits_s":600}' WHERE id = ?"""
+    return [
+        sql("no conditions", "decision", waits, word["id"]),
+        _as_approved(word["decided_at"], timedelta(minutes=10)),
+    ]
+
+
+def _approval_copied(world: World, *_: object) -> list[Edit]:
+    copied = sql(
+        "decision copied",
+        "decision",
+        "INSERT INTO decision SELECT id || '2', (SELECT id FROM request WHERE state = 'pending'), kind, actor,"
+        " actor_name, requester, reason, verdict, (SELECT digest FROM request WHERE state = 'pending'),"
+        " policy_version, mac, decided_at, assertion, conditions FROM decision WHERE kind = 'approve'",
+    )
+    with opened(place_of(world)) as database:
+        word = next(row for row in database.read("decision") if row["kind"] == "approve")
+    return [copied, _as_approved(word["decided_at"])]
+
+
+def _put_back(table: str, world: World, before: Snapshot) -> list[Edit]:
+    with opened(place_of(world)) as database:
+        edit = put_back_signed(table, database, before)
+    assert edit is not None
+    return [edit]
+
+
 #: What a thief has thought of: the story, the step before which it is done, and the edit.
-KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
+KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
     "the address of the key": (
         "a_start",
         0,
-        lambda _: [
+        lambda *_: [
             sql("address", "program", "UPDATE program SET base_url = 'https://evil.example/api/partner/v1'")
         ],
     ),
     "a link of the thief": (
         "card_details",
         3,
-        lambda _: [
+        lambda *_: [
             sql(
                 "own token",
                 "card_reveal",
@@ -270,37 +352,37 @@ KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
     "who gets codes": (
         "a_code",
         1,
-        lambda _: [sql("other person", "person_card", "UPDATE person_card SET slack_id = ?", MALLORY)],
+        lambda *_: [sql("other person", "person_card", "UPDATE person_card SET slack_id = ?", MALLORY)],
     ),
     "labels of two cards swapped": ("a_top_up", 0, _labels_swapped),
-    "a pause deleted": ("a_pause", 0, lambda _: [sql("no pause", "pause", "DELETE FROM pause")]),
+    "a pause deleted": ("a_pause", 1, lambda *_: [sql("no pause", "pause", "DELETE FROM pause")]),
     "who asked to resume changed": (
         "a_pause",
-        1,
-        lambda _: [sql("other asker", "consent", "UPDATE consent SET asked_by = ?", BOB)],
+        2,
+        lambda *_: [sql("other asker", "consent", "UPDATE consent SET asked_by = ?", BOB)],
     ),
     "sealed bodies swapped": ("a_batch", 1, _bodies_swapped),
     "the link to another person": (
         "card_details",
         1,
-        lambda _: [
+        lambda *_: [
             sql("other person", "outbox", 'UPDATE outbox SET "user" = ? WHERE "user" IS NOT NULL', MALLORY)
         ],
     ),
     "everybody's Slack session": (
         "stolen_sessions",
         0,
-        lambda _: [sql("a name changed", "passkey", "UPDATE passkey SET name = 'Laptop of Bob'")],
+        lambda *_: [sql("a name changed", "passkey", "UPDATE passkey SET name = 'Laptop of Bob'")],
     ),
     "the passkeys are deleted": (
         "stolen_sessions",
         0,
-        lambda _: [sql("no passkeys", "passkey", "DELETE FROM passkey")],
+        lambda *_: [sql("no passkeys", "passkey", "DELETE FROM passkey")],
     ),
     "the passkeys are deleted, and the log tells of a reset": (
         "stolen_sessions",
         0,
-        lambda _: [
+        lambda *_: [
             sql("no passkeys", "passkey", "DELETE FROM passkey"),
             sql(
                 "a reset",
@@ -314,31 +396,21 @@ KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
     "a passkey of the thief made active": (
         "stolen_sessions",
         1,
-        lambda _: [sql("active", "passkey", "UPDATE passkey SET state = 'active', added_at = created_at")],
+        lambda *_: [sql("active", "passkey", "UPDATE passkey SET state = 'active', added_at = created_at")],
     ),
-    "an approval copied with its signature": (
-        "stolen_sessions",
-        0,
-        lambda _: [
-            sql(
-                "decision copied",
-                "decision",
-                "INSERT INTO decision SELECT id || '2', (SELECT id FROM request WHERE state = 'pending'), kind, actor,"
-                " actor_name, requester, reason, verdict, (SELECT digest FROM request WHERE state = 'pending'),"
-                " policy_version, mac, decided_at, assertion FROM decision WHERE kind = 'approve'",
-            ),
-            sql(
-                "approved",
-                "request",
-                "UPDATE request SET state = 'approved', due_at = created_at, approved_at = (SELECT decided_at FROM"
-                " decision WHERE kind = 'approve' LIMIT 1) WHERE state = 'pending'",
-            ),
-        ],
+    "an approval copied with its signature": ("stolen_sessions", 0, _approval_copied),
+    "a pause put back to none": ("a_pause", 1, partial(_put_back, "pause")),
+    "codes put back to an earlier person": ("a_code", 1, partial(_put_back, "person_card")),
+    "one approval of two made to settle": ("a_split", 0, _one_made_to_settle),
+    "due before its time": (
+        "a_split",
+        1,
+        lambda *_: [sql("due", "request", "UPDATE request SET due_at = created_at WHERE state = 'approved'")],
     ),
     "a mute rule": (
         "a_mute",
         0,
-        lambda _: [
+        lambda *_: [
             sql(
                 "rule",
                 "mute",
@@ -351,10 +423,23 @@ KNOWN: dict[str, tuple[str, int, Callable[[World], list[Edit]]]] = {
 }
 
 
+#: Of these, what is done while the bot is down.
+WHILE_DOWN = frozenset({"a pause put back to none", "codes put back to an earlier person"})
+
+
 async def tried(
-    folder: Path, story: str, step: int, choose: Callable[[World, Snapshot], list[Edit]], *, url: str = ""
+    folder: Path,
+    story: str,
+    step: int,
+    choose: Callable[[World, Snapshot], list[Edit]],
+    *,
+    url: str = "",
+    restarts: bool = False,
 ) -> tuple[str, list[str]]:
-    """Tell the story with these edits before step `step`; returns what was done ("" = nothing) and what went wrong."""
+    """Tell the story with these edits before step `step`; returns what was done ("" = nothing) and what went wrong.
+
+    `restarts`: the bot was down meanwhile, and comes back with nothing in memory.
+    """
     async with a_world(folder, url=url) as world:
         truth = Truth(world, world.simulator.base_url)
         steps, before = STORIES[story](truth), dict[str, Any]()
@@ -364,6 +449,8 @@ async def tried(
             async for _ in steps:
                 if number == step:
                     done = _edited(world, choose(world, before))
+                    if restarts:
+                        await _restart(world)
                 elif number < step:
                     with opened(place_of(world)) as database:
                         before = snapshot(database)
@@ -372,6 +459,11 @@ async def tried(
             truth.wrong += [f"{type(error).__name__} without an edit: {error}"] if not done else []
         await _judge(truth, done)
         return "; ".join(edit.name for edit in done), truth.wrong
+
+
+async def _restart(world: World) -> None:
+    world.store._versions.clear()
+    await changed_rows.undo_what_was_put_back(world.core)
 
 
 def _edited(world: World, edits: list[Edit]) -> list[Edit]:
@@ -396,6 +488,9 @@ async def _judge(truth: Truth, done: list[Edit]) -> None:
             truth.wrong.append(f"{key} was sent and not approved")
         elif truth.read_as[key][0] != names[card]:
             truth.wrong.append(f"approved for {truth.read_as[key][0]}, sent to {names[card]}")
+        sent_at = datetime.fromisoformat(call["at"])
+        if sent_at < truth.waits_until.get(key, sent_at):
+            truth.wrong.append(f"{key} was sent before the time to stop it was over")
     for key, count in Counter(call["idempotency_key"] for call in sent).items():
         if count > 1 and not done:
             truth.wrong.append(f"{key} was sent {count} times")
@@ -433,17 +528,28 @@ def _lent(folder: Path, databases: PostgresDatabases | None) -> Iterator[tuple[P
         shutil.rmtree(folder)
 
 
-async def known_holes(folder: Path, databases: PostgresDatabases | None = None) -> dict[str, list[str]]:
-    """What went wrong, by the names of `KNOWN`; empty = nothing did."""
+async def known_holes(
+    folder: Path, databases: PostgresDatabases | None = None, *, names: Collection[str] = tuple(KNOWN)
+) -> dict[str, list[str]]:
+    """What went wrong, by the names of `KNOWN`, or of those in `names`; empty = nothing did."""
     found = {}
-    for number, (name, (story, step, edits)) in enumerate(KNOWN.items()):
+    for number, name in enumerate(names):
+        story, step, edits = KNOWN[name]
+        asked: list[str] = []
 
-        def choose(world: World, _: Snapshot, edits: Callable[[World], list[Edit]] = edits) -> list[Edit]:
-            return edits(world)
+        def choose(
+            world: World,
+            before: Snapshot,
+            edits: Callable[[World, Snapshot], list[Edit]] = edits,
+            asked: list[str] = asked,
+        ) -> list[Edit]:
+            made = edits(world, before)
+            asked += [edit.name for edit in made]
+            return made
 
         with _lent(folder / str(number), databases) as (place, url):
-            done, wrong = await tried(place, story, step, choose, url=url)
-        assert done, f"{name}: nothing was edited"
+            done, wrong = await tried(place, story, step, choose, url=url, restarts=name in WHILE_DOWN)
+        assert done == "; ".join(asked), f"{name}: not all of it was edited: {done}"
         if wrong:
             found[name] = wrong
     return found
@@ -465,7 +571,7 @@ async def by_chance(folder: Path, seeds: range, databases: PostgresDatabases | N
     for seed in seeds:
         chance = random.Random(seed)
         story = chance.choice(list(STORIES))
-        step = chance.randrange({"a_top_up": 4, "card_details": 4, "a_start": 1, "a_mute": 1}.get(story, 2))
+        step, restarts = chance.randrange(_STEPS.get(story, 2)), chance.random() < 0.3
 
         def choose(world: World, before: Snapshot, chance: random.Random = chance) -> list[Edit]:
             with opened(place_of(world)) as database:
@@ -473,12 +579,13 @@ async def by_chance(folder: Path, seeds: range, databases: PostgresDatabases | N
             return [] if found is None else [found]
 
         with _lent(folder / str(seed), databases) as (place, url):
-            done, wrong = await tried(place, story, step, choose, url=url)
+            done, wrong = await tried(place, story, step, choose, url=url, restarts=restarts)
         if done:
             figures.edits += 1
             figures.tables[done.split(".")[0].split(":")[0]] += 1
         else:
             figures.refused += 1
         if wrong:
-            figures.wrong[seed] = (f"{story} before step {step}: {done}", wrong)
+            start = ", started again" if restarts else ""
+            figures.wrong[seed] = (f"{story} before step {step}: {done}{start}", wrong)
     return figures

@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.databases import PostgresDatabases, postgres_server
 from tests.thief import programme
+from tests.thief.mends import WITHOUT
 
 SAMPLE = 14
 
@@ -44,6 +45,16 @@ async def test_edits_by_chance_of_any_table_give_nothing(tmp_path: Path) -> None
 
     assert figures.wrong == {}
     assert figures.edits
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", WITHOUT)
+async def test_the_thief_finds_each_hole_where_what_closes_it_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    WITHOUT[name](monkeypatch)
+
+    assert list(await programme.known_holes(tmp_path, names={name})) == [name]
 
 
 @pytest.mark.soak

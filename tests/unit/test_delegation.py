@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.config import Config
-from bot.domain.people import Standing
+from bot.domain.people import Delegation, Standing
 from bot.domain.requests import second_people, who_may_be_second
 from tests.unit.test_config import SMALLEST, problems_of
 
@@ -82,3 +82,29 @@ def test_every_mistake_in_a_delegation_is_named(change: tuple[str, str], problem
     assert any(problem in said for said in problems_of(_file(WHOLE.replace(*change)))), problems_of(
         _file(WHOLE.replace(*change))
     )
+
+
+@pytest.mark.parametrize(
+    ("other", "overlaps"),
+    [
+        (("ann", "dan", 0, 2), True),
+        (("ann", "dan", 1, 3), True),
+        (("ann", "dan", 2, 3), False),
+        (("ann", "dan", -1, 0), False),
+        (("ann", "dan", -1, 1), True),
+        (("ann", "dan", 3, 4), False),
+        (("ann", "dan", -3, -2), False),
+        (("ann", "eve", 0, 2), False),
+        (("bob", "dan", 0, 2), False),
+    ],
+)
+def test_two_rows_overlap_where_one_day_is_in_both_of_the_same_two_people(
+    other: tuple[str, str, int, int], *, overlaps: bool
+) -> None:
+    def row(away: str, delegate: str, since: int, until: int) -> Delegation:
+        noon = datetime(2026, 3, 2, 12, tzinfo=UTC)
+        return Delegation(away, delegate, noon + timedelta(days=since), noon + timedelta(days=until), "")
+
+    one = row("ann", "dan", 0, 2)
+    assert one.overlaps(row(*other)) is overlaps
+    assert row(*other).overlaps(one) is overlaps

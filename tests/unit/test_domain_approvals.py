@@ -12,6 +12,7 @@ import pytest
 
 from bot.domain.people import Standing
 from bot.domain.requests import (
+    BY_ANOTHER,
     Decision,
     DecisionKind,
     Reason,
@@ -20,6 +21,8 @@ from bot.domain.requests import (
     Verdict,
     decide,
     decision_bytes,
+    needs_confirmation,
+    second_people,
     two_agree,
     who_may_be_second,
     why_not_second,
@@ -192,3 +195,49 @@ def test_two_decisions_whose_fields_join_alike_are_sealed_apart() -> None:
     one = replace(BY_BOB, id="ab", request_id="c")
     other = replace(BY_BOB, id="a", request_id="bc")
     assert decision_bytes(one) != decision_bytes(other)
+
+
+CONFIRMED = replace(BY_BOB, kind=DecisionKind.CONFIRM)
+
+
+@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_what_was_done_at_once_and_happened_waits_for_a_confirmation(state: State, *, at_once: bool) -> None:
+    request = replace(REQUEST, state=state, break_glass=at_once)
+    waits = at_once and state is State.SUCCEEDED
+
+    assert needs_confirmation(request, []) is waits
+    assert needs_confirmation(request, [BY_BOB, replace(BY_BOB, kind=DecisionKind.BREAK_GLASS)]) is waits
+    assert needs_confirmation(request, [BY_BOB, CONFIRMED]) is False
+
+
+def test_without_a_standing_each_counts_once_as_the_person_they_were() -> None:
+    assert second_people(iter(["BOB", "ALICE", "BOB", "CAROL"]), asked_by="ALICE") == ["BOB", "CAROL"]
+    nobody_now = Standing(frozenset())
+    assert second_people(["BOB", "CAROL"], asked_by="ALICE", standing=nobody_now) == ["BOB", "CAROL"]
+
+
+def test_the_words_of_decisions_are_those_that_databases_hold() -> None:
+    assert {kind.name: kind.value for kind in DecisionKind} == {
+        "APPROVE": "approve",
+        "REJECT": "reject",
+        "BREAK_GLASS": "break_glass",
+        "CONFIRM": "confirm",
+        "RESOLVE": "resolve",
+    }
+    assert {DecisionKind.APPROVE, DecisionKind.REJECT, DecisionKind.CONFIRM} == BY_ANOTHER
+    assert {reason.value for reason in Reason} == {
+        "counts", "settles", "own_request", "own_other_account", "of_ones_delegate", "not_an_approver", "not_settled",
+        "already_decided", "decided_from_other_account", "decided_by_delegate", "not_pending", "expired", "stale",
+    }  # fmt: skip
+
+
+def test_what_the_mac_of_a_decision_covers_has_not_changed_by_a_byte() -> None:
+    """MACs of these bytes are stored: other bytes would make every decision on record a forgery."""
+    fields = [b"1", b"R-7K3M", b"approve", b"BOB", b"ALICE", b"d1", b"p1", b"2026-03-02T09:00:00+00:00", b""]
+    assert decision_bytes(BY_BOB) == b"".join(bytes([0, 0, 0, len(one)]) + one for one in fields)
+
+
+def test_a_refusal_that_nobody_counted_for_counts_nobody() -> None:
+    assert judged(replace(REQUEST, state=State.EXPIRED)).approvals == 0
+    assert judged(now=REQUEST.expires_at).approvals == 0

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.domain.errors import OverLimit
-from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd, never_fits, require_room
+from bot.domain.limits import (
+    WINDOW,
+    LimitUse,
+    Scope,
+    most_possible_usd,
+    never_approvable,
+    never_fits,
+    require_possible,
+    require_room,
+)
 from bot.domain.people import Limits
 
 CENTS = st.decimals("0.01", "99999", places=2)
@@ -108,3 +117,29 @@ def test_a_limit_that_is_passed_only_by_what_else_was_approved_says_from_when_on
 
     for shown in (use.warning(Decimal(20)), use.caution(Decimal(20)), use.refusal(Decimal(20))):
         assert "from 2026-03-03 09:01 UTC on, unless more is approved meanwhile" in shown
+
+
+def test_who_would_approve_what_no_limit_allows_is_told_to_reject_it() -> None:
+    limits = Limits(per_requester_usd=Decimal(500), total_usd=Decimal(900))
+
+    assert never_approvable(Limits(), Decimal(10**9)) == ""
+    assert never_approvable(limits, Decimal(500)) == ""
+    assert never_approvable(limits, Decimal("500.01")) == (
+        "500.01 USD is more than a 24-hour limit of 500.00 USD by itself: nobody can approve this. Reject it; its"
+        " requester can request less."
+    )
+
+
+@pytest.mark.parametrize(
+    ("limits", "whose"),
+    [
+        (Limits(per_requester_usd=Decimal(10)), "Your limit in 24 hours is 10.00 USD"),
+        (Limits(per_pair_usd=Decimal(10)), "Your limit with one approver in 24 hours is 10.00 USD"),
+        (Limits(total_usd=Decimal(10)), "Everybody's limit in 24 hours is 10.00 USD"),
+    ],
+)
+def test_each_limit_alone_refuses_what_it_can_never_allow(limits: Limits, whose: str) -> None:
+    assert most_possible_usd(limits) == 10
+    require_possible(limits, Decimal(10))
+    with pytest.raises(OverLimit, match=whose):
+        require_possible(limits, Decimal("10.01"))

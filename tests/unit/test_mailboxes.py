@@ -55,3 +55,15 @@ def test_a_delegate_of_one_account_counts_with_the_other_accounts_of_that_person
     assert standing.are_one("DORA", "BOB2")
     assert not standing.is_same_person("DORA", "BOB2")
     assert not standing.are_one("DORA", "CAROL")
+
+
+def test_a_mailbox_is_written_in_one_way() -> None:
+    assert mailbox_of(" B.o.b+x@GoogleMail.com") == "bob@gmail.com"
+    assert mailbox_of("b.ob+x+y@Example.com") == "b.ob@example.com"
+
+
+def test_groups_that_share_an_account_are_one_person_and_an_empty_group_is_nobody() -> None:
+    found = joined({}, [["c", "d"], [], ["a", "b"], ["b", "c"]])
+    assert found == {"a": "a", "b": "a", "c": "a", "d": "a"}
+    assert joined({"x": "w", "w": "w"}, [["x", "y"]]) == {"x": "w", "w": "w", "y": "w"}
+    assert joined({"x": "z", "z": "z"}, [["x", "a"]]) == {"x": "a", "z": "a", "a": "a"}

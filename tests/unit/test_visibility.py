@@ -14,6 +14,7 @@ from bot.domain.people import Actor, Standing
 from bot.domain.requests import Decision, DecisionKind, Request, State, decide
 from bot.domain.visibility import (
     may_see_card_details,
+    may_see_form,
     may_see_private_values,
     waits_for,
 )
@@ -124,3 +125,8 @@ def test_a_person_without_a_time_zone_we_know_has_utc(named: str, zone: str) -> 
 )
 def test_a_whole_word_may_mention_a_person(word: str, person: str) -> None:
     assert mentioned(word) == person
+
+
+def test_a_form_that_was_not_submitted_is_its_owners_alone() -> None:
+    assert may_see_form("U0ALICE", "U0ALICE") is True
+    assert may_see_form("U0BOB", "U0ALICE") is False

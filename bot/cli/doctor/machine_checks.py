@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import datetime, timedelta
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -31,6 +32,9 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     for finding in _http_mode(settings):
         yield finding
     yield await asyncio.to_thread(_port, settings.http_bind)
+    yield _anchors(settings, config)
+    for finding in _traces(settings):
+        yield finding
     if settings.public_url:
         yield await asyncio.to_thread(_public_address, settings.public_url)
     if config.policy.uses_passkeys:
@@ -103,6 +107,28 @@ def _port_in_use(bind: Bind, error: OSError) -> Finding:
         "port",
         f"{bind} is used by another program. End that one, or choose another port with COUNTERSIGN_HTTP_BIND.",
     )
+
+
+def _anchors(settings: Settings, config: Config) -> Finding:
+    from bot.startup import few_places
+
+    fault = few_places(settings, config)
+    return (
+        to_check("anchors", fault)
+        if fault
+        else well("anchors", "Audit anchors are kept in two places apart.")
+    )
+
+
+def _traces(settings: Settings) -> list[Finding]:
+    """Nothing where none are wanted."""
+    if not settings.otlp_endpoint:
+        return []
+    from bot.startup import TRACES_NOT_INSTALLED
+
+    if find_spec("opentelemetry") is None:
+        return [wrong("traces", TRACES_NOT_INSTALLED)]
+    return [well("traces", f"Traces of requests are sent to {settings.otlp_endpoint}.")]
 
 
 def _public_address(url: str) -> Finding:

@@ -117,12 +117,6 @@ async def _channels(config: Config, directory: SlackDirectory) -> AsyncIterator[
     channels = config.channels
     for name in filter(None, (channels.approvals, channels.alerts, channels.audit)):
         yield await _channel(name, directory, may_be_shared=name in channels.shared_ok)
-    if not channels.audit:
-        yield to_check(
-            "audit_channel",
-            "No audit channel: anchors of the audit chain are in the log, and beside an SQLite file. To keep them"
-            " where no operator of this machine can change them, name a channel in slack.audit_channel.",
-        )
 
 
 async def _channel(name: str, directory: SlackDirectory, *, may_be_shared: bool) -> Finding:

@@ -28,13 +28,60 @@ def approved_while_paused(why_paused: str) -> str:
     return f"{with_stop(why_paused)} What is approved meanwhile waits {APPROVAL_VALID_IN_WORDS} at most."
 
 
+class Per(StrEnum):
+    """Which amount a tier looks at: this request's, or the sum of what its requester was granted in 24 hours."""
+
+    REQUEST = "request"
+    CARD = "card"  # for the card of the request, this one included
+    REQUESTER = "requester"  # in all, this one included
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a requester was granted in the last 24 hours together with one request that is not granted yet, in USD.
+
+    `card_usd`: for the card of that request; of a list, for the card of its rows that comes to most.
+    """
+
+    card_usd: Decimal
+    requester_usd: Decimal
+
+
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """Above this many dollars, this many approvals, each with a passkey where `passkey` says so."""
+    """Above this many dollars, this many approvals, each with a passkey where `passkey` says so.
+
+    `cool_off`: it is sent no sooner than this long after its last approval.
+    """
 
     above_usd: Decimal
     approvals: int
     passkey: bool = False
+    per: Per = Per.REQUEST
+    cool_off: timedelta = timedelta(0)
+
+    def is_reached(self, exposure_usd: Decimal, sums: Sums | None = None) -> bool:
+        """Does this tier count for a request of that amount? Without `sums`, a tier that looks at them does not."""
+        if self.per is Per.REQUEST:
+            return exposure_usd > self.above_usd
+        if sums is None or not exposure_usd:
+            return False
+        sum_usd = sums.card_usd if self.per is Per.CARD else sums.requester_usd
+        return sum_usd > self.above_usd
+
+    def described(self) -> str:
+        """`2 above 500 USD for one card in 24 hours, with a passkey`"""
+        passkey = ", with a passkey" if self.passkey else ""
+        waits = f", sent {in_words(self.cool_off)} later" if self.cool_off else ""
+        return f"{self.approvals} above {self.above_usd} USD{SUM_WORDS[self.per]}{passkey}{waits}"
+
+
+SUM_WORDS: Mapping[Per, str] = {
+    Per.REQUEST: "",
+    Per.CARD: " for one card in 24 hours",
+    Per.REQUESTER: " for one requester in 24 hours",
+}
+"""After the amount of a tier, which amount it is."""
 
 
 class Call(StrEnum):
@@ -55,21 +102,28 @@ class KindPolicy:
     now_per_person: int = 10  # so many of them by one person in 24 hours; the next one waits for an approval
     call: Call = Call.GROUP
     passkey: bool = False  # is an approval given with a passkey?
+    cool_off: timedelta = timedelta(0)  # so long after the last approval it is sent at the earliest
 
-    def approvals_needed(self, exposure_usd: Decimal) -> int:
-        """The highest number asked by any tier that `exposure_usd` is above."""
-        return max([self.approvals, *(t.approvals for t in self.tiers if exposure_usd > t.above_usd)])
+    @property
+    def looks_at_sums(self) -> tuple[Per, ...]:
+        """Which sums of 24 hours its tiers look at, each once; empty = the amount of each request alone."""
+        return tuple(dict.fromkeys(t.per for t in self.tiers if t.per is not Per.REQUEST))
+
+    def approvals_needed(self, exposure_usd: Decimal, sums: Sums | None = None) -> int:
+        """The highest number asked by any tier that `exposure_usd`, or a sum of 24 hours, is above."""
+        return max([self.approvals, *(t.approvals for t in self.tiers if t.is_reached(exposure_usd, sums))])
+
+    def waits(self, exposure_usd: Decimal, sums: Sums | None = None) -> timedelta:
+        """How long after the last approval it is sent at the earliest, by the longest that counts."""
+        return max([self.cool_off, *(t.cool_off for t in self.tiers if t.is_reached(exposure_usd, sums))])
 
     def described(self) -> dict[str, str]:
         """Setting -> its value in words."""
-        tiers = (
-            f"{tier.approvals} above {tier.above_usd} USD{', with a passkey' if tier.passkey else ''}"
-            for tier in self.tiers
-        )
         return {
             "approvals": str(self.approvals),
             "expires": in_words(self.expires),
-            "tiers": ", ".join(tiers) or "none",
+            "tiers": ", ".join(tier.described() for tier in self.tiers) or "none",
+            "cool_off": in_words(self.cool_off),
             "now": "yes" if self.now else "no",
             "now_per_person": str(self.now_per_person),
             "passkey": "yes" if self.passkey else "no",
@@ -77,7 +131,7 @@ class KindPolicy:
 
     def needs_passkey(self, exposure_usd: Decimal) -> bool:
         """Whether each approval is given with a passkey: always, or by any tier that `exposure_usd` is above."""
-        return self.passkey or any(t.passkey for t in self.tiers if exposure_usd > t.above_usd)
+        return self.passkey or any(t.passkey for t in self.tiers if t.is_reached(exposure_usd))
 
     @property
     def passkey_above_usd(self) -> Decimal | None:

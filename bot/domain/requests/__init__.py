@@ -7,6 +7,7 @@ from bot.domain.requests.approval_health import TOO_QUICK, ApprovalHealth, Decis
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
     HOW_TO_RESOLVE,
+    Conditions,
     Decision,
     DecisionKind,
     Reason,
@@ -73,6 +74,7 @@ __all__ = [
     "Attempt",
     "Checked",
     "Column",
+    "Conditions",
     "Decision",
     "DecisionKind",
     "DecisionTime",

@@ -12,9 +12,10 @@ Two conditions are read from Slack by whoever asks: that the person is a full me
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -51,6 +52,40 @@ class Decision:
     reason: str = ""
     verdict: str = ""  # resolve only: succeeded | failed
     assertion: Mapping[str, Any] | None = None  # as `Assertion.as_json`, where it was given with a passkey
+    conditions: Mapping[str, Any] | None = (
+        None  # as `Conditions.as_json`, where the policy asked for more by then
+    )
+
+
+# More than anybody sets, and still a time that can be added to another.
+_LONGEST_S = 10**8
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What the policy asked for when an approval was given, beyond what stands in the request.
+
+    `needed`: how many approvals, where sums of 24 hours had grown since it was made. `waits`: how long after the last
+    approval it is sent at the earliest. Both are under the decision's MAC.
+    """
+
+    needed: int = 0
+    waits: timedelta = timedelta(0)
+
+    def as_json(self) -> dict[str, Any] | None:
+        """As it is stored with a decision; None where it says nothing."""
+        given = {"needed": self.needed, "waits_s": int(self.waits.total_seconds())}
+        return {name: value for name, value in given.items() if value} or None
+
+    @classmethod
+    def of(cls, made: Iterable[Decision]) -> Conditions:
+        """The strictest of what these approvals say. What is no number says nothing: it was not written by us."""
+        said = [d.conditions for d in made if isinstance(d.conditions, Mapping)]
+        needed, waits_s = (
+            max((one[name] for one in said if isinstance(one.get(name), int)), default=0)
+            for name in ("needed", "waits_s")
+        )
+        return cls(needed, timedelta(seconds=min(waits_s, _LONGEST_S)))
 
 
 class Reason(StrEnum):
@@ -75,6 +110,9 @@ class Reason(StrEnum):
 class Verdict:
     reason: Reason
     approvals: int = 0  # including this one, when it counts
+    waits: timedelta = timedelta(
+        0
+    )  # how long after this approval it is sent at the earliest, when it settles it
 
     @property
     def counts(self) -> bool:
@@ -177,10 +215,12 @@ def decide(
     standing: Standing,
     shown_digest: str,
     now: datetime,
+    needed: int = 0,
 ) -> Verdict:
     """Judge an approval by `actor`, who was shown `shown_digest`.
 
-    `standing` is who may approve, read now. The person is judged before the request is.
+    `standing` is who may approve, read now. `needed`: how many approvals the policy asks for now, where that is more
+    than stands in the request. The person is judged before the request is.
     """
     asked_by = request.requester
     earlier = _approvers(decisions)
@@ -194,7 +234,7 @@ def decide(
         return Verdict(Reason.EXPIRED)
     if shown_digest != request.digest:
         return Verdict(Reason.STALE)
-    settled = counted + 1 >= request.approvals_needed
+    settled = counted + 1 >= max(request.approvals_needed, needed)
     return Verdict(Reason.SETTLES if settled else Reason.COUNTS, counted + 1)
 
 
@@ -210,5 +250,11 @@ def decision_bytes(decision: Decision) -> bytes:
         decision.policy_version,
         decision.decided_at.isoformat(),
         decision.verdict,
+        # Not among them where there are none: so the approvals of before there were any are as they were signed.
+        *([] if decision.conditions is None else [_canonical(decision.conditions)]),
     )
     return b"".join(len(raw).to_bytes(4, "big") + raw for raw in (f.encode() for f in fields))
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -11,11 +11,13 @@ from bot.intents.extraction.amounts import find_amounts
 from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
+from bot.intents.extraction.incidental_numbers import INCIDENTAL
 from bot.intents.extraction.periods import Period, find_periods
 from bot.intents.extraction.purchase_filters import purchase_slots
 from bot.intents.extraction.reasons import reason_in
 
 __all__ = [
+    "INCIDENTAL",
     "UNKNOWN_NETWORK",
     "Entity",
     "Found",

@@ -17,7 +17,7 @@ from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
-    r"€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
+    r"r\$|a\$|c\$|s\$|hk\$|€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"
 )
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"

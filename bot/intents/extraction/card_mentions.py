@@ -46,7 +46,7 @@ _LIMIT_BEFORE: Final = re.compile(
 )
 _POSSESSED: Final = re.compile(
     r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
-    r"|declines?|phone|threeds|history|activity|plastic)\b",
+    r"|declines?|phone|mobile|number|cell|sim|ceiling|cap|threeds|history|activity|plastic)\b",
     re.IGNORECASE,
 )
 _OWNED: Final = re.compile(
@@ -57,7 +57,30 @@ _OWNED: Final = re.compile(
 _BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
-_CARD_OF: Final = re.compile(r"\bcards?\s+(?:of|for|belonging to)\s+$", re.IGNORECASE)
+_CARD_OF: Final = re.compile(
+    r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of)\s+$", re.IGNORECASE
+)
+#: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
+_DOES: Final = re.compile(
+    r"\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
+    r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
+    r"|has (?:lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
+    r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b",
+    re.IGNORECASE,
+)
+_BEGINS: Final = re.compile(
+    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team)\s+)$", re.IGNORECASE
+)
+#: `will` is no verb where it is what is frozen, given or capped.
+_DONE_TO: Final = re.compile(
+    r"(?:\b(?:freeze|unfreeze|un-freeze|block|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top|give|cap|raise|lower|bump|drop|bring|fund)"
+    r"|\b(?:from|to|onto|off)|\b(?:on|with|for))\s+$",
+    re.IGNORECASE,
+)
+_NO_VERB_AFTER: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|at|to|up|down|and|back|again|temporarily|for|two|three|four|five|six|seven|eight|nine|ten|hundred|another|an extra|\$|usd)\b|§|\$?\d)",
+    re.IGNORECASE,
+)
 _NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
@@ -79,6 +102,32 @@ def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
             continue
         traits = frozenset() if known else frozenset({"unknown"})
         yield Entity("card", *_trim(found), tuple(known), ref, traits=traits)
+
+
+_DIGIT: Final = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
+_DIGITS: Final = {
+    word: str(number)
+    for number, word in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    )
+} | {"oh": "0"}
+_SPOKEN: Final = re.compile(
+    rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}",
+    re.IGNORECASE,
+)
+
+
+def find_spoken(text: str, cards: Directory) -> Iterator[Entity]:
+    """Last fours as they are dictated: `the card ending in seven seven one six`. They have to be said to be a card's."""
+    for found in _SPOKEN.finditer(text):
+        lead, ref = (
+            found["lead"] or "",
+            "".join(_DIGITS[word] for word in re.split("[ -]", found["ref"].lower())),
+        )
+        known = cards.with_last4(ref)
+        if lead.strip() or "card" in found["tail"].lower():
+            traits = frozenset() if known else frozenset({"unknown"})
+            yield Entity("card", *_trim(found), tuple(known), ref, traits=traits)
 
 
 def _trim(found: re.Match[str]) -> tuple[int, int]:
@@ -196,6 +245,10 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
         return frozenset({"name"})
     capital = word[:1].isupper() and not text.isupper()
     if capital and _CARD_AFTER.match(after) and before.strip():
+        return frozenset({"name"})
+    if _DOES.match(after) and _BEGINS.search(before):
+        return frozenset({"name"})
+    if fold(word) == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after):
         return frozenset({"name"})
     mid_sentence = re.search(r"[\w,]\s$", before) is not None
     return frozenset({"name", "weak"}) if capital and mid_sentence else None

@@ -20,17 +20,27 @@ from bot.intents.extraction.card_mentions import (
     find_numbers,
     find_people,
     find_refs,
+    find_spoken,
 )
 from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
+from bot.intents.extraction.incidental_numbers import find_incidental_numbers
 from bot.intents.extraction.periods import find_later, find_periods
 from bot.intents.model import Facts, KnownCard
 
 _RUN: Final = re.compile(r"[^\W_]+")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
-_THREEDS: Final = re.compile(r"\b3-?d[ -]?s(?:ecure)?\b", re.IGNORECASE)
+_THREEDS: Final = re.compile(
+    r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
+)
 _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
+#: Said into a phone: `two hundred dollars for Ines comma she changes hotel full stop`.
+_DICTATED: Final = re.compile(
+    r"\s+(?P<stop>comma|full stop|question mark|period(?=\s*$|\s+[A-Z])|colon(?=\s+[$\d]))(?=\s|$)",
+    re.IGNORECASE,
+)
+_STOPS: Final = {"comma": ",", "full stop": ".", "period": ".", "question mark": "?", "colon": ":"}
 _KEY_LINE: Final = re.compile(
     r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
     r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily"
@@ -62,7 +72,8 @@ class Found:
 
 
 def as_one_line(text: str) -> str:
-    """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word."""
+    """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word; dictated stops are stops."""
+    text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 
 
@@ -80,8 +91,10 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
     claims.claim(period for period in periods if not _is_last4(period, cards))
     claims.claim(find_later(claims.left))
     claims.claim(find_numbers(claims.left, cards))
+    claims.claim(find_spoken(claims.left, cards))
     claims.claim(find_names(claims.left, cards, sure=False))
     claims.claim(find_networks(claims.left))
+    claims.claim(find_incidental_numbers(claims.left))
     claims.claim(find_amounts(claims.left, Decimal(facts.most_usd)))
     claims.claim(_rest(claims.left))
     cased = claims.masked()
@@ -121,6 +134,9 @@ def resolve_card(written: str, cards: Directory) -> tuple[KnownCard, ...]:
     if written.strip() != bare and "#" not in written:
         return tuple(cards.with_last4(bare))
     found = cards.called(bare)
+    spoken = next(find_spoken(f"card {bare}", cards), None)
+    if not found and spoken is not None:
+        return tuple(spoken.value)
     if not found:
         names = list(find_names(f"card of {bare}", cards, sure=False))
         found = names[0].value if len(names) == 1 else ()

@@ -95,6 +95,10 @@ class Period:
     since: date | datetime | None
     until: date | datetime
 
+    @property
+    def last_day(self) -> date:
+        return self.until.date() if isinstance(self.until, datetime) else self.until
+
     def as_slots(self) -> dict[str, str]:
         """ISO dates; hours as `YYYY-MM-DDTHH:MM`."""
         slots = {} if self.since is None else {"since": _iso(self.since)}

@@ -48,6 +48,8 @@ _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
 _EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
 _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _LEAST_DIGITS, _MOST_DIGITS = 13, 19  # of a card number
+#: Every look for a word begins again at each of them.
+_MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
 _MANY_BLANKS: Final = re.compile(r"\n{3,}")
 _GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
@@ -69,7 +71,7 @@ def clean(raw: str, our_id: str = "") -> Clean:
         return Clean("", (f"That is longer than {MOST_CHARS:,} characters.",), too_long=True)
     doubts: list[str] = []
     text = _MANY_BLANKS.sub("\n\n", raw.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _CODE.sub(_code, text)
+    text = _CODE.sub(_code, _MANY_SPACES.sub("  ", text))
     text = unicodedata.normalize("NFC", text).translate(_PLAIN)
     text = _without_hidden(text, doubts)
     text = _MARKUP.sub(lambda found: _markup(found[1], our_id, doubts), text)

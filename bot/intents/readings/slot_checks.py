@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -27,6 +28,11 @@ _ALSO_USED: Final = {
     "change_phone": {"card", "phone"},
     "order_card": {"phone", "email", "card", "reference"},
 }
+NOTHING_SCHEDULED: Final = "Nothing is scheduled for another time."
+_AGAIN_AND_AGAIN: Final = re.compile(
+    r"\bautomatic\w*|\b(?:every|each) (?:§|mon|tues|wednes|thurs|fri|satur|sun|day|week|month|first|last|1st"
+    r"|morning)|\b(?:first|last|1st) (?:working )?(?:day )?of (?:every|each|the) month\b"
+)
 _OPEN_QUESTION: Final = re.compile(
     r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"
 )
@@ -36,6 +42,8 @@ def action_doubt(
     frame: Frame, clause: Clause, context: Context, values: Values, reading: Reading, strange: Sequence[str]
 ) -> Ask | None:
     """The first thing that speaks against filling in a form."""
+    if not context.doubts and _is_scheduled(clause, context):
+        return questions.really(frame.intent, reading.slots, NOTHING_SCHEDULED)
     if values.doubt is not None and not context.doubts:
         return values.doubt
     if not frame.clear and not context.doubts:
@@ -47,6 +55,21 @@ def action_doubt(
     kinds = _ALSO_USED.get(frame.intent, {"card"})
     used = {id(entity) for entity in context.found.inside(clause.text) if entity.kind in kinds}
     return first_doubt(clause, context, used, reading)
+
+
+def _is_scheduled(clause: Clause, context: Context) -> bool:
+    """Is it wanted at another time, or again and again?"""
+    if _AGAIN_AND_AGAIN.search(clause.text):
+        return True
+    today = context.facts.now.astimezone(ZoneInfo(context.facts.tz)).date()
+    return any(
+        entity.kind == "later" or (entity.kind == "period" and _is_to_come(entity, today))
+        for entity in context.found.inside(clause.text, "later", "period")
+    )
+
+
+def _is_to_come(entity: Entity, today: date) -> bool:
+    return entity.value is not None and entity.value.last_day > today
 
 
 def first_doubt(
@@ -64,7 +87,7 @@ def first_doubt(
     if spare is None:
         return None
     if spare.kind in ("later", "period"):
-        return questions.really(intent, slots, "Nothing is scheduled for another time.")
+        return questions.really(intent, slots, NOTHING_SCHEDULED)
     return questions.unplaced(spare.written or "the link")
 
 

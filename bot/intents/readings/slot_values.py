@@ -47,12 +47,19 @@ _AFTER: Final = re.compile(
     rf" {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
 )
 _BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
+_SHORT: Final = {"d": "day", "w": "week", "m": "month", "wk": "week", "mth": "month"}
+#: The word that says for how long a limit holds, beside an amount or the word for a limit.
+_ANY_UNIT: Final = re.compile(
+    r"\b(daily|weekly|monthly)\b|(?:§a\d+§(?: usd| dollars| bucks)?\s*(?:/|at|by|in|in an?|in one|per|an?|each"
+    r"|every|for an?)\s*)(day|week|month|d|w|m|wk|mth)\b|\b(day|week|month)(?= limit)|\bper (day|week|month)\b"
+)
 _BY_HOW_MUCH: Final = re.compile(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
 _NO_LIMIT: Final = re.compile(
     r"\b(?:remove|delete|clear|drop|get rid of|disable|unlimited|no)\b.*\blimit|\bunlimited\b|\blift\b"
 )
 _PER_PURCHASE: Final = re.compile(
-    r"\bper[ -](?:transaction|tx|purchase|payment)\b|\b(?:single|transaction) (?:limit|purchase)"
+    r"\b(?:per|for an?|for one|in one|each|for single|a single|one)[ -](?:single[ -])?(?:transaction|tx|purchase"
+    r"|payment|go|swipe)\b|\b(?:single|transaction) (?:limit|purchase)"
 )
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
 _NAME: Final = re.compile(
@@ -151,7 +158,15 @@ def _pairs(text: str, found: Found) -> dict[str, str]:
         return limits
     for match in _BEFORE.finditer(text):
         limits[_EVERY[match[1]]] = plain(found.entities[int(match[2])].value.value)
-    return limits
+    return limits or _only_pair(text, found)
+
+
+def _only_pair(text: str, found: Found) -> dict[str, str]:
+    """The one amount with the one stretch of time that is named: `5000 as monthly limit`, `750/d`."""
+    amounts = found.inside(text, "amount")
+    named = [next(filter(None, groups)) for groups in _ANY_UNIT.findall(text)]
+    units = {_EVERY[_SHORT.get(unit, unit)] for unit in named}
+    return {units.pop(): plain(amounts[0].value.value)} if len(amounts) == len(units) == 1 else {}
 
 
 def _which_limit(amounts: Sequence[Entity]) -> Ask:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bot.intents.recognition.action_verbs import A, C, Frame, frame_of, strip_lead
 from bot.intents.recognition.lookup_intents import (
+    DECIDES,
     DECISION,
     HELP,
     NOT_OFFERED,
@@ -27,6 +28,7 @@ from bot.intents.recognition.unparsed_words import foreign_words, is_foreign
 from bot.intents.recognition.what_if import WhatIf, read_what_if
 
 __all__ = [
+    "DECIDES",
     "DECISION",
     "HELP",
     "NOT_OFFERED",

@@ -57,6 +57,12 @@ DECISION: Final = re.compile(
     r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
     r"|decline that)\b(?! (?:reason|why))|^lgtm\b"
 )
+#: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
+DECIDES: Final = re.compile(
+    r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i|should)\b).*"
+    r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off|i confirm|i agree|i deny|deny|lgtm"
+    r"|ship it|go ahead)\b"
+)
 HELP: Final = re.compile(
     r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
     r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"

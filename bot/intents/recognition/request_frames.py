@@ -220,7 +220,7 @@ def _money() -> Iterator[tuple[str, str]]:
     yield "topup_card", rf"{_CARD}\s*(?:\+|plus|\|\s*\+)\s*{AMOUNT}"
     yield (
         "topup_card",
-        rf"{_CARD}(?:\s*:\s*|[\s,|]+(?:please\s+|pls\s+)?(?:top[ -]?up|topup|load|refill|needs|need|gets|requires|must receive|should get|could use|could do with|wants)\s+(?:of\s+|by\s+|with\s+)?){AMOUNT}",
+        rf"{_CARD}(?:\s*:\s*|[\s,|]+(?:please\s+|pls\s+)?(?:top[ -]?up|topup|load|refill|needs|need|gets|requires|must receive|should get|could use|could do with)\s+(?:of\s+|by\s+|with\s+)?){AMOUNT}",
     )
     yield "topup_card", rf"{_CARD}[\s,:]+{AMOUNT}[\s,]+(?:top[ -]?up|topup|refill|load)"
     yield (

@@ -33,7 +33,7 @@ NEVER: Final = re.compile(
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
 HARMLESS: Final = re.compile(
-    r"\b(?:if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"\b(?:(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
@@ -44,7 +44,7 @@ HARMLESS: Final = re.compile(
 NEGATED: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"
     r"|mustn'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah"
-    r"|stop|avoid)\b"
+    r"|stop|avoid|refrain\w*)\b"
 )
 #: Where else things are closed, loaded or put on hold.
 ELSEWHERE: Final = re.compile(
@@ -106,15 +106,18 @@ _ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:free
 #: An amount that is a difference, a verdict on what is, a double turn, the subject of an answer.
 _NOT_THE_VALUE: Final = re.compile(
     r"§[ar]\d+§(?: usd)?(?: (?:a|per) (?:day|week|month))? (?:lower|higher|less|below|above)\b"
-    r"|\b(?:was|were|is|are|seems?|looks?) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
+    r"|\b(?:was|were|seems?|looks?) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
     r"|\bun-?un|^\W*(?:re|fwd?)\s*:"
 )
 
 
-def asks_for_two(clauses: Sequence[Clause]) -> bool:
+def asks_for_two(clauses: Sequence[Clause], *, of_somebody: bool = False) -> bool:
     """Does the message ask for two things, understood or not, name somebody by their work, report a speech, or mean
-    another value than the one in it?"""
-    patterns = (_SOMEBODY, _REPORTS, _ENDS_IN_NOT, _NOT_THE_VALUE)
+    another value than the one in it?
+
+    `of_somebody`: it may name somebody by their work, as what is requested names its card itself or has none.
+    """
+    patterns = (_REPORTS, _ENDS_IN_NOT, _NOT_THE_VALUE, *(() if of_somebody else (_SOMEBODY,)))
     if any(pattern.search(clause.text) for clause in clauses for pattern in patterns):
         return True
     texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]

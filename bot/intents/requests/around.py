@@ -13,7 +13,7 @@ from bot.intents.requests.against import HARMLESS
 
 _SUBJECT: Final = (
     r"(?:he|she|they|it|we|i|hes|shes|who|nobody|none|someone|somebody|there|§c\d+§|§m\d+§|(?:the|his|her|their|our|my|an?)\s+"
-    r"(?:\w+\s+){1,4}?|[a-z]+(?=\s))"
+    r"(?:\w+\s+){1,4}?|(?!(?:please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
@@ -24,11 +24,26 @@ _TELLS_NOT: Final = re.compile(
     r"|considered|included|expected|return\w*|cover\w*|buy|book\w*|travel\w*|reachable|sure where|touched|handed|gone through|go through|take|allow\w*|let|process\w*|manage|configured|set up|gettin\w*|care)\b"
     r"|\bno (?:more|longer|rush|hurry|drama|harm|receipts?|answer|reply|cash|money|balance|idea|trace|sign|worries|need for it|fuss|internet|card)\b"
     r"|\bnot (?:only|just|sure where|urgent|needed any ?more|leaving us|her|his|for long|much time|enough)\b|\bwithout (?:a|an|any|it|internet|cash|money|her|his|delay)\b"
+    r"|\bno (?:pos|machine|terminal|shop|atm|bank|hotel) (?:will|would|can|could|accepts?|takes?|reads?)\b|^\W*not (?:been )?used (?:since|for|in|any ?more)\b|\b(?:i|we) (?:don'?t|do not) understand\b"
     r"|\bnone of\b|\bnobody (?:\w+ )?(?:recogni[sz]es|knows|has|answers)\b|\bnothing (?:left|urgent|on it)\b|\b(?:can't|cannot|cant|can not) (?:pay|find|reach|get|work|use)\b"
+)
+#: A "not" behind a subject tells how things are, unless it is about wanting, meaning or doing what is requested.
+_DIRECTS: Final = (
+    r"(?:want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
+    r"|touch\w*|freez\w*|froz\w*|block\w*|lock\w*|unlock\w*|unblock\w*|unfreez\w*|clos\w*|load\w*|top\w*|add\w*|send|put|take|change|submit\w*|order\w*|need(?=\s*(?:$|it|that|this|a|the|any|to))|needs(?=\s*(?:$|it|that|this|a|the|any|to)))"
+)
+_NO_SUBJECT: Final = r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
+_SUBJECT_NOT: Final = re.compile(
+    rf"(?:^|(?<=\s))(?!{_NO_SUBJECT}\b)[a-z§][\w§'’-]*\s+(?:[\w§'’-]+\s+){{0,3}}?"
+    r"(?:doesn'?t|does not|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|didn'?t|did not|hasn'?t|has not|hadn'?t|aren'?t|are not|don'?t|do not|weren'?t|were not|never|no longer"
+    rf"|has no|have no|had no|is no|was no|are no|with no|without)\s+(?:[a-z]+ly\s+|even\s+|been\s+|really\s+)*(?!{_DIRECTS}\b)[\w§]"
+    r"|^\W*(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|never)\s+(?:be\s+)?(?:found|find|reach\w*|locate\w*|pay|go through|answer\w*|arriv\w*|work\w*|come|came|get|got|book|check in|buy|happened?)\b"
+    r"|\b(?:never|nobody|no one|none) (?:gets?|got|arrives?|arrived|comes?|came|works?|worked|receives?|received|answers?|remembers?|knows?|recogni[sz]es?|there|uses?|used|finds?)\b|\bto nobody\b"
+    r"|\bno (?:network|signal|reception|sim|physical|receipts? since|spare|other|water|fuel|power|fault|way)\b|\b(?:i|we) (?:don'?t|do not|can'?t|cannot|didn'?t|did not) (?:\w+ )?(?:recogni[sz]e|trust|know|see|earn|have|find|remember|reach|use)\b"
 )
 _NOT: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t|mustn'?t"
-    r"|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|cant|wont|nope|nah|avoid|never)\b|n't\b"
+    r"|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|cant|wont|nope|nah|avoid|refrain\w*|never)\b|n't\b"
 )
 #: What somebody said, with its content, is part of the story. Without it, the request itself is what was said.
 _SAID_WHAT: Final = re.compile(
@@ -36,6 +51,16 @@ _SAID_WHAT: Final = re.compile(
     r"\s+(?:that\s+)?(?=(?:he|she|they|it|hes|shes|his|her|their|somebody|someone|there|§c\d+§|the|my|we've|we have)\b(?:\s+\S+){2,})"
     r"|\b(?:wants?|asks?(?: always)?|is asking(?: for)?|asking(?: for)?) (?:it(?: always)?|prepay\w*|a deposit|prepayment|the deposit|for (?:a |the )?(?:deposit|otp|code|prepayment)|otp|a code|us to pay)(?=\W*$)"
     r"|\bwants? to (?:pay|buy|book|travel|be paid|rent|see)\b"
+)
+#: The same in a part in which nothing is requested: whatever was said or is wanted there, with its content.
+_CONTENT: Final = re.compile(
+    r"\b(?:wants?|asked for|asks for|asking for|keeps asking for|demands?|insists on|needs)\s+(?=(?:an?|the|another|second|two|three|its|his|her|their|cash|proof|payment|verification|deposit|money|more|to (?:stop|see|pay|buy|key|use|add|check|know|be|get|have|hold|keep|start|book|travel|do|make|go|visit|take|finish|leave|work|join))\b)(?![^§]*§c)"
+    r"|\bkeeps asking\b|\bhas asked to be (?:reined in|careful)\b"
+    r"|\b(?:said|says|tells? (?:me|us)|told (?:me|us)|confirmed|intimated(?: that)?|informed (?:me|us)|reports?|reported|mentioned)\s+(?:that\s+)?(?=(?!so\b|it\b|this\b|that\b|ok|yes\b|go\b|please|to\b|no\b|not\b|as\b|do\b)[a-z§][\w§'’]*(?:\s+\S+){2,})"
+)
+#: A report whose content is a wording: `Carol says the request is as follows`.
+_WORDING_OF: Final = re.compile(
+    r"\b(?:request|following|follows|message|wording|instruct\w*|exactly|verbatim|word for word|letter|i quote|command)\b"
 )
 _REPORT: Final = re.compile(
     r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes(?=\W*$)|goes (?:like|freeze|block|load|top|pls|please)|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
@@ -47,7 +72,7 @@ _HANGS: Final = re.compile(
     r"|coulda|woulda|shoulda|maybe|perhaps|possibly|might|plan(?:s|ned|ning)? to|intend\w*|gonna|going to (?:ask|request|say|do|order|put|load)|about to (?:ask|request|say|do|order|put|load|click)"
     r"|ought|(?:be )?worth|make sense|idea|theor\w+|hypothe\w+|imagin\w+|pretend(?! to start)|what if|example|e\.g|training|slide|manual|procedure|phishing|rumou?r"
     r"|jok\w+|kidding|jk|forget|scratch|ignore|disregard|hold off|holding off|hold on|wait|not yet|not now|yet|second thoughts?"
-    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back)|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather|except|fyi|btw"
+    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back)|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
     r"|by the way|used to|remember(?:ing)? to|next time|one day|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
     r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) )|happen\w*|schedul\w*|effective"
     r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|done|not serious|wrong|mistaken"
@@ -55,8 +80,9 @@ _HANGS: Final = re.compile(
 )
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
-    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not|no|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour))|§[pl]\d+§)\b"
+    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not|no|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
+    r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
 )
 _OTHER_ACTION: Final = re.compile(
     r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block(?:s|ed|ing)?|lock(?:ed|s|ing)?|unlock\w*|thaw\w*|defrost\w*|suspend\w*|paus(?:e|ed|ing)|activat\w*|enabl\w*|disabl\w*"
@@ -64,10 +90,15 @@ _OTHER_ACTION: Final = re.compile(
     r"|submit\w*|reveal\w*|replacement card|new card|order(?:ed)? (?:it|a|the|one)|put (?:§|it|him|her)|take (?:§|it|him|her|off|back)|add (?:§|it|some)|send (?:§|it|him|her|some)|give (?:§|it|him|her))\b"
 )
 _IS_STATE: Final = re.compile(
+    r"\b(?:we|i|you|they|bob|carol) (?:have |had )?(?:only |just )?(?:froze|frozen|blocked|locked|paused|suspended) (?:it|him|her|them|§c\d+§)\b|\b(?:freeze|block|hold|lock) (?:was|is) (?:only |a )?(?:for|because|since|a mistake|precaution)\b|"
     r"\b(?:is|are|it's|its|still|stays|got|was|been) (?:still |wrongly |only )?(?:frozen|blocked|locked|paused|on hold|suspended)(?: (?:by mistake|in error|since|on|from|for)\b)?"
     r"|\bin frozen condition\b"
 )
 _IS_CANCELLED: Final = re.compile(
+    r"\b(?:phone|mail|e-?mail|zoom|video) call\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
+    r"\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
+    r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
+    r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
     r"|\b(?:account|shop|store|office|merchant|site) (?:is |was |got )?(?:blocked|closed)\b|\bblocked (?:the|our|his|her) account\b|\bclosed (?:deal|books|year)\b|\bclosing (?:of )?(?:the )?(?:year|books|month)\b"
 )
@@ -75,6 +106,14 @@ _TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
 #: How long it is taken away for: until somebody has looked.
 _UNTIL_WE: Final = re.compile(
     r"^\W*(?:until|till|til|while|before)\s+(?:we|i|he|she|they|someone|somebody|it|things|anyone|anybody)\s+(?!say|tell|ask|told|give|call)"
+)
+#: Nobody gives what is not needed.
+_GIVING: Final = frozenset({"topup_card", "unfreeze_card", "order_card", "reveal_card", "set_3ds"})
+_NEEDS_NOT: Final = re.compile(
+    r"(?:n'?t|\bnot|\bnever|\bno longer)\s+(?:\w+ )?(?:need|want|require|use|deserve)\w*\b"
+)
+_WRONG_NUMBER: Final = re.compile(
+    r"\b(?:is|was|are|has|have|got|with) (?:the |a )?wrong(?: (?:digit|number|one|by))?\b|\bwrong (?:digit|number|mobile|phone)\b|\binstead\b"
 )
 _MORE_THAN_FROZEN: Final = re.compile(r"\bnot (?:just|only) frozen\b|\bnew card has arrived\b")
 #: A document, a place where things are written, or the past it tells of.
@@ -84,30 +123,43 @@ _WRITTEN: Final = re.compile(
 _WRITER: Final = re.compile(
     r"\b(?:notes?|forms?|memo|e-?mail|mail|message|text|ticket|log|minutes|report|caption|sign|poster|guide|doc|slack|chat|words|channel|slide|manual|line|title|subject|headline|quote|row|sheet|todo|to-?do|fyi|re|fwd?)\b"
 )
+#: What was talked over and is settled: `after the call with his manager we agreed`.
+_AFTER_TALK: Final = re.compile(
+    r"^\W*(?:after|following|further to|with reference to|as per|per) (?:the |a |last |our |my |your )?(?:[\w'§]+ ){0,3}?(?:call|talk|conversation|meeting|consultation|review|discussion|e?-?mail|memo|chat|agreement|confirmation)\b(?! (?:i will|we will|i'll|we'll|tomorrow|later))"
+    r"|^\W*(?:which|who) (?=(?:she|he|i|we|they|it|is|was|has|had|lost|left|needs|works|travels|runs)\b)"
+)
 #: What stands before a value: `hash: 0x…`, `new mob.: +44…`.
 _LABEL: Final = re.compile(
+    r"(?:with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
     r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
     r"|reason|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
     r"\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
+    r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
+    r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
+    r"|\bi promised (?:it |this )?(?:to )?(?:him|her|them|§c\d+§)\b|\bi promise\W*$"
     r"|\ball (?:by|week|day|right)\b|\bwants (?:a|the) new\b|\b(?:board|asked) (?:meeting|note|to see that)\b|\bbefore (?:lunch|noon)\b|\bi have been asked to\b"
 )
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|be|needs?|lost|left|found|agreed|forgot|got|went|came|stole|will|can|cannot|must|\w{3,}(?:ed|ing))\b|n't\b"
 )
 _QUESTION: Final = re.compile(
-    r"^\W*(?:is|are|was|were|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
+    r"^\W*(?:(?:is|are|was|were)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
 )
 
 
-def speaks_against_from_around(text: str, intent: str, *, asked: bool = False) -> bool:
-    """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?"""
+def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, objects: bool = False) -> bool:
+    """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?
+
+    `objects`: a "but" joins it, so that a "not" in it is said against what came before.
+    """
     bare = HARMLESS.sub(" ", text)
     if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):
         bare = _UNTIL_WE.sub(" ", bare)
     if intent == "close_card":
         bare = _MORE_THAN_FROZEN.sub(" ", bare)
+    bare = _AFTER_TALK.sub(" ", bare)
     if asked or _WRITTEN.search(bare) or _QUESTION.search(bare) or _OTHER_TIME.search(bare):
         return True
     if not bare.strip(" ,.!?"):
@@ -117,8 +169,19 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False) -
         bare = _IS_STATE.sub(" ", bare)
     if _OTHER_ACTION.search(bare):
         return True
-    bare = _REASONED.sub(" ", _SAID_WHAT.sub(" ", bare))
-    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(_TELLS_NOT.sub(" ", bare)))
+    if intent == "change_phone":
+        bare = _WRONG_NUMBER.sub(" ", bare)
+    if _REPORT.search(bare) and _WORDING_OF.search(bare):
+        return True
+    bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", bare)))
+    if intent in _GIVING and _NEEDS_NOT.search(bare):
+        return True
+    objecting = _TELLS_NOT.sub(" ", bare) if objects else _without_harmless_nots(bare)
+    return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(objecting))
+
+
+def _without_harmless_nots(text: str) -> str:
+    return _SUBJECT_NOT.sub(" ", _TELLS_NOT.sub(" ", text))
 
 
 def introduces(text: str) -> bool:
@@ -130,4 +193,4 @@ def introduces(text: str) -> bool:
 
 def without_story(text: str) -> str:
     """The words of a request without a "not" or a "says" that only tells what happened."""
-    return _TELLS_NOT.sub(" ", _REASONED.sub(" ", _SAID_WHAT.sub(" ", text)))
+    return _without_harmless_nots(_REASONED.sub(" ", _SAID_WHAT.sub(" ", text)))

@@ -11,14 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from bot.intents.extraction import Entity
+from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, is_today, plain, questions
-from bot.intents.recognition import spaced
-from bot.intents.requests.against import ELSEWHERE, LONGEST, asks_for_two, names_by_a_word
+from bot.intents.recognition import find_loose_request, find_requests, spaced
+from bot.intents.requests.against import (
+    ELSEWHERE,
+    HARMLESS,
+    LONGEST,
+    NEGATED,
+    asks_for_two,
+    names_by_a_word,
+    speaks_against,
+)
 from bot.intents.requests.around import introduces, speaks_against_from_around
-from bot.intents.requests.parts import Part, cut
+from bot.intents.requests.directed_words import directed
+from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
 _A_CARD: Final = re.compile(
@@ -34,10 +43,46 @@ _POLITELY: Final = re.compile(
 _NEEDED: Final = re.compile(
     r"\b(?:needs?|requires?|short(?: by| of)?|wants|missing|cover|another|more)\s+(?:\w+\s+){0,2}?§a\d+§|§a\d+§\s+(?:short|more|is missing|is needed)"
 )
+#: How a story is joined that begins without a stop.
+_IN_ONE_BREATH: Final = "⋯"
+_SOMEBODY_DOES: Final = re.compile(
+    r"(?:he|she|they|it|we|i|who|because|since|as|somebody|someone|his|her|their)\b"
+)
+#: What is joined so speaks against what was said before it.
+_OBJECTS: Final = re.compile(r"\b(?:but|otherwise)\b")
+#: The amount of the story, pointed at by the request; not one that has been put there already.
+_NAMED_SUM: Final = re.compile(
+    r"\b(?:this|that|the same|the|said|exactly this|exactly that) (?:amount|sum|money|figure)\b|\b(?:these|those)\b"
+)
+_ALREADY: Final = re.compile(
+    r"\b(?:loaded|topped up|added|put|sent|gave|given|received|spent|paid|charged|declined|refunded|limit|limits|a day|a week|a month)\b"
+)
+#: `1,250` without a currency is thousands for some and cents for others: enough for a plain command only.
+_BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
+_PROMISES: Final = re.compile(
+    r"^\W*(?:i|we)(?:'?ll| will)\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
+)
+_PURCHASED: Final = re.compile(
+    r"\b(?:charg\w+|purchas\w+|payments?|debits?|transactions?|txns?|spent|refund\w*|shop|store|attempts?|withdrawals?|bought)\b"
+)
+_NEEDS_MONEY: Final = re.compile(r"\b(?:needs?|short|more|add|load|put|send|give|limit|top)\b")
+#: The balance that a story tells: `Ines has only 4,11 left`.
+_LEFT: Final = re.compile(
+    r"\b(?:has|have|had|only|down to|got|with)\s+(?:only\s+|just\s+)?§a\d+§\s+(?:\w+\s+)?left\b|\bis down to\s+§a\d+§"
+)
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
 _TO_COME: Final = re.compile(
     r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
     r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books)\b"
+)
+
+
+#: Any form of any action's verb: in the words around a request there may be none.
+_CUE: Final = re.compile(
+    r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*"
+    r"|activat\w*|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|kill\w*|delet\w*"
+    r"|top\w*[ -]?up\w*|topup\w*|load\w*|recharg\w*|fund(?:s|ed|ing)?|credited|unload\w*|withdr\w*|submit\w*"
+    r"|reveal\w*|replacement|new card|order\w*)\b"
 )
 
 
@@ -52,12 +97,14 @@ class _Divided:
 
 def read_explained_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one request of a message that also tells why; None where there is any doubt."""
-    text = spaced(context.found.masked)
+    text = _with_signs(spaced(context.found.masked), context)
     if context.doubts or QUOTED in text or len(text.split()) > LONGEST:
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
     divided = _divided(cut(text))
+    if not divided.said:
+        divided = _with_free_words(divided)
     intents = {said.intent for _, said in divided.said}
     if len(intents) != 1:
         return None
@@ -72,13 +119,24 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
         if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
             return None
         asked = part.asked and part.sentence not in asking
-        if speaks_against_from_around(part.text, intent, asked=asked):
+        if speaks_against_from_around(
+            part.text, intent, asked=asked, objects=_OBJECTS.search(part.joined) is not None
+        ):
             return None
     if any(part.asked and not _POLITELY.search(part.text) for part in divided.small if part.text):
         return None
     if card is None:
         return _without_card(intent, text, context)
     return _reading(intent, divided, card, context)
+
+
+def _with_signs(text: str, context: Context) -> str:
+    """`+150 jonas-w`: the sign of an amount is a word of the request."""
+    for amount in context.found.inside(text, "amount"):
+        if amount.written.startswith("+"):
+            sign = f"§a{context.found.entities.index(amount)}§"
+            text = text.replace(sign, f"+ {sign}", 1)
+    return text
 
 
 def _without_card(intent: str, text: str, context: Context) -> Reading | None:
@@ -94,6 +152,45 @@ def _without_card(intent: str, text: str, context: Context) -> Reading | None:
     return Reading(intent, slots, ask=questions.missing("card", intent))
 
 
+def _with_free_words(divided: _Divided) -> _Divided:
+    """The one part that holds a request between words of any kind, none of which speaks against it."""
+    asking: list[tuple[Part, Said]] = []
+    for part in divided.story:
+        frames = find_requests(part.text)
+        loose = find_loose_request(part.text) if not frames else None
+        requests = frames or ([loose] if loose is not None else [])
+        if len({request.intent for request in requests}) > 1:
+            return divided
+        if requests:
+            request = max(requests, key=lambda one: one.end - one.start)
+            around = f"{part.text[: request.start]} ⋯ {part.text[request.end :]}"
+            if NEGATED.search(HARMLESS.sub(" ", part.text)) or _CUE.search(around):
+                return divided
+            if speaks_against(around, request.intent) or not _names_no_thing(part.text[request.end :]):
+                return divided
+            asking.append((part, Said(request.intent, everything=request.everything)))
+    if not asking:
+        parts = [(part, directed(part.text)) for part in divided.story]
+        asking = [
+            (part, Said(one.intent, everything=one.everything)) for part, one in parts if one is not None
+        ]
+    if len(asking) != 1:
+        return divided
+    story = tuple(part for part in divided.story if part is not asking[0][0])
+    return _Divided(tuple(asking), divided.small, story)
+
+
+#: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
+_NO_THING: Final = re.compile(
+    r"^\W*(?:$|[-–—,:;.!?(⋯]|§|(?:please|pls|plz|kindly|now|asap|for|because|since|as|who|which|where|that|to|from|at|in|on|with|after|due|given|via|against|following|i|we|he|she|they|it|its|his|her|their|our|my|someone|somebody"
+    r"|and|so|but|immediately|urgently|urgent|quickly|quick|today|again|back|temporarily|permanently|straight|right|once|until|till|while|the|a|an|this|there|up|off|out|down|over|by|cards?|account|worth|more|extra|only|also|too|just|exactly|would|could|can|if|when|before|without|into|onto|of|or|thanks|thank|ta|cheers|mate|man|bro|dear|team|abeg|first|completely|fully|definitively)\b)"
+)
+
+
+def _names_no_thing(after: str) -> bool:
+    return _NO_THING.search(after) is not None
+
+
 def _divided(parts: Sequence[Part]) -> _Divided:
     said: list[tuple[Part, Said]] = []
     small: list[Part] = []
@@ -107,7 +204,7 @@ def _divided(parts: Sequence[Part]) -> _Divided:
                 found = []  # a day behind the request says when
             head = replace(part, text=part.text.removesuffix(rest))
             said += [(head, one) for one in found]
-            story += [replace(part, text=rest, asked=False)] if found else []
+            story += [replace(part, text=rest, asked=False, joined=_IN_ONE_BREATH)] if found else []
         if not found:
             (small if is_small(part.text) else story).append(part)
     return _Divided(tuple(said), tuple(small), tuple(story))
@@ -130,11 +227,19 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
     if intent in _MONEY:
         if any(said.everything for _, said in divided.said) and not amounts:
             slots["everything"] = "yes"
-        elif len(amounts) == 1 and not amounts[0].doubt and _is_meant(divided, context):
-            slots["amount"] = plain(amounts[0].value.value)
-        elif amounts:
-            return None
-    elif amounts:
+        else:
+            amounts = _without_reported(amounts, divided, context)
+            if not amounts and any(_NAMED_SUM.search(part.text) for part, _ in divided.said):
+                return None
+            if (
+                len({amount.value.value for amount in amounts}) == 1
+                and not any(a.doubt or _BARE_COMMA.fullmatch(a.written) for a in amounts)
+                and _is_meant(divided, context)
+            ):
+                slots["amount"] = plain(amounts[0].value.value)
+            elif amounts:
+                return None
+    elif not all(_is_in_the_story(amount, divided, context) for amount in amounts):
         return None
     if any(_is_spare(entity, intent, divided, context) for entity in found.entities):
         return None
@@ -144,11 +249,40 @@ def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], contex
     return replace(reading, opened=True)
 
 
+def _is_in_the_story(amount: Entity, divided: _Divided, context: Context) -> bool:
+    """Is the amount one of a purchase that the story tells of? The form has none."""
+    homes = [part.text for part in divided.story if amount in context.found.inside(part.text)]
+    return (
+        len(homes) == 1 and _PURCHASED.search(homes[0]) is not None and _NEEDS_MONEY.search(homes[0]) is None
+    )
+
+
+def _without_reported(amounts: list[Entity], divided: _Divided, context: Context) -> list[Entity]:
+    """The amounts without the one that the story says is left on the card, where the request has one of its own."""
+    own = [
+        amount
+        for amount in amounts
+        if any(amount in context.found.inside(part.text) for part, _ in divided.said)
+    ]
+    if len(own) != 1:
+        return amounts
+    return [
+        amount
+        for amount in amounts
+        if amount in own
+        or not any(
+            amount in context.found.inside(part.text) and _LEFT.search(part.text) for part in divided.story
+        )
+    ]
+
+
 def _is_meant(divided: _Divided, context: Context) -> bool:
     """Does the amount stand in the request or by itself, or is it said to be needed?"""
     plainly = [*(part.text for part, _ in divided.said), *(part.text for part in divided.small)]
     if any(context.found.inside(text, "amount") for text in plainly):
         return True
+    if any(_NAMED_SUM.search(text) for text in plainly):
+        return not any(_ALREADY.search(part.text) for part in divided.story)
     return any(_NEEDED.search(part.text) for part in divided.story)
 
 
@@ -156,20 +290,32 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
     """Does the request leave this value unaccounted for? A day in the story is part of it."""
     if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
         return False
+    homes = [part for part in divided.story if entity in context.found.inside(part.text)]
+    if INCIDENTAL in entity.traits or entity.kind == "network":
+        return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
         return True
     if entity.kind == "period" and is_today(entity, context.facts):
         return False
-    if any(char.isdigit() for char in entity.written) and not _is_past(entity, context):
-        return True
-    homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if not _is_past(entity, context) and (
         intent == "close_card" or not any(_TO_COME.search(part.text) for part in homes)
     ):
         return True
     words = [word for part in homes for word in re.findall(r"(?<!§)\b[a-z']{2,}\b", part.text)]
-    return len(words) < _FEWEST_WORDS
+    fewest = _FEWEST_WORDS - (1 if _is_past(entity, context) and len(homes) == 1 else 0)
+    return len(words) < fewest and not any(_PROMISES.search(part.text) for part in homes)
+
+
+def _tells_apart(part: Part) -> bool:
+    """Is the part a story of its own, not the rest of the request: `… from §c1§ please 3 times`?"""
+    if part.joined == _IN_ONE_BREATH and _SOMEBODY_DOES.match(part.text) is None:
+        return False
+    return tells_enough(part.text)
 
 
 def _is_past(entity: Entity, context: Context) -> bool:
-    return entity.kind == "period" and entity.value.until <= context.facts.now.date()
+    return (
+        entity.kind == "period"
+        and entity.value is not None
+        and entity.value.last_day <= context.facts.now.date()
+    )

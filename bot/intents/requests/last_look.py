@@ -12,8 +12,10 @@ from typing import Final
 from bot.intents.model import Reading
 from bot.intents.readings import Context
 from bot.intents.recognition import spaced
-from bot.intents.requests.around import introduces
-from bot.intents.requests.wording import is_small
+from bot.intents.requests.against import HARMLESS
+from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.parts import cut, tells_enough
+from bot.intents.requests.wording import is_small, said_before_a_story, said_in
 
 _BEFORE_COLON: Final = re.compile(r"^(?P<who>[^:>\n]{1,70})\s*(?::|>)\s+(?=\S)")
 #: A request begins there by itself: `top up please: §c1§ with §a2§`.
@@ -21,7 +23,9 @@ _ASKS: Final = re.compile(
     r"\b(?:top(?:ping)?[ -]?up|topup|load|unload|freeze|unfreeze|block|unblock|lock|unlock|close|closure|order|issue|submit|book|set|limits?|card|markup|change|update|phone|mobile|number|threeds|funding|deposit"
     r"|need|please|kindly|request|action|particulars|could|can|would|hash|network|urgent|quick|pls|declare|register|transfer|reveal)\b|§|\bso\W*$"
 )
-_OF_SOMEWHERE: Final = re.compile(r"^§[cm]\d+§\s+(?:from|in|at|of)\b")
+_OF_SOMEWHERE: Final = re.compile(
+    r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
+)
 _REMARK: Final = re.compile(
     r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
     r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
@@ -72,7 +76,7 @@ _GREETS: Final = frozenset(
     ]
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:mention\w*|recommend\w*(?! it)|promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
+    r"\b(?:mention\w*|recommend\w*(?! it)|(?<!i )promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
     r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )
@@ -109,18 +113,70 @@ _WEEKDAY: Final = re.compile(
 )
 
 
+#: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
+_NOT_A_REQUEST: Final = re.compile(
+    r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
+    r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
+    r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
+    r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is|reads?|says|said|stands|goes|had|asks|contains)\b"
+    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|posted)\b|\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
+    r"|\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
+    r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
+    r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
+    r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
+    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark)[a-z]+ (?:set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
+    r"|(?:^|[.;!,–-]\s*|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel)\b"
+    r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
+)
+#: Other days and hours, behind the request.
+_LATER_THAN_NOW: Final = re.compile(
+    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it) (?:lands?|arrives?|comes|returns?|is back|gets)\b\W*$"
+)
+
+
+def _is_taken_back_around(reading: Reading, text: str) -> bool:
+    """Does a part of the message that is no part of the request speak against it?"""
+    for part in cut(text):
+        own = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
+        if not own and not part.asked and speaks_against_from_around(part.text, reading.intent):
+            return True
+    return False
+
+
+#: `…, Bob please`: somebody is called by name at the end.
+_CALLED: Final = re.compile(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
+_ENDS_IN_OURS: Final = re.compile(
+    r"\b(?:top-?up|topup|thanks|load|freeze|unfreeze|card|limit|reveal|team|quickly|asap)\s+(?:please|pls)\W*$"
+)
+#: The request itself, whoever read it.
+_OWN_WORDS: Final = re.compile(
+    r"§[ahte]\d+§|\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*|enabl\w*|disabl\w*|clos\w*|terminat\w*|top\w*|load\w*|fund\w*|submit\w*|reveal\w*|order\w*|issue\w*|switch|turn|add|put|send|give|take|pull|move|bring|transfer|return|remove|lift|kill|cancel|register|enter|update|change|set|raise|lower|bump|use|swap|replace|spending|forever|limit\w*|threeds|mark-?up|phone|number|mobile)\b"
+)
+
+
 def stays_closed(reading: Reading, context: Context) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading."""
     text = spaced(context.found.masked)
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
+    bare = HARMLESS.sub(" ", text)
+    if _NOT_A_REQUEST.search(bare) or _LATER_THAN_NOW.search(bare):
+        return True
+    if _is_taken_back_around(reading, text):
+        return True
     if _speaks_somebody_else(text) or _is_addressed(context):
+        return True
+    if _CALLED.search(context.found.cased) and not _ENDS_IN_OURS.search(text):
         return True
     if reading.intent in _NOT_BY and _NOT_BY[reading.intent].search(text):
         return True
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
     return any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+
+
+_AMOUNT: Final = re.compile(r"§[at]\d+§")
+_DAY: Final = re.compile(r"§p\d+§")
 
 
 def _speaks_somebody_else(text: str) -> bool:
@@ -143,12 +199,13 @@ def _is_addressed(context: Context) -> bool:
 
 def _tells(text: str) -> bool:
     """Does the day stand in a story of its own, apart from the request?"""
-    return (
-        re.search(
-            r"(?:^|[.,;!\n])[^.,;!\n]*\b(?:was|is|since|left|lost|had|has|last|in|from|came|will|until|for|works?|until|\w+ed)\b[^.,;!\n]*§p",
-            text,
-        )
-        is not None
+    return any(
+        tells_enough(part.text)
+        and not _AMOUNT.search(part.text)
+        and not said_in(part.text)
+        and not said_before_a_story(part.text)[0]
+        for part in cut(text)
+        if _DAY.search(part.text)
     )
 
 

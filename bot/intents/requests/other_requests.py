@@ -34,11 +34,14 @@ _BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?bac
 _UNDO: Final = re.compile(
     rf"\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
     rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
+    r"|\b(?:make|get|have)\b[^.]{0,40}\b(?:undone|reversed|reverted|retracted|cancelled|revoked)\b|\b(?:what|that which|the thing|whatever)\b[^.,]{0,15}\bi\b[^.]{0,40}\b(?:take (?:it )?back|undo|revert|reverse|cancel|revoke|retract|reset)\b"
+    rf"|\b{_BACK}\s+(?:please |pls |kindly )?(?:what|whatever|the thing|that|the one|everything)\b[^.]{{0,12}}\bi\b[^.]{{0,30}}\b(?:did|done|do|entered|enterd|typed|sent|asked|filed|raised|submitted|ordered|changed|put|made|pressed|clicked|requested)\b"
+    rf"|\b{_BACK}\s+(?:the |that |my )?(?:last |latest )?{_THING} (?:that )?i (?:just |now |only )?(?:raised|made|sent|filed|put|submitted|did|asked|entered|placed|typed)\b|\bi (?:revoke|retract|withdraw|cancel|undo) (?:what|that|my|it)\b|\bcancel out\b[^.]*\bi\b"
     r"|^\W*(?:undo|revert|rollback|roll back)\b(?! (?:the )?(?:freeze|block|hold))|\b(?:scratch|retract|revert|undo|cancel) (?:it|that)\W*$"
 )
 _PAUSE_VERB: Final = (
     r"(?:stop|pause|halt|suspend|hold|freeze|block|arrest|interrupt(?:ed)?|switch off|turn off|brakes? on|put (?:a |an )?(?:full |complete |total )?(?:stop|halt|brake|hold|pause)(?: to| on)?|put in pause|put on (?:hold|pause)|pull the plug on|hit (?:the )?(?:brakes?|kill ?switch|pause|stop)(?: on)?"
-    r"|pull the (?:hand)?brake(?: on)?|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
+    r"|pull the (?:hand)?brake(?: on)?|put (?:the )?(?:complete |whole |entire |total |full )?(?=sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
 )
 _OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
 _PAUSE: Final = re.compile(
@@ -52,7 +55,7 @@ _OF_CARDS: Final = re.compile(
     r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
 )
 _REVEAL: Final = re.compile(
-    r"\breveal\w*|\bunmask\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
+    r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
 )
 _NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
 _A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"
@@ -60,14 +63,14 @@ _ORDER: Final = re.compile(
     rf"\b(?:order|issue|emit|create|open|make|get|arrange|apply|request|spin up|produce|set up|ask|start|give|must have|needs?|wants?|requires?|should (?:get|have)|have|like)\b[^.?!\n]{{0,45}}?\b{_A_CARD}\b"
     rf"|\b{_A_CARD}\b[^.?!\n]{{0,40}}?\b(?:to be|be|please|pls|made|issued|ordered|order|opened|created|create|arrange|apply)\b|\bset (?:\S+ ){{1,3}}up (?:with|w) (?:an? )?{_A_CARD}\b"
     rf"|\b(?:new|another|second|one more|extra|separate|replacement)\s+(?:\w+\s+){{0,2}}?{_A_CARD}\b|^\W*(?:an? )?{_A_CARD} (?:for|pls|please|with|in the name|new|order|to)\b|\b{_A_CARD} for\b"
-    r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|^\W*issue\b"
+    r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|\b(?:request|make) (?:one for|a new one)\b|^\W*issue\b|\bbe given a card\b|\bgets a card\b|^[^.,\n]{3,40}[.,] card\b"
 )
 _STRONG: Final = re.compile(
-    r"\b(?:order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
+    r"\b(?:needed|required|company card|preloaded|gets a card|given a card|ordered|order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
 )
 _OTHERS: Final = re.compile(
     r"\b(?:cards|two|three|four|five|several|both)\b(?! for (?:customers|coffee))|\bcard (?:number|machine|reader|game|holder name|operations)\b|\b(?:business|gift|birthday|sim|loyalty|credit|debit|christmas|greeting|id|access|library|bank|visa|travel) cards?\b"
-    r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|arriv\w+|deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
+    r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|(?:card|it|when|will|not|hasn't) (?:\w+ )?arriv\w+|(?<!i )deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
 )
 _ASKED_WORDS: Final = re.compile(
     r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)"
@@ -87,8 +90,11 @@ _IF: Final = re.compile(r"^\W*(?:if|unless|whether|in case|when|once|as soon as)
 _FOR_NOBODY: Final = re.compile(
     r"\b(?:i(?! (?:want to order|need|wanna order) (?:one more|another|anew))|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
 )
+_FOR_MYSELF: Final = re.compile(
+    r"\b(?:i(?! (?:want|need|would like|wanna|ask|request|can't be|send|give|fill|deliver|tell)\b)|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
+)
 _FOR_SOMEBODY: Final = re.compile(
-    r"\b(?:we|for us|one more|another|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
+    r"\b(?:we|for us|one more card|him|her|them|intern|trainee|guide|driver|visitor|employee|staff|contractor|consultant|new starter|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
 )
 
 
@@ -157,11 +163,13 @@ def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None
         return None
     if any(_IF.search(part.text) for part in parts) or _ASKED_WORDS.search(parts[0].text):
         return None
-    if any(part.asked and not _POLITELY.search(part.text) for part in parts):
+    polite = {part.sentence for part in parts if _POLITELY.search(part.text)}
+    if any(part.asked and part.sentence not in polite for part in parts):
         return None
     named = context.found.inside(text, "card")
     if named and not re.search(
-        r"\b(?:another|second|replacement|extra|separate|new|order|one more|in the name|named)\b|–", text
+        r"\b(?:another|second|2nd|replacement|extra|separate|new|order|one more|in the name|named|own)\b|–",
+        text,
     ):
         return None
     slots: dict[str, Any] = {}
@@ -176,7 +184,7 @@ def _order(parts: Sequence[Part], text: str, context: Context) -> Reading | None
         slots["amount"] = plain(amounts[0].value.value)
     slots = with_name(slots, context)
     if not slots.keys() & {"name", "phone", "email"} and (
-        _FOR_NOBODY.search(text) or not _FOR_SOMEBODY.search(text)
+        _FOR_MYSELF.search(text) or not _FOR_SOMEBODY.search(text)
     ):
         return None
     missing = next((slot for slot in ("name", "phone", "email") if slot not in slots), "")

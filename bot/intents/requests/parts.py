@@ -18,7 +18,7 @@ _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (
 _CUT: Final = re.compile(
     r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
     rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
-    rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)"
+    rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)"
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
 )
@@ -48,6 +48,57 @@ class Part:
 def cut(text: str) -> list[Part]:
     """The parts of a masked, `spaced` text, in its order; empty ones left out."""
     return list(_parts(text))
+
+
+_WHEN_WORDS: Final = frozenset(
+    [
+        "at",
+        "by",
+        "for",
+        "in",
+        "after",
+        "from",
+        "per",
+        "until",
+        "till",
+        "on",
+        "of",
+        "the",
+        "to",
+        "every",
+        "each",
+        "within",
+        "about",
+        "only",
+        "just",
+        "next",
+        "this",
+        "that",
+        "a",
+        "an",
+        "and",
+        "or",
+        "but",
+        "not",
+        "before",
+        "during",
+        "since",
+        "week",
+        "weeks",
+        "day",
+        "days",
+        "month",
+        "months",
+        "time",
+        "times",
+    ]
+)
+
+
+def tells_enough(text: str) -> bool:
+    """Is there more in a part than how often, for how long or when: a story of its own?"""
+    words = re.findall(r"(?<!§)\b[a-z']{2,}\b", text)
+    return len([word for word in words if word not in _WHEN_WORDS]) > 1
 
 
 def _parts(text: str) -> Iterator[Part]:

@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bot.intents.directory import ORDINARY, fold
-from bot.intents.extraction import Entity
+from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
-from bot.intents.requests.parts import Part, cut
+from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import is_small
 
 _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
@@ -27,7 +27,7 @@ _A: Final = r"§a\d+§"
 _OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
 _SUBMIT: Final = re.compile(
     r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
-    r"|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
+    r"|insert|hand over|this is the (?:transfer|deposit)|sent|transferred|paid in|here (?:is|comes|goes|it is)|pls credit|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
     r"|has to go in|for review|into review|to present|deposit|funding)\b"
 )
 _ITS_STATE: Final = re.compile(
@@ -35,6 +35,7 @@ _ITS_STATE: Final = re.compile(
 )
 _SUBMIT_ONE: Final = re.compile(
     r"\b(?:submit|register|hand in|book|enter|declare|record|file|put in|report|announce)\b(?:\W+\w+){0,4}?\W+(?:deposit|funding|transfer|tx)\b"
+    r"|\b(?:deposit|funding|transfer)\b(?:\W+\w+){0,3}?\W+(?:to be|be|being) (?:submitted|registered|booked|declared|entered)\b"
     r"|\b(?:deposit|funding|transfer) (?:to|for) (?:submi\w+|register|book)\b|\bnew (?:deposit|funding)\b"
 )
 _NUMBER: Final = re.compile(
@@ -42,13 +43,14 @@ _NUMBER: Final = re.compile(
 )
 _CHANGE: Final = re.compile(
     r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
-    r"|is now|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
+    r"|is now|should be|should have|shall be|must be|change[sd]?|\+|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
 )
 _CALL: Final = re.compile(
     r"\b(?:call|ring|reach|dial|phoned? (?:him|her|me)|whatsapp me|contact (?:him|her|me))\b"
 )
 _CHANGE_NUMBER: Final = re.compile(
     r"\b(?:chang\w+|updat\w+|replac\w+|switch|alter\w*|amend\w*|correct|new|different|edit)\b(?:\W+[\w§']+){0,6}?\W+(?:phone|number|mobile|cell|telephone)\b"
+    r"|\b(?:phone|number|mobile|cell|telephone)\b[^.]{0,40}\b(?:needs?|must|has to|have to|to) (?:be )?(?:chang|updat|correct|replac|alter|amend|fix)\w*\b|\b(?:updat|chang|correct|alter|amend)\w*\s+(?:the )?(?:telephone|phone|mobile|number)\b"
     r"|\b(?:phone|number|mobile|cell|telephone)\b(?: number)?(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|updat\w+|replac\w+|alter\w*|amend\w*)\b"
 )
 _ORDER: Final = re.compile(
@@ -58,7 +60,7 @@ _ORDER: Final = re.compile(
 _A_CARD: Final = re.compile(
     r"\b(?:an?|one|another|the|his|her|their|own|new|second|extra|separate|fresh|virtual|physical|replacement|1|more|prepaid)\s+"
     r"(?:\w+\s+){0,2}?(?:cards?|crad|plastic|prepaid|one)\b|\bcard (?:for|order|in (?:the )?name|with (?:the )?name|named|called)\b"
-    r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b"
+    r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b|\b(?:needs|wants|get|gets|requires) (?:one|a card|his own|her own)\b|\b(?:order|issue|make|request) one\b|^\W*cards? (?:for|with|needed)\b|\bcards? (?:is )?(?:needed|required|wanted|to be ordered)\b"
 )
 #: People who ask their bank for a card of their own.
 _OWN_CARD: Final = re.compile(
@@ -69,7 +71,7 @@ _ANOTHER: Final = re.compile(
 )
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
-    r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do)\b|=\s*(?:true|on|yes)"
+    r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure)\b|=\s*(?:true|on|yes)"
 )
 _SWITCH_OFF: Final = re.compile(
     r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b"
@@ -82,17 +84,19 @@ _TO_SET: Final = re.compile(
 _FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
 _CHANGE_MARKUP: Final = re.compile(
     r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new|make|drop|bump|cut)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
+    r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:adjusting|changing|updating|revising|raising|lowering|adjustment)\b|\b(?:no more|set|make|put)\b[^.]{0,20}\bmark-? ?up\b|\bmark-? ?up\b[^.]{0,25}\b(?:zero|nil|nothing)\b"
     r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is|has) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
 )
 _CHANGE_LIMITS: Final = re.compile(
     r"\b(?:chang\w+|adjust\w*|updat\w+|rais\w+|lower\w*|revis\w+|new|set|increas\w+|reduc\w+|drop|bump|edit|tighten|loosen)\b(?:\W+[\w§']+){0,5}?\W+(?:limits?|caps?|ceiling|allowance)\b"
     r"|\b(?:limits?|caps?|allowance)\b(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|adjust\w*|updat\w+|revis\w+|rais\w+)\b"
+    r"|\b(?:limits?|caps?|ceiling)\b(?:\W+[\w§']+){0,5}?\W+(?:changed|increased|raised|lowered|reduced|adjusted|go(?:es)? (?:up|down)|higher|lower)\b|\b(?:daily|weekly|monthly|day) limit\b(?=[^.]*\b(?:shall|should|must|to) be set\b)"
     r"|^\W*(?:please |pls |kindly )?(?:lower|raise|drop|bump|cap|cut|bring)\b[^.]*\b(?:a|per) (?:day|week|month)\b"
 )
 _LIMIT: Final = re.compile(
     r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend)\b"
     rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:[\w§']+\W+){{0,5}}?{_A}"
-    rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month):? {_A}"
+    rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month)(?: limit)?:? (?:of )?{_A}|{_A}\s*(?:at|by|in|in (?:one|a|the)) (?:day|week|month)\b|{_A}\s*/\s*[dwm]\b|\bper (?:day|week|month)\b[^.]{{0,20}}?{_A}|{_A}\s*(?:per|for (?:one|a|single)|in one|each|a|one)\s+(?:single )?(?:purchase|payment|transaction|go|swipe)\b|\b(?:purchase|payment|transaction)\b[^.]{{0,25}}{_A}"
 )
 _UNITS: Final = re.compile(
     r"\b(?:daily|weekly|monthly|day|week|month|limits?|max(?:imum)?|cap|down|drop|raise|lower|decrease|increase|and|per|each|go|goes|not more than)\b|/"
@@ -105,7 +109,7 @@ _NO_LIMIT: Final = re.compile(
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
-    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|down to|up to|please|pls|kindly)\b|:"
+    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
@@ -113,6 +117,9 @@ _NAMED: Final = (
     re.compile(
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
+    ),
+    re.compile(
+        rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"
     ),
     re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
@@ -122,7 +129,7 @@ _NAMED: Final = (
     ),
     re.compile(
         r"^\W*(?:(?:hi|hello|hey|please|pls|kindly|also|and|so|can|could|our|new|colleague|joiner|hire|starter|mr|ms|mrs)\b[\s,.:]*)*"
-        rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
+        rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|gets? a|gets? one|has no|would very much|would like|is joining|is taking|has joined|travels|starts|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
         re.IGNORECASE,
     ),
 )
@@ -130,7 +137,7 @@ _NAMED: Final = (
 _SMALL_NAME: Final = re.compile(
     r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
-    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply)\b|\s*[,.]\s*card\b)",
+    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
 )
 _NO_NAME: Final = frozenset(
@@ -299,7 +306,8 @@ def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading |
     parts = cut(text)
     if not any(entity.kind in _TELLING for entity in context.found.entities) and not _OURS.search(text):
         return None
-    if asks_for_two(clauses) or names_by_a_word(context):
+    hash_or_order = context.found.inside(text, "tx_hash") or not context.found.inside(text, "card")
+    if asks_for_two(clauses, of_somebody=bool(hash_or_order)) or names_by_a_word(context):
         return None
     if (
         context.doubts
@@ -452,14 +460,32 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     """Is there a figure or a value in the message that the form does not hold?"""
     if intent == "order_card":
         amounts = context.found.inside(text, "amount")
-        if context.found.inside(text, "period", "later") or len(amounts) > 1 or any(a.doubt for a in amounts):
+        if len(amounts) > 1 or any(a.doubt for a in amounts):
             return True
+    story = [part.text for part in cut(text) if not _is_own(part, intent)]
     for entity in context.found.entities:
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
+            continue
+        if _is_in_the_story(entity, intent, story, context):
             continue
         if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):
             return True
     return False
+
+
+#: What a submitted transfer was: the form takes it from the chain.
+_SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
+
+
+def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context: Context) -> bool:
+    """Does the value belong to the story: a past day, how often, the sum of a transfer?"""
+    if intent == "submit_funding" and entity.kind == "amount" and _SENT.search(entity.written):
+        return len(context.found.inside(context.found.masked, "amount")) == 1
+    if entity.kind == "period":
+        of_story = entity.value is not None and entity.value.last_day <= context.facts.now.date()
+    else:
+        of_story = INCIDENTAL in entity.traits
+    return of_story and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
 
 
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.intents.plain_text import word_set
-from bot.intents.recognition import A, C
+from bot.intents.recognition import A as AMOUNT
+from bot.intents.recognition import C
 
+#: An amount, or words that point at the one of the story.
+A: Final = rf"(?:{AMOUNT}|(?:exactly\s+)?(?:this|that|the same|said)\s+(?:amount|sum|figure)|these(?=\s+(?:on|onto|to|from)\b))"
 _IT: Final = r"(?:it|this|that one|this one|them money|him|her|them|hers|his|theirs|same)"
 _HER_CARD: Final = r"(?:(?:the|that|this|her|his|their|said|same|above|old)\s+(?:card|plastic|one|prepaid))"
 _O: Final = rf"(?:(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:the\s+)?{C}(?:\s+(?:card|one|plastic))?|{_HER_CARD}|{_IT}|card)"
@@ -54,6 +57,16 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     for intent, pattern in (
         ("unfreeze_card", rf"(?:{_BE}\s+)(?:please\s+|now\s+|kindly\s+)?{_THAWED}"),
         ("unfreeze_card", rf"{C}\s+{_THAWED}"),
+        ("unfreeze_card", rf"(?:is|are|has|goes) to (?:be )?{_THAW}"),
+        (
+            "unfreeze_card",
+            rf"(?:put|switch|turn|let|make|get|set|bring|have|on)\s+{_O}\s+(?:(?:be|work|run|go|come)\s+)?(?:back(?:\s+(?:on|live|online|active|in))?|live again|active(?: again)?|work(?:ing)?(?: again)?|run(?:ning)? again|on back|be active)",
+        ),
+        (
+            "unfreeze_card",
+            r"(?:out of|off)\s+(?:the\s+)?(?:freeze|freezer|block|hold|ice)|goes out of (?:the )?freeze",
+        ),
+        ("unfreeze_card", rf"opening\s+(?:{_O}\s+)?(?:up|again)(?:\s+again)?|(?:needs|requires) opening"),
         ("unfreeze_card", _THAW),
         (
             "unfreeze_card",
@@ -73,6 +86,29 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unfreeze_card", rf"make\s+{_O}\s+(?:usable|active|work)\s+again|make\s+(?:usable|active)\s+again"),
         ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
         ("freeze_card", rf"{C}\s+{_FROZEN}"),
+        ("freeze_card", rf"(?:is|are|has|goes) to (?:be )?{_FREEZE}"),
+        (
+            "freeze_card",
+            rf"{C}\s+(?:to be\s+)?off(?:\s+it)?(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|meanwhile|quick|quickly|\s)*$)",
+        ),
+        (
+            "freeze_card",
+            rf"(?:^|(?<=please )|(?<=pls )|(?<=kindly )|(?<=⋯ ))off\s+(?:the\s+)?(?:{C}|it|her card|his card)(?=\W*(?:please|pls|plz|now|immediately|asap|at once|right away|quick|\s)*$)",
+        ),
+        ("freeze_card", rf"(?:let|make|have)\s+{_O}\s+(?:be\s+)?(?:off|frozen|blocked|stopped|locked)"),
+        (
+            "freeze_card",
+            rf"(?:put|be put|placed?)\s+(?:{_O}\s+)?(?:under|on|into|in)\s+(?:an?\s+)?(?:temporary\s+)?{_HOLD}",
+        ),
+        (
+            "freeze_card",
+            rf"(?:take|put)\s+{_O}\s+out of (?:action|service|use)|{_BE}\s+out of (?:action|service|use)",
+        ),
+        (
+            "freeze_card",
+            rf"no more (?:spending|payments|purchases) (?:on|with|from)\s+{_O}|(?:stop|halt)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{_O}",
+        ),
+        ("freeze_card", r"(?:stopping|pausing|halting|disabling)"),
         ("freeze_card", rf"{_FREEZE}"),
         (
             "freeze_card",
@@ -96,6 +132,16 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("freeze_card", rf"(?:kill switch on)(?=\s+{C})"),
         ("close_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|permanently\s+)?{_CLOSED}"),
         ("close_card", rf"{C}\s+{_CLOSED}"),
+        ("close_card", rf"(?:is|are|has|goes) to (?:be )?{_CLOSE}|goes to (?:closing|closure)"),
+        (
+            "close_card",
+            rf"(?:shut|close)\s+{_O}\s+(?:right\s+)?down|{_BE}\s+(?:de-?activated|cancell?ed|disabled|shut|killed)\s+{_FINAL}",
+        ),
+        (
+            "close_card",
+            rf"(?:an?\s+)?(?:{_FINAL}|final|definitive|permanent|definitve)\s+(?:closure|closing|termination|cancellation|shutdown)(?: of| for)?",
+        ),
+        ("close_card", r"liquidat(?:e|ed|ing|ion)"),
         ("close_card", _CLOSE),
         (
             "close_card",
@@ -107,6 +153,64 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("topup_card", rf"top\s+{_O}\s+up"),
         ("topup_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+)?{_TOPPED}"),
         ("topup_card", rf"(?:an?\s+|the\s+)?(?:{_TOP_UP}|top[ -]?ups?)"),
+        (
+            "topup_card",
+            rf"(?:is|are|must be|has to be|to be|be|shall be|should be)\s+charged\s+(?:with|by)\s+(?:exactly\s+)?{A}|(?:charge|recharge)\s+{_O}\s+(?:with|by)\s+{A}|{A}\s+to\s+(?:charge|load|add|put)(?:\s+on)?",
+        ),
+        (
+            "topup_card",
+            rf"{C}\s+(?:by|with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"{A}\s+(?:would be|is|are|will be)\s+(?:required|needed|necessary|enough|perfect|great|lovely|fine)(?:\s+(?:on|for|onto)\s+{_O})?|{A}\s+(?:ought to|should|would|will|must)\s+do\b",
+        ),
+        (
+            "topup_card",
+            rf"(?:for|on|to)\s+{C}\s+(?:is|are)\s+missing\s+(?:exactly\s+)?{A}|missing\s+(?:exactly\s+)?{A}\s+(?:on|for)\s+{_O}|there must be\s+{A}(?:\s+more)?\s+on\s+{_O}",
+        ),
+        (
+            "topup_card",
+            rf"{A}\s*(?:->|→|=>|>>)\s*{C}|(?:raise|increase|correct|boost)\s+(?:the\s+)?balance\s+(?:of|on)\s+{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:a\s+|the\s+)?(?:loading|refill|recharge|top[ -]?up|topup)\s+(?:in the (?:height|amount|sum) of|of|for|over|with)\s+{A}|(?:give|put|add|load)\s+(?:to\s+)?(?:the\s+)?{C}\s+(?:a\s+\w+\s+of\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"{C}\s+{A}(?=\s+(?:please|pls|plz|asap|urgent|urgently|now|top|topup|today|quick|quickly|thx|thanks|ta)\b)|{C}\s+{A}\s+(?:top[ -]?up|topup|refill|recharge|load)",
+        ),
+        (
+            "topup_card",
+            rf"(?:send|put|give|load)\s+(?:the\s+)?(?:per diem|allowance|pocket money|advance|travel money|gas money|fuel money|money)\s+(?:to|for|on|onto)\s+{_O}(?:\s+{A})?",
+        ),
+        ("topup_card", rf"top\s+{_O}\s+up"),
+        (
+            "topup_card",
+            rf"(?:\+|plus)\s*{A}\s+(?:on\s+|to\s+|for\s+|onto\s+)?{C}|{C}\s*(?:\+|plus|->|→|:)\s*\+?\s*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:gets?|shall get|should get|must get|has to get|will get|receives?|to get|to receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:can|could|may|might)\s+{_O}\s+(?:please\s+)?(?:have|get|receive)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:raise|increase|boost|bump(?: up)?)\s+(?:what is|what's|whats|the money|the funds|the amount|the balance)?\s*(?:on\s+|of\s+)?{_O}\s+(?:by|with)\s+(?:plus\s+)?{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
+        ),
+        ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
+        (
+            "topup_card",
+            rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}",
+        ),
         ("topup_card", r"(?:topping|topping up|loading|refilling|recharging|adding|putting)(?:\s+up)?"),
         (
             "topup_card",
@@ -179,6 +283,22 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             "unload_card",
             rf"{A}\s+(?:has to\s+|must\s+|should\s+|can\s+|may\s+|to\s+|please\s+)?(?:be\s+(?:taken|pulled|withdrawn|removed|deducted|unloaded|brought back)\s+)?(?:back\s+)?(?:come\s+off|go\s+off|off|from|out of|back from)\s+{_O}",
         ),
+        (
+            "unload_card",
+            rf"(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?\s+(?:should |must |has to |have to |needs to |to |may |might |can |could |would |please )*(?:go|come|be (?:moved|sent|taken|brought|pulled|put|returned)|move|return)\s+(?:back\s+|off\s+|out\s+|again\s+)*(?:(?:to|into|in)\s+(?:the\s+|our\s+)?(?:float|pot|pool|main account|account|deposit)\s*)?(?:(?:from|off|out of)\s+{_O})?(?=\W*(?:again|please|pls|⋯|$))",
+        ),
+        (
+            "unload_card",
+            rf"(?:have|get|see)\s+(?:the\s+)?{A}\s+(?:of it\s+|of that\s+)?(?:brought|taken|pulled|moved|sent|put)\s+(?:back|off|out)",
+        ),
+        (
+            "unload_card",
+            rf"(?:remove|claw back|pull back|take back|retrieve|recover|withdraw|return)\s+(?:the\s+)?{A}",
+        ),
+        (
+            "unload_card",
+            r"(?:is|are|has) to (?:be )?(?P<all5>discharge[d]?|empty|emptied|drain(?:ed)?|swept)(?: completely| fully)?",
+        ),
         ("unload_card", rf"{_BE}\s+(?P<all2>emptied|drained|unloaded completely|swept)"),
         ("unload_card", rf"(?P<all3>empty|drain|sweep|clear out|empty out|zero out)\s+{_O}"),
     )
@@ -199,6 +319,7 @@ _SMALL: Final = word_set(
     colleague colleagues ladies gentlemen gm gn ser sir ma abeg biko oga well greetings compliments good's whole following below above named respective concerned same
     accordingly soonest earliest convenience forthwith promptly instantly directly immediately's presently further notice until
     blocking' transaction operation regarding concerning there some little bit usdt's credit card's would've gladly happily simply really very
+    discreetly duly hence thus awfully dreadfully ever perfect lovely angel soon well moreover b4 before's dolars dollas dolar bucks' exactly's incl need's gonna dears y'all folks precautionary precaution's other nuisance
     fix sort arrange initiate start proceed perform make made done get have see want needful
     usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
     holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
@@ -206,7 +327,7 @@ _SMALL: Final = word_set(
 )
 #: Words that make of the small ones a request of somebody: taken out before what is left is looked at.
 _ASKING: Final = re.compile(
-    r"\b(?:gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
+    r"\b(?:could i (?:be a nuisance and )?ask for|(?:someone|somebody)(?= (?:please |pls |quickly )?(?:(?:un|re)?(?:freeze|block|lock)|close|top|load|unload|reload)\b)|gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
     r"(?: be (?:so kind|so good|kind enough|able to|an angel|a dear)(?: as)?(?: to| and)?)?(?: have| get| ask you to| ask for| trouble you for| trouble you to)?"
     r"|would (?:it be possible|be possible|you mind|like|need|love|appreciate|ask|request|be grateful)(?: terribly)?(?: you)?(?: to| if you| that you| for)?"
     r"|is it possible to|be possible to|(?:i|we) (?:need|want|wanna|would like|must|have|need you|ask|ask you|request|wish|d like|'d like)(?: (?:you|u))?(?: to| that| that you| for)?"
@@ -219,8 +340,9 @@ _ASKING: Final = re.compile(
 )
 #: Where a story begins behind a request. A thing by itself (`close §c1§ ticket`) begins none.
 _JOINT: Final = re.compile(
-    r"\s(?=(?:for|because|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
-    r"|my|our|his|her|their|someone|somebody|till|until|til|while|otherwise)\s)"
+    r"\s(?=(?:for|because|before|hence|so|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
+    r"|my|our|his|her|their|someone|somebody|till|until|til|while|otherwise|the|an?|there|this|one of|nobody|somebody's|someone's|people|apparently|seems|looks like|got|lost|stolen|left|gotta|thats|that's|just)\s"
+    r"|\s(?=(?:lost|stolen|cloned|compromised|missing)\W*$))"
 )
 _WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 
@@ -244,9 +366,9 @@ def said_in(part: str) -> list[Said]:
             rest = f"{part[: match.start()]} ⋯ {part[match.end() :]}"
             if not is_small(rest) or not _is_asked(part[: match.start()]):
                 continue
-            amounts = re.findall(A, part)
+            amounts = re.findall(AMOUNT, part)
             groups = match.groupdict()
-            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4"))
+            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4", "all5"))
             found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
             break
     return list(found.values())
@@ -259,6 +381,12 @@ def said_before_a_story(part: str) -> tuple[list[Said], str]:
         if found:
             return found, part[joint.start() :].strip()
     return [], ""
+
+
+#: `until it gets §a1§`, `might everyone get §a1§`, `to each`.
+_NOT_ITS_OWN: Final = re.compile(
+    r"\b(?:until|till|til|if|when|unless|whenever)\b|\b(?:might|may|can|could|should|must|let|give|for|to|of|and) (?:everyone|everybody|all|each|both)\b"
+)
 
 
 def is_small(text: str) -> bool:
@@ -276,6 +404,8 @@ def _is_small_word(word: str) -> bool:
 
 def _is_asked(before: str) -> bool:
     """Is nobody named who does it? `I`, `he`, `Nora` before a plain verb tell what happens."""
+    if _NOT_ITS_OWN.search(before):
+        return False
     bare = _ASKING.sub(" ", before)
     return not re.search(
         r"\b(?:i|we|he|she|they|you|who|not|bot|my|the|this|that|our|his|her|no|any|of)\W*$", bare

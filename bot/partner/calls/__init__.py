@@ -11,7 +11,9 @@ deposits   the optional route of payments by the end user
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any, Self, TypeVar
 
 import httpx
@@ -20,7 +22,7 @@ from bot.partner import codec, models
 from bot.partner.calls import pages
 from bot.partner.calls.retrying import pause_before_repeat
 from bot.partner.certainty import Certainty, unanswered
-from bot.partner.clock import Clock
+from bot.partner.clock import Clock, MachineClock
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
 from bot.partner.ratelimit import Lane, Place, RateLimiter
@@ -38,14 +40,15 @@ class Calls:
         base_url: str,
         key: Secret | str,
         *,
-        limiter: RateLimiter,
-        clock: Clock,
+        limiter: RateLimiter | None = None,
+        clock: Clock | None = None,
         http: httpx.AsyncClient | httpx.AsyncBaseTransport | None = None,
         observe: Observe | None = None,
     ) -> None:
         secret = Secret(key) if isinstance(key, str) else key
+        clock = clock or MachineClock()
         self._wire = Wire(base_url, secret, http=http, clock=clock, observe=observe)
-        self._limiter = limiter
+        self._limiter = limiter or RateLimiter(clock)
         self._clock = clock
         self._lane: Lane | None = None
         self._place: Place | None = None
@@ -99,7 +102,7 @@ class Calls:
                     raise
             else:
                 self._limiter.observe(limit=received.rate_limit, remaining=received.rate_remaining)
-                return received
+                return replace(received, attempts=len(failures) + 1)
             await self._clock.sleep(pause)
 
     async def _read(self, model: type[M], out: Outgoing, lane: Lane) -> M:
@@ -143,12 +146,37 @@ def change(endpoint: Endpoint, *ids: str, body: bytes | None = None, key: str | 
     return out
 
 
+def body_of(endpoint: Endpoint, body: bytes | None, *, cents: Sequence[str] = (), **values: Any) -> bytes:
+    """The frozen bytes as they are; without them the values as JSON, those that are None left out.
+
+    `cents` names the values that are amounts in USD. Raises NotSent for an amount that is not above 0 or has more than
+    two decimals, BadJson for a float, and TypeError for both bytes and values, or neither.
+    """
+    given = {name: value for name, value in values.items() if value is not None}
+    if (body is None) is not bool(given):
+        raise TypeError("give either the bytes of the body or its values")
+    if body is not None:
+        return body
+    for name in cents:
+        amount_usd = given.get(name)
+        if isinstance(amount_usd, int | Decimal) and not _is_amount(amount_usd):
+            raise Outgoing(endpoint).refused(f"{name} must be above 0, with at most two decimals.")
+    return codec.encode(given)
+
+
+def _is_amount(amount_usd: int | Decimal) -> bool:
+    finite = isinstance(amount_usd, int) or amount_usd.is_finite()
+    return finite and amount_usd > 0 and amount_usd == round(amount_usd, 2)
+
+
 def as_model(model: type[M], value: Any, received: Received, out: Outgoing) -> M:
     """The value as this model; what does not fit is no answer."""
     try:
-        return model.read(value)
+        found = model.read(value)
     except models.Unreadable as error:
         raise _unreadable(out, received, str(error)) from None
+    found.came_by(models.Response(received.status, received.headers, out.key, received.attempts))
+    return found
 
 
 def member(data: Any, name: str) -> Any:

@@ -4,11 +4,12 @@ import copy
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from datetime import datetime
-from typing import Any, Self, cast
+from decimal import Decimal
+from typing import Any, Self, cast, overload
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER, Answer, Finding
-from bot.partner.calls import Calls, change, pages
+from bot.partner.calls import Calls, body_of, change, pages
 from bot.partner.certainty import unanswered
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import LedgerMoving
@@ -94,12 +95,22 @@ class AccountCalls(Calls):
         """The full fee schedule; rates are fractions."""
         return await self._read(models.Fees, Outgoing(FEES), lane)
 
-    async def set_fees(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Fees:
+    @overload
+    async def set_fees(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Fees: ...
+
+    @overload
+    async def set_fees(self, *, markup_pct: Decimal, lane: Lane = Lane.MONEY) -> models.Fees: ...
+
+    async def set_fees(
+        self, body: bytes | None = None, *, markup_pct: Decimal | None = None, lane: Lane = Lane.MONEY
+    ) -> models.Fees:
         """Set the partner's markup on deposits (a fraction, 0 to 0.5, kept at five places).
 
         Applies to the next deposit quoted; compare the answer, which is rounded, with what was approved.
         """
-        return await self._read(models.Fees, change(SET_FEES, body=body), lane)
+        return await self._read(
+            models.Fees, change(SET_FEES, body=body_of(SET_FEES, body, markup_pct=markup_pct)), lane
+        )
 
     async def funding_addresses(self, *, lane: Lane = Lane.PEOPLE) -> list[models.FundingAddress]:
         """Where funds may be sent now, at most one address per network.
@@ -108,12 +119,31 @@ class AccountCalls(Calls):
         """
         return await self._read_rows(models.FundingAddress, Outgoing(FUNDING_ADDRESSES), "addresses", lane)
 
-    async def submit_funding(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Funding:
+    @overload
+    async def submit_funding(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Funding: ...
+
+    @overload
+    async def submit_funding(
+        self, *, tx_hash: str, network: str, lane: Lane = Lane.MONEY
+    ) -> models.Funding: ...
+
+    async def submit_funding(
+        self,
+        body: bytes | None = None,
+        *,
+        tx_hash: str | None = None,
+        network: str | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Funding:
         """Submit a transfer. The record that comes back may already be credited, rejected or in review.
 
         Idempotent on the hash, so a lost answer is asked for again [POST /funding 6].
         """
-        return await self._read(models.Funding, change(SUBMIT_FUNDING, body=body), lane)
+        return await self._read(
+            models.Funding,
+            change(SUBMIT_FUNDING, body=body_of(SUBMIT_FUNDING, body, tx_hash=tx_hash, network=network)),
+            lane,
+        )
 
     async def funding(self, funding_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Funding:
         """One submission. NotFound also when another account's claim has replaced it."""

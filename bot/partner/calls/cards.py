@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from typing import Literal, overload
 
 from bot.partner import answers, codec, endpoints, models, shapes
 from bot.partner.answers import Answer, Finding, Key
-from bot.partner.calls import Calls, as_model, change, member, pages
+from bot.partner.calls import Calls, as_model, body_of, change, member, pages
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 from bot.partner.shapes import Sent
@@ -161,9 +163,48 @@ SET_3DS = Endpoint(
 class CardCalls(Calls):
     """Ordering cards, moving money on and off them, and how they may be used."""
 
-    async def order_card(self, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.Card:
+    @overload
+    async def order_card(self, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.Card: ...
+
+    @overload
+    async def order_card(
+        self,
+        *,
+        card_holder_name: str,
+        phone_country_code: int,
+        phone: str,
+        email: str,
+        partner_ref: str | None = None,
+        key: str,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Card: ...
+
+    async def order_card(
+        self,
+        body: bytes | None = None,
+        *,
+        card_holder_name: str | None = None,
+        phone_country_code: int | None = None,
+        phone: str | None = None,
+        email: str | None = None,
+        partner_ref: str | None = None,
+        key: str,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Card:
         """Order a card. A repeat under the same key gives the first answer, so take only the id from it."""
-        out = change(ORDER_CARD, body=body, key=key)
+        out = change(
+            ORDER_CARD,
+            body=body_of(
+                ORDER_CARD,
+                body,
+                card_holder_name=card_holder_name,
+                phone_country_code=phone_country_code,
+                phone=phone,
+                email=email,
+                partner_ref=partner_ref,
+            ),
+            key=key,
+        )
         received = await self._call(out, lane)
         return as_model(models.Card, member(received.data, "card"), received, out)
 
@@ -215,43 +256,147 @@ class CardCalls(Calls):
         async for row in pages.by_page(fetch, lambda row: row.card_id):
             yield row
 
-    async def top_up(self, card_id: str, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.TopUp:
+    @overload
+    async def top_up(
+        self, card_id: str, body: bytes, *, key: str, lane: Lane = Lane.MONEY
+    ) -> models.TopUp: ...
+
+    @overload
+    async def top_up(
+        self, card_id: str, *, amount_usd: Decimal, key: str, lane: Lane = Lane.MONEY
+    ) -> models.TopUp: ...
+
+    async def top_up(
+        self,
+        card_id: str,
+        body: bytes | None = None,
+        *,
+        amount_usd: Decimal | None = None,
+        key: str,
+        lane: Lane = Lane.MONEY,
+    ) -> models.TopUp:
         """Move float onto a card, 1:1.
 
         A success whose card or `credited_usd` is not what was approved is evidence of a reused key, not
         a success: compare both. On a replay the balance is that of the later moment.
         """
-        out = change(TOP_UP, card_id, body=body, key=key)
+        out = change(
+            TOP_UP, card_id, body=body_of(TOP_UP, body, cents=("amount_usd",), amount_usd=amount_usd), key=key
+        )
         return await self._read(models.TopUp, out, lane)
 
-    async def unload(self, card_id: str, body: bytes, *, key: str, lane: Lane = Lane.MONEY) -> models.Unload:
+    @overload
+    async def unload(
+        self, card_id: str, body: bytes, *, key: str, lane: Lane = Lane.MONEY
+    ) -> models.Unload: ...
+
+    @overload
+    async def unload(
+        self, card_id: str, *, amount_usd: Decimal, key: str, lane: Lane = Lane.MONEY
+    ) -> models.Unload: ...
+
+    async def unload(
+        self,
+        card_id: str,
+        body: bytes | None = None,
+        *,
+        amount_usd: Decimal | None = None,
+        key: str,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Unload:
         """Move money from a card back to the float; compare the answer with what was approved."""
-        out = change(UNLOAD, card_id, body=body, key=key)
+        out = change(
+            UNLOAD, card_id, body=body_of(UNLOAD, body, cents=("amount_usd",), amount_usd=amount_usd), key=key
+        )
         return await self._read(models.Unload, out, lane)
 
     async def limits(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.Limits:
         """The spending limits of a card as the processor has them."""
         return await self._read(models.Limits, Outgoing(LIMITS, ids=(card_id,)), lane)
 
-    async def set_limits(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Limits:
+    @overload
+    async def set_limits(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Limits: ...
+
+    @overload
+    async def set_limits(
+        self,
+        card_id: str,
+        *,
+        daily_limit_usd: Decimal | None = None,
+        weekly_limit_usd: Decimal | None = None,
+        monthly_limit_usd: Decimal | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Limits: ...
+
+    async def set_limits(
+        self,
+        card_id: str,
+        body: bytes | None = None,
+        *,
+        daily_limit_usd: Decimal | None = None,
+        weekly_limit_usd: Decimal | None = None,
+        monthly_limit_usd: Decimal | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.Limits:
         """Set any of the three limits; one that is set can be replaced and never removed.
 
         The answer is what the processor reads back: compare it with what was approved.
         """
-        out = change(SET_LIMITS, card_id, body=body)
+        out = change(
+            SET_LIMITS,
+            card_id,
+            body=body_of(
+                SET_LIMITS,
+                body,
+                cents=("daily_limit", "weekly_limit", "monthly_limit"),
+                daily_limit=daily_limit_usd,
+                weekly_limit=weekly_limit_usd,
+                monthly_limit=monthly_limit_usd,
+            ),
+        )
         return await self._read(models.Limits, out, lane)
 
-    async def freeze(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Freeze:
+    @overload
+    async def freeze(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.Freeze: ...
+
+    @overload
+    async def freeze(self, card_id: str, *, frozen: bool, lane: Lane = Lane.MONEY) -> models.Freeze: ...
+
+    async def freeze(
+        self, card_id: str, body: bytes | None = None, *, frozen: bool | None = None, lane: Lane = Lane.MONEY
+    ) -> models.Freeze:
         """Freeze or unfreeze. The answer only echoes; read the card to see its status.
 
         Takes no key: the card provider would record it and not use it [Idempotency-Key header].
         """
-        out = change(FREEZE, card_id, body=body)
+        out = change(FREEZE, card_id, body=body_of(FREEZE, body, frozen=frozen))
         return await self._read(models.Freeze, out, lane)
 
-    async def set_phone(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.PhoneUpdated:
+    @overload
+    async def set_phone(
+        self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY
+    ) -> models.PhoneUpdated: ...
+
+    @overload
+    async def set_phone(
+        self, card_id: str, *, phone_country_code: int, phone: str, lane: Lane = Lane.MONEY
+    ) -> models.PhoneUpdated: ...
+
+    async def set_phone(
+        self,
+        card_id: str,
+        body: bytes | None = None,
+        *,
+        phone_country_code: int | None = None,
+        phone: str | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.PhoneUpdated:
         """Change the number that one-time codes of a card in sms mode go to. Nothing reads it back."""
-        out = change(SET_PHONE, card_id, body=body)
+        out = change(
+            SET_PHONE,
+            card_id,
+            body=body_of(SET_PHONE, body, phone_country_code=phone_country_code, phone=phone),
+        )
         return await self._read(models.PhoneUpdated, out, lane)
 
     async def close(self, card_id: str, *, key: str, lane: Lane = Lane.MONEY) -> models.Close:
@@ -259,11 +404,28 @@ class CardCalls(Calls):
         out = change(CLOSE, card_id, key=key)
         return await self._read(models.Close, out, lane)
 
-    async def set_3ds(self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY) -> models.ThreeDsMethod:
+    @overload
+    async def set_3ds(
+        self, card_id: str, body: bytes, *, lane: Lane = Lane.MONEY
+    ) -> models.ThreeDsMethod: ...
+
+    @overload
+    async def set_3ds(
+        self, card_id: str, *, method: Literal["webhook"], lane: Lane = Lane.MONEY
+    ) -> models.ThreeDsMethod: ...
+
+    async def set_3ds(
+        self,
+        card_id: str,
+        body: bytes | None = None,
+        *,
+        method: Literal["webhook"] | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.ThreeDsMethod:
         """Have the one-time codes of a card sent to the webhook. A one-way door: `sms` is refused.
 
         That the program has webhook mode is not checked by the card provider. Takes no key: what the card provider
         would do with it is not shown, and the mode set twice is set once.
         """
-        out = change(SET_3DS, card_id, body=body)
+        out = change(SET_3DS, card_id, body=body_of(SET_3DS, body, method=method))
         return await self._read(models.ThreeDsMethod, out, lane)

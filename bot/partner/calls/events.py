@@ -3,10 +3,11 @@
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import overload
 
 from bot.partner import answers, endpoints, models, shapes
 from bot.partner.answers import NO_ANSWER
-from bot.partner.calls import Calls, as_model, change, member, pages
+from bot.partner.calls import Calls, as_model, body_of, change, member, pages
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 from bot.partner.shapes import Sent
@@ -64,13 +65,32 @@ class EventCalls(Calls):
             return None
         return as_model(models.Webhook, member(received.data, "webhook"), received, out)
 
-    async def set_webhook(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.WebhookChange:
+    @overload
+    async def set_webhook(self, body: bytes, *, lane: Lane = Lane.MONEY) -> models.WebhookChange: ...
+
+    @overload
+    async def set_webhook(
+        self, *, url: str, rotate: bool = False, lane: Lane = Lane.MONEY
+    ) -> models.WebhookChange: ...
+
+    async def set_webhook(
+        self,
+        body: bytes | None = None,
+        *,
+        url: str | None = None,
+        rotate: bool | None = None,
+        lane: Lane = Lane.MONEY,
+    ) -> models.WebhookChange:
         """Register an address, or replace the secret with `"rotate":true`.
 
         Store the secret of the answer before anything else: it is given this once. After a lost answer
         the only copy may be gone; no repeat brings it back, only another rotation makes a new one.
         """
-        return await self._read(models.WebhookChange, change(SET_WEBHOOK, body=body), lane)
+        return await self._read(
+            models.WebhookChange,
+            change(SET_WEBHOOK, body=body_of(SET_WEBHOOK, body, url=url, rotate=rotate)),
+            lane,
+        )
 
     async def events(
         self, *, event_type: str | None = None, since: datetime | None = None, lane: Lane = Lane.BACKGROUND

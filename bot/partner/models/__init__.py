@@ -12,7 +12,7 @@ from bot.partner.models.account import (
     Partner,
     TransactionFees,
 )
-from bot.partner.models.base import Answer, Known, PageCounts, Unreadable, Utc
+from bot.partner.models.base import Answer, Known, PageCounts, Response, Unreadable, Utc
 from bot.partner.models.cards import (
     BALANCE_ERRORS,
     CARD_STATUSES,
@@ -134,6 +134,7 @@ __all__ = [
     "Partner",
     "PhoneUpdated",
     "Redelivery",
+    "Response",
     "ThreeDsChallenge",
     "ThreeDsMethod",
     "TopUp",

@@ -13,6 +13,7 @@ without a ceiling. Where null means "no limit" the field must be there: a missin
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Self
@@ -34,6 +35,9 @@ _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})
 _OFFSET = r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
 _TIME = re.compile(_CLOCK + _OFFSET)
 _BARE_TIME = re.compile(_CLOCK)
+
+
+_RESPONSE = "_response"  # beside the fields, which equality and JSON are made of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,16 @@ GuessedExact = Annotated[Decimal | None, BeforeValidator(_exact_or_none)]
 GuessedUtc = Annotated[datetime | None, BeforeValidator(_utc_or_none)]
 
 
+@dataclass(frozen=True, slots=True)
+class Response:
+    """How an answer came: its status, its headers in lower case, the key that was sent, how many times it was sent."""
+
+    status: int
+    headers: Mapping[str, str] = dataclass_field(repr=False)
+    sent_key: str | None = None
+    attempts: int = 1
+
+
 class Unreadable(ValueError):
     """An answer does not have the documented form. Names the places, never the values."""
 
@@ -135,6 +149,19 @@ class Answer(BaseModel):
         kept = dict(value)
         kept.update((name, REMOVED) for name in cls.hidden if value.get(name))
         return {**value, "raw": kept}
+
+    @property
+    def response(self) -> Response | None:
+        """The HTTP response that it was read from; None for a value that came another way.
+
+        Not a part of the value: two equal values are equal whenever they were read.
+        """
+        found: Response | None = self.__dict__.get(_RESPONSE)
+        return found
+
+    def came_by(self, response: Response) -> None:
+        """Note the response that it was read from."""
+        self.__dict__[_RESPONSE] = response
 
     @classmethod
     def read(cls, value: Any) -> Self:

@@ -140,6 +140,7 @@ class SharedRateLimiter(RateLimiter):
         try:
             async with asyncio.timeout(_ANSWERS_WITHIN_S), self._minute.held() as held:
                 budget, waiting = self._read(held, changes)
+                self._rest_with(budget, held.at)
                 waits = (
                     0.0 if at_once else budget.wait(lane, held.at, self._ahead(lane) + _ahead(waiting, lane))
                 )
@@ -175,6 +176,12 @@ class SharedRateLimiter(RateLimiter):
         }
         return budget, waiting
 
+    def _rest_with(self, budget: RollingBudget, at: float) -> None:
+        """What rests there rests here, so that no place that was taken ahead for another lane goes to it."""
+        now = self._clock.monotonic()
+        for lane in Lane:
+            self._budget.block(now + budget.blocked(lane, at), [lane])
+
     def _taken_of(self, budget: RollingBudget, lane: Lane, at: float, *, is_busy: bool) -> list[float]:
         """When each place that is taken counts."""
         lot = min(_MOST_IN_A_LOT, budget.per_minute // _LOT_PART)
@@ -195,6 +202,8 @@ class SharedRateLimiter(RateLimiter):
         now = self._clock.monotonic()
         while self._spare and self._spare[0].until_s <= now:
             self._give_back(self._spare.popleft())
+        if self._budget.blocked(lane, now):
+            return None
         for spare in self._spare:
             if self._budget.share(spare.lane) <= self._budget.share(lane):
                 self._spare.remove(spare)

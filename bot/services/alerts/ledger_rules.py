@@ -147,6 +147,8 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
     await requests.look_again(tx, known.values(), {State.UNRESOLVED})
     for key, request_id in known.items():
         took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
+        for entry in took:
+            core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
         request = await requests.get(tx, request_id) if took else None
         if request is not None and request.state not in SENT:
             await _tell_of_unsent(tx, core, program, request, took)

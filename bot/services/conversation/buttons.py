@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.domain.errors import Stale
 from bot.services import people
 from bot.services.conversation import dialog as conversation
-from bot.services.conversation import forms, memory
+from bot.services.conversation import forms, memory, undo
 from bot.services.conversation.facts import ReceivedMessage
 from bot.services.core import Core
 from bot.view_models import Form, Question, Step
@@ -31,7 +31,8 @@ async def form(core: Core, stamp: str, number: int, slack_id: str) -> Form:
     cls = forms.kind_wanted(reading, core.kinds)
     await people.require_may_ask(core, slack_id, cls, action="request.say")
     texts, reason = forms.texts(cls, reading.slots, reading.card), str(reading.slots.get(forms.REASON, ""))
-    return Form(cls, texts, " ".join(reading.notes), reason)
+    is_said = not any(note.startswith(undo.TAKES_BACK) for note in reading.notes)
+    return Form(cls, texts, " ".join(reading.notes), reason, is_said)
 
 
 async def look(

@@ -13,6 +13,8 @@ from bot.services.core import Core
 from bot.services.requests import local_facts, request_lookups
 from storage.cards import cards
 
+#: How the note of a form begins that takes back an earlier request: its values are that request's.
+TAKES_BACK = "This would take back"
 _NOTHING = "Nothing was requested and nothing has changed."
 _WITHOUT_EFFECT = (State.REJECTED, State.CANCELLED, State.EXPIRED)
 
@@ -120,5 +122,5 @@ def _opposite(core: Core, found: Request, known: Directory) -> Reading | str:
         if card is None:
             return f"{found.id} ({found.headline}) is done, and its card is closed. {_NOTHING}"
         slots["card"] = card.last4
-    note = f"This would take back {found.id}: {found.headline}."
+    note = f"{TAKES_BACK} {found.id}: {found.headline}."
     return Reading(other.intent or other.kind, slots, opened=True, card=card, notes=(note,), kind=other.kind)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from bot.domain.card_details import PAGE_GOOD_FOR_S, Manner, digest_of, origin_of
 from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.people import APPROVAL_VALID_FOR
-from bot.domain.requests import DecisionKind, Request
+from bot.domain.requests import Conditions, DecisionKind, Request
 from bot.domain.sentences import with_stop
 from bot.operations import odd_status
 from bot.outcomes import effects
@@ -121,15 +121,14 @@ async def _require_allowed(core: Core, request: Request) -> None:
         genuine = has_its_digest(tx.vault, request)
         made = await decisions.of(tx, request.id)
         approvers = approved_by(tx.vault, request, made)
-        last_word = max(
-            (d.decided_at for d in given(tx.vault, request, made, DecisionKind.APPROVE)), default=None
-        )
+        words = given(tx.vault, request, made, DecisionKind.APPROVE)
+        last_word, asked = max((d.decided_at for d in words), default=None), Conditions.of(words)
         now = tx.now
-    if last_word is not None and now > last_word + APPROVAL_VALID_FOR:
+    if last_word is not None and now > last_word + asked.waits + APPROVAL_VALID_FOR:
         async with _refusal(core, request):
             await _end(core, request, "lapsed", _OVER)
             raise NotShown(_OVER, "lapsed")
-    if not genuine or len(approvers) < request.approvals_needed:
+    if not genuine or len(approvers) < max(request.approvals_needed, asked.needed):
         async with _refusal(core, request):
             await _end(core, request, "tampered", _TAMPERED)
             raise NotShown(_TAMPERED, "tampered")

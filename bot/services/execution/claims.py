@@ -251,7 +251,7 @@ def _to_send(tx: Tx, kept: Kept, look: presend_checks.Look, looked_at_s: float) 
 async def _held_back(tx: Tx, core: Core, request: Request, why: Stop | Later) -> None:
     """Nothing is sent: the request ends, or is tried again in a moment while its approval is valid."""
     if isinstance(why, Later):
-        due_at = tx.now + presend_checks.RETRY_AFTER
+        due_at = why.at or tx.now + presend_checks.RETRY_AFTER
         if request.outcome_text == why.text:
             await requests.put_off(tx, request, due_at)
             return

@@ -24,6 +24,7 @@ from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.execution import api_call, claims, newest_wins, outcome_writer, presend_checks
 from bot.services.operators import programs
+from bot.services.traces import Span
 
 log = logging.getLogger("countersign.execution")
 
@@ -33,6 +34,11 @@ async def execute(core: Core, request_id: str) -> None:
     held = await claims.reserve(core, request_id)
     if held is None:
         return
+    with core.traces.of(held.request.id, "Execute", kind=held.request.kind) as span:
+        await _execute(core, held, span)
+
+
+async def _execute(core: Core, held: claims.Reservation, span: Span) -> None:
     partner = core.partners[held.request.program]
     if core.kinds[held.request.kind].handling.is_urgent:
         partner = partner.in_lane(Lane.URGENT)  # which nothing else uses
@@ -40,6 +46,7 @@ async def execute(core: Core, request_id: str) -> None:
         async with claims.reserved(core, held):
             found = await _look_and_claim(core, held, partner, places)
         if found is None:
+            span.note(finding="not sent now")
             return
         claim, place = found
         core.crash_point("execution.claimed")
@@ -48,6 +55,7 @@ async def execute(core: Core, request_id: str) -> None:
             core.crash_point("execution.answered")
             await outcome_writer.write(core, claim, answered)
         core.measures.executed(answered.outcome.finding)
+        span.note(finding=answered.outcome.finding.value)
     core.crash_point("execution.finished")
     await _after_it(core, claim, answered)
 

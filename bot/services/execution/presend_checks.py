@@ -17,6 +17,7 @@ from bot.domain.errors import CountersignError, LookupFailed
 from bot.domain.people import APPROVAL_VALID_FOR, is_full_member
 from bot.domain.requests import (
     HOW_TO_RESOLVE,
+    Conditions,
     Decision,
     DecisionKind,
     Event,
@@ -26,6 +27,7 @@ from bot.domain.requests import (
     second_people,
     why_not_second,
 )
+from bot.domain.time import in_words
 from bot.operations import urgency
 from bot.outcomes import planning
 from bot.partner.client import PartnerClient
@@ -38,6 +40,7 @@ from bot.services.passkeys import proofs
 from bot.services.requests import (
     batch_approval,
     given,
+    granted_sums,
     has_its_digest,
     local_facts,
 )
@@ -70,9 +73,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """It cannot be found out just now; ask again soon."""
+    """It cannot be found out just now; ask again soon, or at `at`, before which it may not be sent."""
 
     text: str
+    at: datetime | None = None
 
 
 Answer = Stop | Later | None
@@ -82,13 +86,16 @@ Answer = Stop | Later | None
 class Approved:
     """What people decided: their genuine decisions, what these are about (a row's is its batch), and what is sent.
 
-    `needed`: how many approvals today's policy asks for.
+    `needed`: how many approvals the policy asks for today, or asked for when they were given. `waits`: how long after
+    the last of them it is sent at the earliest, as it was when that was given; `waits_now`, by today's policy.
     """
 
     words: list[Decision]
     whole: Request
     needed: int
     body: bytes
+    waits: timedelta = timedelta(0)
+    waits_now: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +186,8 @@ async def by_our_records(tx: Tx, core: Core, kept: Kept) -> Recorded:
     found = await _as_approved(tx, core, kept)
     if not isinstance(found, Approved):
         return found
-    answer = _expired(core, request, tx.now) or await _superseded(tx, core, request)
+    answer = _expired(core, request, tx.now) or _too_soon(request, found, tx.now)
+    answer = answer or await _superseded(tx, core, request)
     return answer or _others_on_target(kept) or found
 
 
@@ -191,6 +199,14 @@ def _expired(core: Core, request: Request, now: datetime) -> Answer:
         why = f" What it waited for last: {request.outcome_text}" if request.outcome_text else ""
         return Stop(Event.EXPIRE, f"Approved, but it could not be sent in time. Nothing was sent.{why}")
     return None if core.kinds[request.kind].handling.is_urgent else Later("The approval has expired.")
+
+
+def _too_soon(request: Request, found: Approved, now: datetime) -> Later | None:
+    """None once the time has passed in which any approver can stop it. What is due says nothing: it is not signed."""
+    if request.break_glass or request.approved_at is None or request.state is not State.APPROVED:
+        return None
+    sent_from = request.approved_at + found.waits
+    return Later("", sent_from) if now < sent_from else None
 
 
 async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
@@ -248,9 +264,18 @@ async def _as_approved(tx: Tx, core: Core, kept: Kept) -> Recorded:
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, kept.decisions, kind)
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
-    needed = core.policy.of(whole.kind).approvals_needed(whole.exposure_usd)
-    found = Approved(words, whole, needed, body)
+    then, now = Conditions.of(words), await _asked_now(tx, core, whole, words)
+    found = Approved(words, whole, max(now.needed, then.needed), body, then.waits, now.waits)
     return _quorum(core, request, found) or await _passkeys(tx, core, request, found) or found
+
+
+async def _asked_now(tx: Tx, core: Core, whole: Request, words: list[Decision]) -> Conditions:
+    """What today's policy asks for. Where it is the one of the approvals, they say what it asked for of sums."""
+    policy = core.policy.of(whole.kind)
+    is_same = all(decision.policy_version == core.policy.version for decision in words)
+    if is_same or not policy.looks_at_sums or whole.approved_at is None:
+        return Conditions(policy.approvals_needed(whole.exposure_usd), policy.waits(whole.exposure_usd))
+    return (await granted_sums.of_request(tx, core, whole, until=whole.approved_at)).conditions
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
@@ -282,14 +307,20 @@ def _quorum(core: Core, request: Request, found: Approved) -> Stop | None:
     # The deciding approval need not be the latest by the clock: a clock may have stepped back before it.
     if request.approved_at is None or request.approved_at not in {d.decided_at for d in words}:
         return _TAMPERED
-    if request.valid_until != request.approved_at + APPROVAL_VALID_FOR:
+    if request.valid_until != request.approved_at + found.waits + APPROVAL_VALID_FOR:
         return _TAMPERED
     if request.break_glass:
         allowed = core.policy.of(request.kind).now and core.kinds[request.kind].handling.can_run_now
         return None if allowed and {d.actor for d in words} == {request.requester} else _TAMPERED
     approvers = second_people((d.actor for d in words), asked_by=request.requester)
-    if len(approvers) < found.whole.approvals_needed or request.approved_at > request.expires_at:
+    least = max(found.whole.approvals_needed, Conditions.of(words).needed)
+    if len(approvers) < least or request.approved_at > request.expires_at:
         return _TAMPERED
+    if found.waits_now > found.waits:
+        waits = in_words(found.waits_now)
+        return Stop(
+            Event.CANCEL, f"The policy now asks for {waits} before it is sent. Nothing was sent; ask again."
+        )
     if len(approvers) < found.needed:
         return Stop(
             Event.CANCEL, f"The policy now asks for {found.needed} approvals. Nothing was sent; ask again."

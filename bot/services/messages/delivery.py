@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,8 +47,14 @@ IDLE_S = 0.5
 _EACH = 20
 # What a process that died has sent may still arrive for so long: looked for sooner, it would be posted twice.
 ARRIVES_WITHIN = timedelta(seconds=3)
+# A process that took a message longer ago than this may have stood still meanwhile, and another have sent it: it asks.
+ASKS_AGAIN_AFTER_S = 1.0
 # What cannot be drawn in so many tries is set aside.
 DRAWN_TRIES = 3
+
+
+class _TakenOver(Exception):
+    """Another process has taken the message since: it is sent there, or was."""
 
 
 class Outbox:
@@ -58,7 +65,9 @@ class Outbox:
         self._publisher = publisher
         self._lanes = Lanes(core.clock, spacing_s=spacing_s)
         self._sending: dict[Lane, asyncio.Task[int]] = {}
-        self._in_hand: set[int] = set()
+        self._in_hand: dict[
+            int, float
+        ] = {}  # rows that are being sent -> when they were taken, by the event loop
         self._undrawn: dict[int, int] = {}
         self._look_at: dict[int, tuple[float, int]] = {}
 
@@ -155,7 +164,7 @@ class Outbox:
             if not self._may_send(lane, due):
                 break
             handled += 1
-            self._in_hand.add(due.row.id)
+            self._in_hand[due.row.id] = _loop_s()
             try:
                 await self._deliver(due.row, lane)
             except Exception:  # the database was away, most likely; read back before it is sent again
@@ -163,7 +172,7 @@ class Outbox:
                 log.exception("outbox.failed", extra={"row": due.row.id, "again_in_s": again_in_s})
                 break
             finally:
-                self._in_hand.discard(due.row.id)
+                self._in_hand.pop(due.row.id, None)
         return handled
 
     async def _deliver(self, row: OutboxRow, lane: Lane) -> None:
@@ -174,9 +183,12 @@ class Outbox:
         async with self._core.store.begin() as tx:
             if not await outbox.sending(tx, row.id):
                 return
+        self._in_hand[row.id] = _loop_s()
         self._core.crash_point("outbox.sending")
         try:
             await self._draw_and_send(row, place, lane)
+        except _TakenOver:
+            log.info("outbox.taken_over", extra={"row": row.id})
         except MessageGone as gone:
             await self._post_again(row, gone)
         except SlackTrouble as trouble:
@@ -207,8 +219,9 @@ class Outbox:
             if isinstance(view, LinkView) and not _is_for(row, view):
                 await self._not_for_others(row, view)
                 return
-            posted = await self._send(row, view, place, lane)
-        except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault):
+            with self._traced(row):
+                posted = await self._send(row, view, place, lane)
+        except (MessageGone, SlackTrouble, LookupFailed, DatabaseFault, _TakenOver):
             raise
         except SlackRefused as refusal:
             if not refusal.plain:
@@ -232,6 +245,13 @@ class Outbox:
             for waited in woken:
                 self._look_at.pop(waited, None)
             await self._wake(woken)
+
+    def _traced(self, row: OutboxRow) -> AbstractContextManager[object]:
+        """What is said of a request is a part of its trace."""
+        about = Subject.read(row.subject)
+        if about.about not in (kinds.About.REQUEST, kinds.About.NOTICE):
+            return nullcontext()
+        return self._core.traces.of(about.id, "Message", form=row.kind, waited_ms=_waited_ms(self._core, row))
 
     async def _not_for_others(self, row: OutboxRow, view: LinkView) -> None:
         """Somebody wrote another person into the row: nobody gets this link."""
@@ -260,7 +280,17 @@ class Outbox:
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
+        await self._be_sure_it_is_ours(row)
         return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+
+    async def _be_sure_it_is_ours(self, row: OutboxRow) -> None:
+        """The last thing before a post. A process that stood still may come too late: another has posted it."""
+        taken_s = self._in_hand[row.id]
+        if _loop_s() - taken_s <= ASKS_AGAIN_AFTER_S:
+            return
+        async with self._core.store.begin() as tx:
+            if not await outbox.still_sending(tx, row):
+                raise _TakenOver
 
     async def _linked(self, view: MessageView) -> MessageView:
         """With the addresses of the messages that it leads to, as far as they are in Slack."""
@@ -453,6 +483,10 @@ def _place_kind(row: OutboxRow) -> str | None:
     return None if kind is None else kind.place
 
 
+def _waited_ms(core: Core, row: OutboxRow) -> int:
+    return round((core.clock.now() - row.created_at).total_seconds() * 1000)
+
+
 def _version(view: MessageView) -> int:
     return view.request.version if isinstance(view, RequestView) else 0
 
@@ -460,3 +494,8 @@ def _version(view: MessageView) -> int:
 def _is_for(row: OutboxRow, view: LinkView) -> bool:
     """A link to card details goes to its requester, in a direct message."""
     return not row.channel and row.user == view.request.requester
+
+
+def _loop_s() -> float:
+    """Seconds by the clock of the event loop: whether this process stood still is a question about it alone."""
+    return asyncio.get_running_loop().time()

@@ -49,10 +49,9 @@ class StorageWatch:
     async def look(self) -> None:
         """Try to store something where nothing else has shown that it works, and say what has changed."""
         core = self._core
-        if core.store.stored_within(_STORED_LATELY_S):
-            why = lacks_room(core.store)
-        else:
-            why = await why_not_written(core.store)
+        # A row that was changed says nothing of room for new ones, and of SQLite's disk alone it is known from here.
+        shows_by_itself = core.store.database.path is not None and core.store.stored_within(_STORED_LATELY_S)
+        why = lacks_room(core.store) if shows_by_itself else await why_not_written(core.store)
         core.measures.can_store = not why
         if why:
             await self._is_not_stored(why)

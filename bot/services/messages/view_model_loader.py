@@ -23,7 +23,7 @@ from bot.services.message_kinds import About, MessageKind, Subject
 from bot.services.messages import mentions
 from bot.services.money import float_history
 from bot.services.operators import programs
-from bot.services.requests import batch_results, local_facts
+from bot.services.requests import batch_results, granted_sums, local_facts
 from bot.services.requests import view_models as request_view_models
 from bot.view_models import (
     AlertChartView,
@@ -71,12 +71,13 @@ async def _request_line(core: Core, request_id: str, body: Body) -> LineView | N
         found = await requests.get(tx, request_id)
         if found is None:
             return None
+        made = tuple(await decisions.of(tx, found.id))
         view = LineView(
-            request=await _with_names(tx, found),
+            request=await granted_sums.as_asked_now(tx, core, await _with_names(tx, found), made),
             line=str(body.get("line", "")),
             actor=await display_names.of(tx, str(body.get("actor", ""))),
             text=await display_names.in_text(tx, str(body.get("text", ""))),
-            decisions=tuple(await decisions.of(tx, found.id)),
+            decisions=made,
             approver_names=core.policy.people.approvers,
             live=core.is_live(found.program),
             draft_only=await request_view_models.is_draft(tx, found),
@@ -129,7 +130,10 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         found = await _with_names(tx, await with_card_after(tx, found))
         code, live = short_code(found.digest), core.is_live(found.program)
         is_draft = await request_view_models.is_draft(tx, found)
-        view = DirectView(found, code, actor, None, live, paused, waiting, waits_for, draft_only=is_draft)
+        sent_from = granted_sums.sent_from(found, await decisions.of(tx, found.id))
+        view = DirectView(
+            *(found, code, actor, None, live, paused, waiting, waits_for, sent_from), draft_only=is_draft
+        )
         of_posting = found.state is State.PENDING and not actor  # nobody did anything yet
         return await _pending_notice(tx, core, view) if of_posting else view
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 from bot.domain.alerts import request_alerts
 from bot.services import alerts
 from bot.services.core import Core
-from storage import master_keys
-from storage.cards import cards
+from storage import audit, master_keys
+from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
+from storage.operators import pauses, programs
 from storage.protection import (
     CODE_RECIPIENT,
     CONSENT,
@@ -18,6 +21,7 @@ from storage.protection import (
     SIGNED_TABLES,
     signed_rows,
 )
+from storage.transaction import Tx
 
 CARDS = "card"
 WORDS = {
@@ -55,6 +59,53 @@ async def watch(core: Core) -> None:
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
+
+
+async def undo_what_was_put_back(core: Core) -> list[str]:
+    """At the start, before anything is sent: hold what decides who gets what against the audit chain.
+
+    Older rows put back together with their older signatures look like ours to a process that has not seen the newer
+    ones. A pause or draft only that the chain tells of is in force again, and codes go to whom the chain names. Returns
+    what was put right, as alerts say it.
+    """
+    async with core.store.begin() as tx:
+        found = [
+            *[PAUSE.name for one in await programs.all(tx) if await _pause_again(tx, one.name)],
+            *[PROGRAM.name for one in await programs.all(tx) if await _draft_again(tx, one)],
+            *[CODE_RECIPIENT.name for one in await otp_recipients.all(tx) if await _name_again(tx, *one)],
+        ]
+        for name in dict.fromkeys(found):
+            said = request_alerts.CHANGED_OUTSIDE.says(what=f"{WORDS[name]}; an older row was put back")
+            condition = request_alerts.CHANGED_OUTSIDE.condition(f"{name}:put_back")
+            await alerts.keep(tx, core, said, condition=condition, subject=name, program="")
+    return list(dict.fromkeys(found))
+
+
+async def _pause_again(tx: Tx, program: str) -> bool:
+    said = await audit.last_done(tx, f"program:{program}", ("program.write_paused", "program.write_resumed"))
+    if said is None or said.action != "program.write_paused" or await pauses.of(tx, program) is not None:
+        return False
+    reason = "the pause was taken out of the database by somebody else"
+    return await pauses.put(tx, program, by=said.actor, by_name="Countersign", reason=reason)
+
+
+async def _draft_again(tx: Tx, program: programs.Program) -> bool:
+    said = await audit.last_done(tx, f"program:{program.name}", ("program.drafts_on", "program.drafts_off"))
+    if said is None or said.action != "program.drafts_on" or program.is_draft_only:
+        return False
+    return await programs.begin_drafts(tx, program.name)
+
+
+async def _name_again(tx: Tx, reference: str, person: str) -> bool:
+    said = await audit.last_done(tx, f"code:{reference}", ("code.name_person",))
+    recorded = "" if said is None else str(json.loads(said.body).get("person", ""))
+    if said is None or recorded == person:
+        return False
+    if recorded:
+        await otp_recipients.put(tx, reference, recorded)
+    else:
+        await otp_recipients.drop(tx, reference)
+    return True
 
 
 async def note_signed(core: Core) -> None:

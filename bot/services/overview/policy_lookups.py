@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot import operations
-from bot.domain.money import format_usd
+from bot.domain.limits import WINDOW
+from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
+from storage.requests import requests
 
 
 def policy_view(core: Core) -> PolicyView:
@@ -32,10 +34,11 @@ def policy_view(core: Core) -> PolicyView:
                 kind=kind,
                 title=cls.title,
                 approvals=of.approvals,
-                tiers=tuple((t.above_usd, t.approvals) for t in of.tiers),
+                tiers=of.tiers,
                 expires=_duration(of.expires),
                 run_now=cls.handling.run_now if of.now else "",
                 passkey_above_usd=of.passkey_above_usd,
+                cool_off=of.cool_off,
             )
         )
     who = core.policy.people
@@ -73,6 +76,11 @@ async def who(core: Core, kind: str, requester: str) -> WhoView:
     cls = core.kinds[kind]
     standing = await people.standing_lately(core)
     able = who_may_be_second(requester, standing)
+    granted_usd = None
+    if core.policy.of(kind).looks_at_sums:
+        async with core.store.read() as tx:
+            granted = await requests.granted(tx, requester, since=tx.now - WINDOW)
+        granted_usd = exact_sum(granted.values())
     return WhoView(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,
@@ -80,4 +88,6 @@ async def who(core: Core, kind: str, requester: str) -> WhoView:
         names=core.policy.people.approvers,
         requester=requester,
         in_place_of={person: tuple(sorted(standing.stands_for.get(person, ()))) for person in sorted(able)},
+        tiers=core.policy.of(kind).tiers,
+        granted_usd=granted_usd,
     )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot import operations
-from bot.domain.limits import LimitUse
-from bot.domain.money import format_usd
-from bot.domain.people import KindPolicy
+from bot.domain.limits import WINDOW, LimitUse
+from bot.domain.money import exact_sum, format_usd
+from bot.domain.people import KindPolicy, Sums
 from bot.intents import WhatIf
 from bot.operations import Line
 from bot.partner.calls import cards as card_calls
@@ -24,6 +24,7 @@ from bot.services.money import float_lookups
 from bot.services.operators import programs
 from bot.view_models import FloatView, WhatIfView
 from storage.requests import requests
+from storage.transaction import Tx
 
 _LEAST_TRANSFER = Decimal(10)  # [Funding model]
 _CENT = Decimal("0.01")
@@ -47,6 +48,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
     async with core.store.read() as tx:
         uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
         paused = await programs.why_paused(tx, program)
+        granted_usd = await _granted_usd(tx, core, slack_id)
     bounds = [_float(core, asked, money, fee_usd, fees)]
     if asked.orders:
         bounds.append(_allowance(money))
@@ -60,7 +62,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
         asked=_in_words(asked, count),
         fits=fits,
         verdict=_verdict(asked, count, most, fits=fits),
-        lines=(*(line for b in bounds for line in b.lines), *_approvals(core, asked, count)),
+        lines=(*(line for b in bounds for line in b.lines), *_approvals(core, asked, count, granted_usd)),
         obstacles=(*short, *([paused] if paused else [])),
         most=most,
         program=program,
@@ -144,7 +146,14 @@ def _limits(asked: WhatIf, uses: Sequence[LimitUse], most: int) -> list[_Bound]:
     return found
 
 
-def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:
+async def _granted_usd(tx: Tx, core: Core, slack_id: str) -> Decimal:
+    """What this person was granted in the last 24 hours, where a tier of top-ups looks at it."""
+    if not _policy_of(core, card_calls.TOP_UP).looks_at_sums:
+        return Decimal(0)
+    return exact_sum((await requests.granted(tx, slack_id, since=tx.now - WINDOW)).values())
+
+
+def _approvals(core: Core, asked: WhatIf, count: int, granted_usd: Decimal) -> list[Line]:
     """Each card alone, and all in one request, whose whole amount counts for the tiers."""
     lines: list[Line] = []
     if asked.orders:
@@ -152,7 +161,12 @@ def _approvals(core: Core, asked: WhatIf, count: int) -> list[Line]:
         lines.append(("Approvals of an order", f"{needed}, not the requester's"))
     if asked.amount_usd is not None:
         policy = _policy_of(core, card_calls.TOP_UP)
-        alone, together = (policy.approvals_needed(asked.amount_usd * n) for n in (1, max(count, 1)))
+        alone, together = (
+            policy.approvals_needed(
+                asked.amount_usd * n, Sums(asked.amount_usd, granted_usd + asked.amount_usd * n)
+            )
+            for n in (1, max(count, 1))
+        )
         said = f"{alone} for one" if count > 1 else f"{alone}"
         all_ = f", {together} for all {count:,} in one request" if count > 1 else ""
         lines.append(("Approvals of a top-up", f"{said}{all_}, not the requester's"))

@@ -148,9 +148,11 @@ async def _do(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof: p
                 core, link.subject, who, shown_digest=link.digest, proof=proof
             )
             paused = await programs.paused_now(core, request.program)
-            waits_for = (await request_lookups.request_view(core, request.id)).waits_for
+            view = await request_lookups.request_view(core, request.id)
             unread = page_content.was_unread(link)
-            then = after_approval.follows(request, verdict.approvals, paused, waits_for, unread=unread)
+            then = after_approval.follows(
+                request, verdict.approvals, paused, view.waits_for, sent_from=view.sent_from, unread=unread
+            )
             return Done("Approve", f"You approved {request.id}: {request.headline}. {then}", link.view_id)
         case Purpose.CONFIRM:
             request = await approvals.confirm(core, link.subject, who, proof=proof)

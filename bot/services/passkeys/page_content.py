@@ -130,7 +130,12 @@ async def _approving(core: Core, link: PasskeyLink, slack_id: str) -> tuple[_Sho
     asked = found.view.request
     given = len([one for one in found.view.decisions if one.kind is DecisionKind.APPROVE])
     then = after_approval.would_follow(
-        asked, given, is_draft=found.view.draft_only, is_paused=bool(found.view.paused), waits=found.waits
+        asked,
+        given,
+        is_draft=found.view.draft_only,
+        is_paused=bool(found.view.paused),
+        waits=found.waits,
+        cool_off=found.view.cool_off,
     )
     shown = _Shown(
         heading=asked.headline,

@@ -12,10 +12,12 @@ from bot.services.requests.lifecycle import (
     existing,
     expire_due,
     remind_due,
+    require_own,
     submit,
 )
 from bot.services.requests.request_lookups import Pending
 from bot.services.requests.signatures import (
+    approved_by,
     body_mac,
     decision_mac,
     digest_of,
@@ -23,8 +25,8 @@ from bot.services.requests.signatures import (
     has_its_body,
     has_its_digest,
     is_genuine,
+    resolved_as,
 )
-from bot.services.requests.signed_decisions import approved_by, resolved_as
 from storage.requests import Draft
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "existing",
     "expire_due",
     "given",
+    "granted_sums",
     "has_its_body",
     "has_its_digest",
     "is_genuine",
@@ -55,6 +58,7 @@ __all__ = [
     "on_target",
     "remind_due",
     "request_lookups",
+    "require_own",
     "resolve_card",
     "resolved_as",
     "submit",

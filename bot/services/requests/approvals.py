@@ -7,6 +7,7 @@ the row as it is. If the membership cannot be read, nothing is decided.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,8 @@ from bot.domain.passkeys import Purpose, evidence_digest, terms_of_resolution
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
 from bot.domain.requests import (
     TERMINAL,
+    UNSENT,
+    Conditions,
     Decision,
     DecisionKind,
     Event,
@@ -47,10 +50,9 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
-from bot.services.requests import batch_approval, batch_rows
-from bot.services.requests.lifecycle import close, existing
-from bot.services.requests.signatures import require_its_digest
-from bot.services.requests.signed_decisions import newest_words, signed
+from bot.services.requests import batch_approval, batch_rows, granted_sums
+from bot.services.requests.lifecycle import close, existing, stop_approved
+from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -109,14 +111,25 @@ async def _approve(
         require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
+        asked = await _asked(tx, core, request)
         verdict = decide(
-            request, earlier, actor=actor.id, standing=standing, shown_digest=shown_digest, now=tx.now
+            request,
+            earlier,
+            actor=actor.id,
+            standing=standing,
+            shown_digest=shown_digest,
+            now=tx.now,
+            needed=asked.needed,
         )
         if not verdict.counts:
             raise refusal_of(core, request, verdict)
         _require_possible(core, request)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
-        decision = signed(tx, core, request, DecisionKind.APPROVE, actor, assertion=assertion)
+        # What stands in the request needs no second record.
+        beyond = replace(asked, needed=asked.needed if asked.needed > request.approvals_needed else 0)
+        decision = signed(
+            tx, core, request, DecisionKind.APPROVE, actor, assertion=assertion, conditions=beyond
+        )
         settles = verdict.reason is Reason.SETTLES
         if settles:
             await _within_limits(tx, core, request, [*earlier, decision])
@@ -128,10 +141,19 @@ async def _approve(
         in_place_of = sorted(standing.stands_for.get(actor.id, ()))
         recorded = {"approvals": verdict.approvals, "mac": decision.mac, "in_place_of": in_place_of}
         recorded |= {"assertion": assertion} if assertion else {}
+        recorded |= {"conditions": dict(decision.conditions)} if decision.conditions else {}
         await audit.of_request(tx, core, request, actor.id, "request.approval", recorded)
         await _show_approval(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
-    return request, verdict
+    verdict = replace(verdict, waits=Conditions.of([*earlier, decision]).waits)
+    return replace(request, approvals_needed=max(request.approvals_needed, asked.needed)), verdict
+
+
+async def _asked(tx: Tx, core: Core, request: Request) -> Conditions:
+    """What the policy asks for now, counted under the lock of the limits where it looks at sums."""
+    if request.exposure_usd and core.policy.of(request.kind).looks_at_sums:
+        await requests.lock_limits(tx)
+    return (await granted_sums.of_request(tx, core, request)).conditions
 
 
 async def _refuse_in_safe_mode(tx: Tx) -> None:
@@ -178,8 +200,9 @@ async def _assertion(
 
 async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) -> Request:
     """The last approval that was missing: it is due now. A batch sends nothing itself: its rows are due, and expire."""
-    valid_until = None if request.is_batch else tx.now + APPROVAL_VALID_FOR
-    due_at = None if request.is_batch else tx.now
+    due = tx.now + Conditions.of(made).waits
+    valid_until = None if request.is_batch else due + APPROVAL_VALID_FOR
+    due_at = None if request.is_batch else due
     approved = await requests.move(
         tx,
         request,
@@ -191,7 +214,8 @@ async def _settle(tx: Tx, core: Core, request: Request, made: list[Decision]) ->
     )
     if approved.is_batch:
         await batch_approval.approve_rows(tx, core, approved, made)
-    await core.carry_out(tx, approved)
+    if due == tx.now:
+        await core.carry_out(tx, approved)
     return approved
 
 
@@ -244,14 +268,16 @@ async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> 
             people.require_approver(core, actor, standing)
             await decisions.insert(tx, signed(tx, core, request, DecisionKind.REJECT, actor, reason=reason))
             text = f"The reason given: {with_stop(quoted(reason))} Nothing was sent."
-            return await close(tx, core, request, Event.REJECT, actor.id, text)
+            if request.state is State.PENDING:
+                return await close(tx, core, request, Event.REJECT, actor.id, text)
+            return await stop_approved(tx, core, request, actor, text)
 
 
 def require_rejectable(request: Request, slack_id: str) -> None:
-    """What is known without asking Slack. Raises NotAllowed, Stale."""
+    """What is known without asking Slack: it is pending, or approved and not sent. Raises NotAllowed, Stale."""
     if slack_id == request.requester:
         raise NotAllowed("You requested this: cancel it instead of rejecting it.", "own_request")
-    if request.state is not State.PENDING:
+    if request.state not in UNSENT:
         raise Stale(f"{request.id} is {request.state} already.")
 
 
@@ -499,9 +525,15 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
     """
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id, within_s=people.SHOWN_WITHIN_S)
-        standing = await people.standing_lately(core)
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
+            given = await decisions.of(tx, request.id)
+        others = {request.requester, *(d.actor for d in given if d.kind is DecisionKind.APPROVE)} - {actor.id}
+        accounts = [await people.account_lately(core, one, people.SHOWN_WITHIN_S) for one in sorted(others)]
+        standing = people.as_persons(await people.standing_lately(core), (actor, *accounts))
+        async with core.store.read() as tx:
+            request = await existing(tx, request_id)
+            batch_approval.refuse_row(request)
             verdict = decide(
                 request,
                 await decisions.of(tx, request.id),

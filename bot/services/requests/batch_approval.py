@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people import APPROVAL_VALID_FOR
-from bot.domain.requests import Decision, DecisionKind, Event, Request, digest_of_rows, due_after
+from bot.domain.requests import Conditions, Decision, DecisionKind, Event, Request, digest_of_rows, due_after
 from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.signatures import has_its_body, has_its_digest
-from bot.services.requests.signed_decisions import approved_by, for_row
+from bot.services.requests.signatures import approved_by, for_row, has_its_body, has_its_digest
+from bot.services.requests.signatures import given as genuine
 from storage.errors import CannotOpen
 from storage.requests import decisions, requests
 from storage.transaction import Tx
@@ -41,6 +41,7 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
             " look at `countersign audit verify`."
         )
     given = [d for d in approvals if d.kind is DecisionKind.APPROVE and d.digest == batch.digest]
+    sent_from = tx.now + Conditions.of(given).waits
     for number, row in enumerate(rows):
         for decision in given:
             await decisions.insert(tx, for_row(tx, core, row, decision))
@@ -49,8 +50,8 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
             row,
             Event.APPROVE,
             approved_at=tx.now,
-            valid_until=tx.now + APPROVAL_VALID_FOR,
-            due_at=tx.now + due_after(number),
+            valid_until=sent_from + APPROVAL_VALID_FOR,
+            due_at=sent_from + due_after(number),
         )
         body = {"batch": batch.id, "by": [d.actor for d in given]}
         await audit.of_request(tx, core, approved, given[-1].actor, "request.approval", body)
@@ -86,5 +87,6 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     rows = await batch_rows.included(tx, batch)
     if not _are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
         return False
-    approvers = approved_by(tx.vault, batch, await decisions.of(tx, batch.id))
-    return len(approvers) >= batch.approvals_needed
+    made = await decisions.of(tx, batch.id)
+    asked = Conditions.of(genuine(tx.vault, batch, made, DecisionKind.APPROVE))
+    return len(approved_by(tx.vault, batch, made)) >= max(batch.approvals_needed, asked.needed)

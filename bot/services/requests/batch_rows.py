@@ -130,12 +130,14 @@ async def close_row(
     return moved
 
 
-async def stop(tx: Tx, core: Core, batch: Request, slack_id: str, *, withdrawn: int) -> Request:
-    """The requester stops a batch that is under way: what was carried out goes on, the rest is not sent.
+async def stop(
+    tx: Tx, core: Core, batch: Request, slack_id: str, *, withdrawn: int, text: str = STOPPED
+) -> Request:
+    """Somebody stops a batch that is under way: what was carried out goes on, the rest is not sent.
 
-    `withdrawn`: how many rows were withdrawn before this, of which every call was refused.
+    `withdrawn`: how many rows were withdrawn before this, of which every call was refused. `text`: what each row says.
     """
-    closed = await close_rows(tx, core, batch, Event.CANCEL, STOPPED, actor=slack_id)
+    closed = await close_rows(tx, core, batch, Event.CANCEL, text, actor=slack_id)
     states = _rows_by_state(Counter(row.state for row in closed))
     await audit.of_request(tx, core, batch, slack_id, "request.stopped", {**states, "withdrawn": withdrawn})
     text = f"{counted(len(closed))} {'was' if len(closed) == 1 else 'were'} not sent."

@@ -20,7 +20,7 @@ from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_rows, batch_summary, drafts, local_facts
+from bot.services.requests import batch_rows, batch_summary, drafts, granted_sums, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
@@ -53,6 +53,8 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         await draft_rows.put(tx, replace(draft, facts=stored_facts(facts)))
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
+        policy, by_card = core.policy.of(read.cls.kind), [(o.subject, o.exposure_usd()) for o in operations]
+        asked = await granted_sums.of_amounts(tx, policy, slack_id, total_usd, by_card)
         paused = await programs.why_paused(tx, draft.program)
     kind, rows = read.cls.kind, len(operations)
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))
@@ -66,7 +68,11 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         verb=read.cls.verb,
         summary=batch_summary.summary(read.cls, rows, total_usd),
         total_usd=total_usd,
-        lines=(*batch_summary.lines(read.cls, rows, total_usd, facts), *limits),
+        lines=(
+            *batch_summary.lines(read.cls, rows, total_usd, facts),
+            *limits,
+            *granted_sums.lines_of(policy, asked),
+        ),
         concerns=tuple(concerns),
         rows=tuple(
             BulkRowView(
@@ -77,7 +83,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
             )
             for number, (row, operation) in enumerate(zip(read.rows, operations, strict=True), 1)
         ),
-        approvals_needed=core.policy.of(kind).approvals_needed(total_usd),
+        approvals_needed=asked.conditions.needed,
         approvers=tuple(sorted(who_may_be_second(slack_id, standing))),
         program=draft.program,
         live=core.is_live(draft.program),
@@ -117,6 +123,8 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         await outbox_messages.card(tx, core, batch)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
+    for request in (batch, *made):
+        core.traces.submitted(request.id, kind=request.kind, program=request.program)
     return batch
 
 

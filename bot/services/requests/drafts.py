@@ -36,7 +36,7 @@ from bot.services.audit import audited_refusal
 from bot.services.cards import card_choice
 from bot.services.core import Core
 from bot.services.operators import changed_rows, otp_recipients, programs
-from bot.services.requests import local_facts
+from bot.services.requests import granted_sums, local_facts
 from storage.cards import cards
 from storage.errors import ChangedOutside
 from storage.requests import Draft, drafts, requests
@@ -210,6 +210,13 @@ async def _preview(core: Core, draft: Draft) -> Preview:
         draft = replace(draft, facts=stored_facts(facts))
         await drafts.put(tx, draft)
         lines = [*operation.lines(facts), *await recorded_lines(tx, core, operation, facts, draft.owner)]
+        asked = await granted_sums.of_amounts(
+            tx,
+            core.policy.of(draft.kind),
+            draft.owner,
+            operation.exposure_usd(),
+            [(operation.subject, operation.exposure_usd())] if operation.subject else [],
+        )
         over = await limit_warnings(tx, core, operation.exposure_usd(), draft.owner)
         if draft.run_now and not await may_run_now(tx, core, draft):
             draft = replace(draft, run_now=False)
@@ -219,14 +226,14 @@ async def _preview(core: Core, draft: Draft) -> Preview:
     return Preview(
         draft=draft,
         operation=operation,
-        lines=tuple(lines),
+        lines=(*lines, *granted_sums.lines_of(core.policy.of(draft.kind), asked)),
         concerns=(
             *((Concern(urgency.while_paused(draft.kind, paused)),) if paused else ()),
             *over,
             *operation.concerns(facts),
             *recorded_concerns(operation, facts),
         ),
-        approvals_needed=core.policy.of(draft.kind).approvals_needed(operation.exposure_usd()),
+        approvals_needed=asked.conditions.needed,
         approvers=who_may_be_second(draft.owner, standing),
         live=core.is_live(draft.program),
         paused=paused,

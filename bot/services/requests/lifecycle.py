@@ -18,8 +18,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
-from bot.services.requests.signatures import body_mac, digest_of
-from bot.services.requests.signed_decisions import signed
+from bot.services.requests.signatures import body_mac, digest_of, signed
 from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -51,6 +50,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
         await outbox_messages.card(tx, core, request)
         core.crash_point("submit.before_commit")
     core.crash_point("submit.committed")
+    core.traces.submitted(request.id, kind=request.kind, program=request.program)
     return request
 
 
@@ -124,14 +124,16 @@ async def _break_glass(tx: Tx, core: Core, request: Request, actor: Actor) -> Re
 
 
 async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
-    """The requester withdraws; possible until something of it may have been carried out. Refusals are audited."""
-    refusals = audited_refusal(core, slack_id, "request.cancel", f"request:{request_id}")
+    """The requester withdraws; possible until something of it may have been carried out. Refusals are audited.
+
+    They are a full member by a look of the last ten minutes, such as that of the click before: Slack waits for the ack.
+    """
+    subject = f"request:{request_id}"
+    await people.require_known_member(core, slack_id, action="request.cancel", subject=subject)
+    refusals = audited_refusal(core, slack_id, "request.cancel", subject)
     async with refusals, core.store.begin() as tx:
         request = await existing(tx, request_id)
-        if request.requester != slack_id:
-            raise NotAllowed(
-                "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
-            )
+        require_own(request, slack_id)
         if request.parent_id is not None:
             raise NotAllowed(
                 f"{request.id} is a row of {request.parent_id}: cancel that, or leave rows out of it while it"
@@ -149,7 +151,24 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
         )
 
 
-async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
+async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
+    """An approver stops what is approved and was not sent; rows of a batch that were sent go on."""
+    await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
+    text = f"Stopped by {actor.name} before it was sent. {text}"
+    if request.is_batch:
+        return await _stop(tx, core, request, actor.id, text)
+    return await close(tx, core, request, Event.CANCEL, actor.id, text)
+
+
+def require_own(request: Request, slack_id: str) -> None:
+    """Who asked withdraws it, and nobody else. Raises NotAllowed."""
+    if request.requester != slack_id:
+        raise NotAllowed(
+            "Only the person who asked can cancel. You can reject it instead.", "not_the_requester"
+        )
+
+
+async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = batch_rows.STOPPED) -> Request:
     """A batch that is under way: what was not sent is not, and what was refused each time is not sent again."""
     await requests.lock_rows(tx, batch.id)
     withdrawn = 0
@@ -158,7 +177,7 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str) -> Request:
             await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
             withdrawn += 1
     current = await existing(tx, batch.id)  # as those rows have left it
-    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn)
+    stopped = await batch_rows.stop(tx, core, current, slack_id, withdrawn=withdrawn, text=text)
     await urgent_rules.follow(tx, core, stopped)
     return stopped
 

@@ -19,7 +19,14 @@ from bot.operations import Concern, Line, loaded_facts
 from bot.partner.errors import PartnerError
 from bot.services import paging, people
 from bot.services.core import Core
-from bot.services.requests import batch_results, batch_rows, batch_summary, local_facts, view_models
+from bot.services.requests import (
+    batch_results,
+    batch_rows,
+    batch_summary,
+    granted_sums,
+    local_facts,
+    view_models,
+)
 from bot.services.requests.batch_summary import RowWarning
 from bot.services.requests.drafts import (
     limit_cautions,
@@ -174,6 +181,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
             *await limit_cautions(tx, core, view.request, approvers),
         ]
         limits = await limit_lines_for_approvers(tx, core, view.request, approvers)
+        limits = (*limits, *await granted_sums.lines(tx, core, view.request))
     view = replace(view, concerns=(*cautions, *view.concerns))
     request = view.request
     async with core.store.read() as tx:
@@ -279,6 +287,7 @@ async def confirmation_of_batch(
         approvers = {d.actor for d in view.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = await limit_cautions(tx, core, view.request, approvers)
         limits = await limit_lines_for_approvers(tx, core, view.request, approvers)
+        limits = (*limits, *await granted_sums.lines(tx, core, view.request))
     facts = {**loaded_facts(batch.facts), **(live or {}), "warnings": batch_summary.kept(now)}
     lines, concerns = batch_results.effect(core, batch, facts)
     texts = batch_summary.by_number(now)

@@ -10,11 +10,10 @@ from collections.abc import Awaitable, Sequence
 
 from bot import operations
 from bot.domain.ids import short_code
-from bot.domain.requests import Checked, Decision, DecisionKind, Request, State, Verification
+from bot.domain.requests import Checked, Conditions, Decision, DecisionKind, Request, State, Verification
 from bot.services.core import Core
 from bot.services.requests.lifecycle import existing
-from bot.services.requests.signatures import given, has_its_body, has_its_digest, is_genuine
-from bot.services.requests.signed_decisions import approved_by
+from bot.services.requests.signatures import approved_by, given, has_its_body, has_its_digest, is_genuine
 from storage import audit
 from storage.errors import CannotOpen, Purged
 from storage.requests import decisions, requests
@@ -112,11 +111,13 @@ def _approvals(tx: Tx, request: Request, made: Sequence[Decision]) -> Checked:
         }
         return Checked("Approvals", own, f"{operations.run_now_label(request.kind)}, by the requester alone")
     approvers = approved_by(tx.vault, request, made, as_proof=True)
-    holds = len(approvers) >= request.approvals_needed
+    asked = Conditions.of(given(tx.vault, request, made, DecisionKind.APPROVE, as_proof=True))
+    needed = max(request.approvals_needed, asked.needed)
+    holds = len(approvers) >= needed
     return Checked(
         "Approvals",
         holds,
-        f"{len(approvers)} of {request.approvals_needed} needed, none of them the requester's",
+        f"{len(approvers)} of {needed} needed, none of them the requester's",
     )
 
 

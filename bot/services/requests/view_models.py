@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.domain.alerts import funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.limits import never_approvable
-from bot.domain.requests import SENT, TERMINAL, UNSENT, Request, State
+from bot.domain.requests import SENT, TERMINAL, UNSENT, Decision, Request, State
 from bot.operations import Concern, Facts, Line, Operation, loaded_facts
 from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
-from bot.services.requests import batch_results, local_facts
+from bot.services.requests import batch_results, granted_sums, local_facts
 from bot.services.requests.drafts import recorded_concerns
 from bot.view_models import RequestView
 from storage.messages import alerts
@@ -31,13 +31,15 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     left_out = {row.number for row in batch.rows if row.is_left_out} if batch else set()
     lines, concerns = shown_facts(core, found, left_out=left_out)
     waiting = tuple(await urgent_rules.waiting_of(tx, found))
+    made = tuple(await decisions.of(tx, found.id))
+    lines = (*lines, *await granted_sums.lines(tx, core, found))
     if found.state is State.PENDING and (why := never_approvable(core.policy.limits, found.exposure_usd)):
         concerns = (Concern(why, stops=True), *concerns)
     return RequestView(
-        request=found,
+        request=await granted_sums.as_asked_now(tx, core, found, made),
         title=core.kinds[found.kind].title if found.kind in core.kinds else found.kind,
         code=short_code(found.digest),
-        decisions=tuple(await decisions.of(tx, found.id)),
+        decisions=made,
         lines=lines,
         concerns=concerns,
         approver_names=core.policy.people.approvers,
@@ -50,7 +52,21 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         waiting=waiting,
         alert_id=await _alert_about(tx, found),
         draft_only=await is_draft(tx, found),
+        sent_from=_sent_from(found, made, tx.now),
+        cool_off=await _cool_off(tx, core, found),
     )
+
+
+async def _cool_off(tx: Tx, core: Core, found: Request) -> timedelta:
+    if found.state is not State.PENDING:
+        return timedelta(0)
+    return (await granted_sums.of_request(tx, core, found)).conditions.waits
+
+
+def _sent_from(found: Request, made: Sequence[Decision], now: datetime) -> datetime | None:
+    """While it waits for the time that the policy gives approvers to stop it."""
+    at = granted_sums.sent_from(found, made)
+    return at if at is not None and now < at else None
 
 
 async def is_draft(tx: Tx, found: Request) -> bool:

@@ -43,7 +43,12 @@ def confirmation(
     blocks += b.pairs([*_terms(asked), *private, *found.lines, ("Reason", asked.reason)])
     given = len(request_card.approvals(found.view.decisions))
     then = after_approval.would_follow(
-        asked, given, is_draft=found.view.draft_only, is_paused=bool(found.view.paused), waits=found.waits
+        asked,
+        given,
+        is_draft=found.view.draft_only,
+        is_paused=bool(found.view.paused),
+        waits=found.waits,
+        cool_off=found.view.cool_off,
     )
     blocks.append(b.context(f"{then} · check code {found.view.code}"))
     blocks.append(b.context(forms.which_money(asked.program, live=found.view.live)))

@@ -21,6 +21,7 @@ from handlers.views import ids
 REASON = "reason"
 RUN_NOW = "run_now"
 PROGRAM = "program"
+FROM_MESSAGE = "From your message."
 _TYPED_LIMIT = 3000
 
 
@@ -29,6 +30,7 @@ class Filled:
     """What a form holds: typed texts by field name, the reason, and the two choices beside them.
 
     `cards` are the cards that the texts name, by field name; where a text names no single one, its Card is empty.
+    `from_message` are the fields whose value was read from what somebody wrote; the form says so at each of them.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Filled:
     run_now: bool = False
     program: str = ""
     cards: Mapping[str, CardEntry] = field(default_factory=dict)
+    from_message: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def form(
     blocks += [_input(f, filled) for f in cls.fields]
     if run_now and cls.handling.can_run_now:
         blocks.append(_now(cls.handling.run_now, filled.run_now))
-    blocks.append(reason_field(filled.reason))
+    blocks.append(reason_field(filled.reason, hint=_hint("Shown to the approvers.", REASON, filled)))
     meta = ids.pack(kind=cls.kind, **({"channel": channel} if channel else {}))
     return b.modal(ids.FORM, cls.title, blocks, submit="Preview", close="Cancel", meta=meta)
 
@@ -89,7 +92,14 @@ def _input(of: Field[Any], filled: Filled) -> b.Block:
         element = _check(of.label, bool(text))
     else:
         element = _text(of, text)
-    return b.field(of.name, of.label, element, hint=of.hint, optional=of.optional or of.element == "check")
+    hint = _hint(of.hint, of.name, filled)
+    return b.field(of.name, of.label, element, hint=hint, optional=of.optional or of.element == "check")
+
+
+def _hint(hint: str, name: str, filled: Filled) -> str:
+    """The hint of a field, and whether its value is from what somebody wrote: to be checked there."""
+    value = filled.reason if name == REASON else filled.texts.get(name, "")
+    return f"{FROM_MESSAGE} {hint}".strip() if value and name in filled.from_message else hint
 
 
 def _card(of: Field[Any], chosen: CardEntry | None) -> b.Block:
@@ -156,12 +166,12 @@ def _now(label: str, ticked: bool) -> b.Block:
     return b.field(RUN_NOW, "When", element, optional=True)
 
 
-def reason_field(text: str = "") -> b.Block:
+def reason_field(text: str = "", *, hint: str = "Shown to the approvers.") -> b.Block:
     """Why it is asked for; every form has it."""
     element: b.Block = {"type": "plain_text_input", "multiline": True, "max_length": REASON_LIMIT}
     if text:
         element["initial_value"] = b.cut(text, REASON_LIMIT)
-    return b.field(REASON, "Reason", element, hint="Shown to the approvers.")
+    return b.field(REASON, "Reason", element, hint=hint)
 
 
 def _misfits(cls: type[Operation], filled: Filled) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bot import operations
 from bot.domain.ids import short_code
@@ -47,6 +48,8 @@ def card(view: RequestView) -> b.Block:
         blocks.append(b.section(held_back(request)))
     elif request.outcome_text:
         blocks.append(b.section(outcome(request)))
+    if view.sent_from is not None:
+        blocks.append(b.section(cools_off(view.sent_from)))
     if view.paused and not view.waiting:
         blocks.append(b.section(waits(view)))
     elif view.waits_for:
@@ -110,6 +113,11 @@ def held_back(request: Request) -> str:
     until = request.valid_until
     end = f" It is tried until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
     return f"*▲ It is not sent yet.* {b.said(b.cut(request.outcome_text, 2000))}{end}"
+
+
+def cools_off(sent_from: datetime) -> str:
+    """That it is approved and sent later, and who can stop it until then."""
+    return f"*◷ It is sent at {b.when(sent_from, '{time}')}.* Until then any approver can stop it."
 
 
 def waits(view: RequestView) -> str:
@@ -225,6 +233,8 @@ def _buttons(view: RequestView) -> list[b.Block]:
             b.button("Approve", ids.APPROVE, stamp, "primary"),
             b.button("Reject", ids.REJECT, stamp, "danger"),
         ]
+    if view.sent_from is not None:
+        found.append(b.button("Stop", ids.REJECT, stamp, "danger"))
     if view.waiting and not view.paused:
         found.append(b.button("Try now", ids.TRY_NOW, stamp, "primary"))
     if waits_for_confirmation(view):
@@ -409,6 +419,8 @@ def direct(view: DirectView) -> b.Block:
             then = f"It waits: {b.said(view.paused)}"
         elif view.waits_for:
             then = b.said(after_approval.goes_first(view.waits_for))
+        elif view.sent_from is not None:
+            then = cools_off(view.sent_from)
         else:
             then = "Countersign is sending it. The outcome follows here."
         blocks.append(b.section(f"{b.esc(view.actor)} gave the last approval. {then}"))

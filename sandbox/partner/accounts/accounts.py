@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -100,7 +101,7 @@ def account(world: World, account_id: str) -> Account:
     for name in ("funded_usd", "spent_usd", "markup_pct", "accrued_usd", "paid_out_usd", "net_topups_usd"):
         values[name] = Decimal(values[name])
     values["ledger_in_order"] = bool(values["ledger_in_order"])
-    return Account(**{**values, "settings": msgspec.json.decode(row["settings"], type=Settings)})
+    return Account(**{**values, "settings": _settings(row["settings"])})
 
 
 def all_accounts(world: World) -> list[Account]:
@@ -114,6 +115,12 @@ def change_settings(world: World, account_id: str, changes: dict[str, Any]) -> S
     settings = msgspec.convert({**current, **changes}, Settings)
     world.store.update("accounts", "id", account_id, settings=_dump(settings))
     return settings
+
+
+@lru_cache(maxsize=64)
+def _settings(text: str) -> Settings:
+    """Asked for several times in each call, and changed seldom."""
+    return msgspec.json.decode(text, type=Settings)
 
 
 def _dump(settings: Settings) -> str:

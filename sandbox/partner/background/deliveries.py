@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from sandbox.partner import codec
+from sandbox.partner.calls import chaos
 from sandbox.partner.events import Registration, webhooks
 from sandbox.partner.purchases import three_d_secure
 from sandbox.partner.state import World
@@ -103,7 +104,8 @@ async def deliver(world: World, event: Any, at: datetime) -> None:
     how, began = mode(world), time.monotonic()
     dropped = _Outcome(None, "dropped on the way")
     outcome = dropped if how == "drop" else await _attempt(world, endpoint, event, at)
-    if how == "duplicate" and outcome.success:
+    twice = how == "duplicate" or chaos.comes_twice(world, event["id"], event["attempts"])
+    if twice and outcome.success:
         await _attempt(world, endpoint, event, at)
     took = timedelta(seconds=time.monotonic() - began) if world.clock.mode == "realtime" else timedelta(0)
     with world.store.transaction():

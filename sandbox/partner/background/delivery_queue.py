@@ -17,6 +17,7 @@ import msgspec
 from sandbox.partner import codec
 from sandbox.partner.accounts import all_accounts
 from sandbox.partner.background import deliveries, due_timers
+from sandbox.partner.calls import chaos
 from sandbox.partner.state import UnderWay, World
 
 AT_ONCE_MOST = 8
@@ -72,14 +73,18 @@ def _next_due(world: World) -> Any:
     most = 1 if how == "reorder" or deliveries.serial(world) else AT_ONCE_MOST
     busy = [account for account, count in Counter(one.account for one in travelling).items() if count >= most]
     soonest_retry = min((one.at for one in travelling), default=world.clock.now()) + deliveries.FIRST_BACKOFF
-    first = "seq DESC" if how == "reorder" else "next_at, seq"
     held = "SELECT value FROM json_each(?)"
     where = f"next_at <= ? AND account NOT IN ({held}) AND id NOT IN ({held})"
-    sql = f"SELECT * FROM events WHERE {where} ORDER BY {first} LIMIT 1"  # noqa: S608 - literals of this function
     until = codec.stamp(min(world.clock.now(), soonest_retry))
-    return world.store.one(
-        sql, until, _listed(_stopped(world) + busy), _listed([one.event_id for one in travelling])
-    )
+    given = (until, _listed(_stopped(world) + busy), _listed([one.event_id for one in travelling]))
+    newest = f"SELECT * FROM events WHERE {where} ORDER BY seq DESC LIMIT 1"  # noqa: S608 - literals of this function
+    oldest = f"SELECT * FROM events WHERE {where} ORDER BY next_at, seq LIMIT 1"  # noqa: S608 - the same
+    if how == "reorder":
+        return world.store.one(newest, *given)
+    first = world.store.one(oldest, *given)
+    if first is not None and chaos.lets_the_newest_go_first(world, first["id"], first["attempts"]):
+        return world.store.one(newest, *given)
+    return first
 
 
 def _earliest(world: World) -> str | None:

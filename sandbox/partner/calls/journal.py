@@ -34,6 +34,7 @@ def write(
         account=account_id,
         method=request.method,
         path=request.path,
+        query=request.query,
         idempotency_key=key[0] if key else None,
         body=_masked_text(body),
         status=answered.status or None,
@@ -44,14 +45,40 @@ def write(
         world.bodies[number] = body
 
 
+def write_control(world: World, method: str, path: str, body: bytes) -> None:
+    """Note a tester's call that changed something, for a replay; it is not among the requests of the API."""
+    value = _without_keys(_parsed(body)) if body else {}
+    world.store.insert(
+        "journal",
+        at=stamp_now(world),
+        method=method,
+        path=f"/_control/{path}",
+        body=codec.encode(value).decode(),
+        status=200,
+        lost=0,
+        control=1,
+    )
+
+
+def _without_keys(value: Any) -> Any:
+    return {key: _MASK if key == "key" else item for key, item in value.items()}
+
+
 def read(world: World) -> list[dict[str, Any]]:
     """The journal, oldest first. `lost` says that the client never saw `status` and `response`."""
-    return [_entry(world, row) for row in world.store.all("SELECT * FROM journal ORDER BY seq")]
+    rows = world.store.all("SELECT * FROM journal WHERE control = 0 ORDER BY seq")
+    return [_entry(world, row) for row in rows]
+
+
+def read_all(world: World) -> list[dict[str, Any]]:
+    """The same with the tester's calls in between; each entry also has its `query` and whether it is `control`."""
+    rows = world.store.all("SELECT * FROM journal ORDER BY seq")
+    return [{**_entry(world, row), "query": row["query"], "control": bool(row["control"])} for row in rows]
 
 
 def read_masked(world: World, most: int) -> list[dict[str, Any]]:
     """The newest entries, newest first, without personal details: for a page that is on a screen."""
-    rows = world.store.all("SELECT * FROM journal ORDER BY seq DESC LIMIT ?", most)
+    rows = world.store.all("SELECT * FROM journal WHERE control = 0 ORDER BY seq DESC LIMIT ?", most)
     return [_shown(row, _parsed((row["body"] or "").encode())) for row in rows]
 
 

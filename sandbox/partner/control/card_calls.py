@@ -55,7 +55,7 @@ def change_card(world: World, form: CardChange, card_id: str) -> Reply:
 
 
 def resolve_top_up(world: World, form: Resolution, key: str) -> Reply:
-    """Support settles a top-up by hand; its key then replays, or is spent (U30)."""
+    """Support settles a top-up by hand; its key then replays, or is spent."""
     keyed = _waiting(world, "topup", key)
     if form.as_ == "credited":
         _check_open(world, keyed)

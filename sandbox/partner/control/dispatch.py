@@ -10,6 +10,7 @@ import msgspec
 
 from sandbox.partner import codec
 from sandbox.partner.background import delivery_queue, due_timers
+from sandbox.partner.calls import journal
 from sandbox.partner.control import (
     account_calls,
     blockchain_calls,
@@ -36,6 +37,9 @@ def read_description(world: World, form: Nothing) -> Reply:
     """The control calls as OpenAPI 3.1, from the forms that check their bodies."""
     return description.document(CALLS)
 
+
+#: After these the journal begins again, or is another one.
+_BEGIN_ANEW = ("reset", "scenarios", "snapshot", "snapshots")
 
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "", Nothing, read_index),
@@ -69,7 +73,10 @@ def _answer(world: World, method: str, path: str, body: bytes) -> tuple[int, byt
     try:
         call, values = _find(method, path.split("/"))
         form = msgspec.convert(codec.decode(body) if body else {}, call.form)
-        return 200, codec.encode(call.run(world, form, *values))
+        answer = codec.encode(call.run(world, form, *values))
+        if call.method != "GET" and path.partition("/")[0] not in _BEGIN_ANEW:
+            journal.write_control(world, method, path, body)
+        return 200, answer
     except Wrong as error:
         return error.status, codec.encode({"error": str(error)})
     except (codec.Malformed, msgspec.ValidationError) as error:

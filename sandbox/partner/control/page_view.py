@@ -15,7 +15,7 @@ import msgspec
 from sandbox.partner import codec, invariants, money
 from sandbox.partner.accounts import Account, accounts
 from sandbox.partner.background import deliveries
-from sandbox.partner.calls import faults, idempotency, journal
+from sandbox.partner.calls import chaos, faults, idempotency, journal
 from sandbox.partner.cards import cards
 from sandbox.partner.control import state_view
 from sandbox.partner.funding import deposits, submissions
@@ -40,6 +40,7 @@ def view(world: World) -> dict[str, Any]:
         **_lists(world),
         **_sums(world, owner),
         "faults": faults.all_faults(world),
+        "chaos": msgspec.to_builtins(chaos.current(world)),
         "timers": state_view.timers(world)[:_SHOWN],
         "webhooks": state_view.webhooks(world),
         "delivery_mode": deliveries.mode(world),

@@ -9,8 +9,8 @@ import msgspec
 
 from sandbox.partner import codec
 from sandbox.partner.accounts import Utc
-from sandbox.partner.calls import Fault, faults, journal
-from sandbox.partner.control import page_view, state_view
+from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
+from sandbox.partner.control import har, page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.purchases import declines
@@ -105,6 +105,12 @@ def clear_faults(world: World, form: Nothing) -> Reply:
     return {"faults": []}
 
 
+def begin_chaos(world: World, form: Chaos) -> Reply:
+    """Let a share of calls and deliveries go wrong, by a seed: lost answers, delays, refusals, duplicates, reorders."""
+    chaos.begin(world, form)
+    return {"chaos": msgspec.to_builtins(form)}
+
+
 def play_scenario(world: World, form: Nothing, name: str) -> Reply:
     """Empty the simulator and set a scenario up; what is left to do in it."""
     if name not in SCENARIOS:
@@ -165,15 +171,22 @@ def read_journal(world: World, form: Nothing) -> Reply:
     return {"requests": journal.read(world)}
 
 
+def read_har(world: World, form: Nothing) -> Reply:
+    """The journal as an HTTP archive (HAR 1.2) with the tester's calls in between, for --replay."""
+    return har.written(world)
+
+
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "state", Nothing, read_state),
     ControlCall("GET", "view", Nothing, read_view),
     ControlCall("GET", "journal", Nothing, read_journal),
+    ControlCall("GET", "journal.har", Nothing, read_har),
     ControlCall("POST", "reset", Reset, reset),
     ControlCall("POST", "clock", ClockChange, change_clock),
     ControlCall("GET", "faults", Nothing, list_faults),
     ControlCall("POST", "faults", Fault, set_fault),
     ControlCall("DELETE", "faults", Nothing, clear_faults),
+    ControlCall("POST", "chaos", Chaos, begin_chaos),
     ControlCall("GET", "snapshot", Nothing, write_snapshot),
     ControlCall("POST", "snapshot", SnapshotFile, read_snapshot),
     ControlCall("POST", "snapshots/{}", Nothing, take_snapshot),

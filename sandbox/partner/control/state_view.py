@@ -13,7 +13,7 @@ import msgspec
 from sandbox.partner import codec, invariants, money
 from sandbox.partner.accounts import Account, account, all_accounts, first_account
 from sandbox.partner.background import deliveries
-from sandbox.partner.calls import Keyed, faults, idempotency, journal
+from sandbox.partner.calls import Keyed, chaos, faults, idempotency, journal
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.funding import Submission, deposits, submissions
@@ -58,6 +58,7 @@ def state(world: World) -> dict[str, Any]:
         ],
         "timers": timers(world),
         "faults": faults.all_faults(world),
+        "chaos": msgspec.to_builtins(chaos.current(world)),
         "invariants": {"ok": not wrong, "broken": wrong},
     }
 

@@ -9,7 +9,7 @@ import functools
 from typing import Any
 
 from sandbox.partner import codec
-from sandbox.partner.openapi import examples, operations_in_words
+from sandbox.partner.openapi import examples, fields_in_words, operations_in_words
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
 from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
 
@@ -22,14 +22,19 @@ _COMMON_ERRORS = {
     500: ("UNAVAILABLE",),
 }
 _RATE_HEADERS = {
-    name: {"schema": {"type": "integer"}} for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining")
+    name: {
+        "description": fields_in_words.cited(*fields_in_words.HEADERS[name]),
+        "schema": {"type": "integer"},
+        "x-source": "spec",
+    }
+    for name in ("X-RateLimit-Limit", "X-RateLimit-Remaining")
 }
 _PARAMETERS: dict[str, Any] = {
     "cardId": "Vx3kQ0aZr8LmN2pTtYw7Bc9HdJfGs5Ue",
     "Idempotency-Key": "R-7K3M",
     "limit": 25,
     "page": 1,
-    "offset": "0",
+    "offset": 0,
     "type": "card.authorized",
     "from_date": "2026-03-01",
     "to_date": "2026-03-31",
@@ -103,20 +108,31 @@ def document() -> dict[str, Any]:
 
 def _reference(table: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
     if table.name not in schemas:
-        schemas[table.name] = {}  # named before its fields, so that a table may refer to itself
-        schemas[table.name].update(json_schema.of_table(table, lambda inner: _reference(inner, schemas)))
+        written: dict[str, Any] = {}
+        schemas[table.name] = written  # named before its fields, so that a table may refer to itself
+        written["description"] = fields_in_words.of_table(table.name)
+        written.update(json_schema.of_table(table, lambda inner: _reference(inner, schemas)))
+        for item in table.fields:
+            written["properties"][item.name]["description"] = fields_in_words.of_field(table.name, item)
         if table.fields:
-            schemas[table.name]["examples"] = [examples.example(table)]
+            written["examples"] = [examples.example(table)]
     return {"$ref": f"#/components/schemas/{table.name}"}
 
 
 def _operation(operation: Operation, schemas: Shared, responses: Shared) -> dict[str, Any]:
+    words = operations_in_words.OPERATIONS[operation.name]
     wrapped = {
         "type": "object",
-        "properties": {"data": _reference(operation.answer, schemas)},
+        "title": "".join(part.title() for part in words.operation_id.split("_")) + "Success",
+        "properties": {
+            "data": {
+                **_reference(operation.answer, schemas),
+                "description": fields_in_words.of_table(operation.answer.name),
+                "x-source": "spec",
+            }
+        },
         "required": ["data"],
     }
-    words = operations_in_words.OPERATIONS[operation.name]
     described: dict[str, Any] = {
         "operationId": words.operation_id,
         "summary": words.summary,
@@ -134,7 +150,11 @@ def _operation(operation: Operation, schemas: Shared, responses: Shared) -> dict
     if parameters:
         described["parameters"] = parameters
     if operation.body:
-        described["requestBody"] = {"required": True, **_json(_reference(operation.body, schemas))}
+        content = _json(_reference(operation.body, schemas))
+        content["content"]["application/json"]["example"] = examples.example(operation.body)
+        described["requestBody"] = {
+            "description": fields_in_words.of_table(operation.body.name), "required": True, **content
+        }  # fmt: skip
     for status, codes in sorted({**_COMMON_ERRORS, **operation.codes}.items()):
         described["responses"][str(status)] = _error(
             status, codes + _COMMON_ERRORS.get(status, ()), schemas, responses
@@ -151,24 +171,38 @@ def _tag(operation: Operation) -> str:
 
 def _webhook(kind: str, payload: Schema, schemas: dict[str, Any]) -> dict[str, Any]:
     """A delivery: the envelope around one event's payload, and the headers that sign it."""
+    fields: dict[str, dict[str, Any]] = {
+        "id": {"type": "string"},
+        "type": {"const": kind},
+        "created_at": {"type": "string", "format": "date-time"},
+        "data": _reference(payload, schemas),
+    }
     envelope = {
         "type": "object",
+        "title": f"{payload.name}Delivery",
         "properties": {
-            "id": {"type": "string"},
-            "type": {"const": kind},
-            "created_at": {"type": "string", "format": "date-time"},
-            "data": _reference(payload, schemas),
+            name: {**field, "description": fields_in_words.cited(words, "Events"), "x-source": "spec"}
+            for (name, field), words in zip(fields.items(), fields_in_words.ENVELOPE.values(), strict=True)
         },
-        "required": ["id", "type", "created_at", "data"],
+        "required": list(fields),
     }
     names = ("X-SVC-Event", "X-SVC-Delivery", "X-SVC-Timestamp", "X-SVC-Signature")
     headers = [
-        {"name": name, "in": "header", "required": True, "schema": {"type": "string"}} for name in names
+        {
+            "name": name,
+            "in": "header",
+            "required": True,
+            "description": fields_in_words.cited(*fields_in_words.HEADERS[name]),
+            "schema": {"type": "string"},
+            "x-source": "spec",
+        }
+        for name in names
     ]
     answers = {"200": {"description": "Any 2xx within 8 seconds"}}
     return {
         "x-source": "invented" if kind in event_payloads.INVENTED else "spec",
         "post": {
+            "summary": fields_in_words.TABLES[payload.name][0],
             "parameters": headers,
             "requestBody": {"required": True, **_json(envelope)},
             "responses": answers,
@@ -177,21 +211,31 @@ def _webhook(kind: str, payload: Schema, schemas: dict[str, Any]) -> dict[str, A
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
-    found = [_parameter("path", fields.string(name)) for name in operation.pattern.groupindex]
-    found += [_parameter("query", item) for item in operation.query]
+    section = operations_in_words.OPERATIONS[operation.name].section
+    found = [_parameter("path", fields.string(name), section) for name in operation.pattern.groupindex]
+    found += [_parameter("query", item, section) for item in operation.query]
     if operation.keyed:
-        found.append(
-            _parameter("header", fields.string("Idempotency-Key", required=False, pattern=_KEY_PATTERN))
-        )
+        key = fields.string("Idempotency-Key", required=False, pattern=_KEY_PATTERN)
+        found.append(_parameter("header", key, "Cards"))
     return found
 
 
-def _parameter(place: str, item: Field) -> dict[str, Any]:
+def _parameter(place: str, item: Field, section: str) -> dict[str, Any]:
     schema = json_schema.of_field(item, lambda table: {"$ref": table.name})
     source = schema.pop("x-source")
-    shown = _PARAMETERS.get(item.name) or examples.value(item)
+    shown = _PARAMETERS[item.name] if item.name in _PARAMETERS else examples.value(item)
     schema["examples"] = [str(shown) if item.kind == "string" else shown]
-    return {"name": item.name, "in": place, "required": item.required, "schema": schema, "x-source": source}
+    words = fields_in_words.PARAMETERS.get(item.name) or fields_in_words.FIELDS[item.name]
+    return {
+        "name": item.name,
+        "in": place,
+        "required": item.required,
+        "description": f"{words} {fields_in_words.INVENTED}"
+        if source == "invented"
+        else fields_in_words.cited(words, section),
+        "schema": schema,
+        "x-source": source,
+    }
 
 
 def _error(status: int, codes: tuple[str, ...], schemas: Shared, responses: Shared) -> dict[str, Any]:
@@ -202,15 +246,21 @@ def _error(status: int, codes: tuple[str, ...], schemas: Shared, responses: Shar
         _reference(response_schemas.ERROR, schemas)  # the whole list of codes, for those who want it
         error = schemas[response_schemas.ERROR.name]
         named = {**error["properties"]["code"], "enum": unique}
-        schema = {"title": name, **error, "properties": {**error["properties"], "code": named}}
-        del schema["examples"]
-        answer = _content(" or ".join(unique), schema)
         example = {"error": _ERROR_SENTENCES.get(unique[0], "The request was refused."), "code": unique[0]}
+        schemas[name] = {
+            **error,
+            "properties": {**error["properties"], "code": named},
+            "examples": [example],
+        }  # a schema by name, so that generated clients have it once
+        answer = _content(" or ".join(unique), {"$ref": f"#/components/schemas/{name}"})
         answer["content"]["application/json"]["example"] = example
         if "RATE_LIMITED" in unique:
             answer["headers"] = {
                 "Retry-After": {
-                    "description": "Always 60 seconds with RATE_LIMITED; absent with TOO_MANY_PENDING.",
+                    "description": fields_in_words.cited(
+                        "Always 60 seconds with RATE_LIMITED; absent with TOO_MANY_PENDING.", "Errors"
+                    ),
+                    "x-source": "spec",
                     "required": unique == ["RATE_LIMITED"],
                     "schema": {"type": "integer", "const": 60},
                 }

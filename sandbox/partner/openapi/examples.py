@@ -32,7 +32,6 @@ _VALUES: dict[str, Any] = {
     "datetime": "2026-03-02T09:00:00.000",
     "DeclineReason.code": "insufficient_card_balance",
     "delivery_status": "delivered",
-    "deposit_address": "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
     "deposit_id": _UUID,
     "description": "Load fee",
     "details_url": "https://cards.example.com/card-details/5f0c",
@@ -48,7 +47,13 @@ _VALUES: dict[str, Any] = {
     "funding_id": _UUID,
     "Card.id": _CARD_ID,
     "EventRecord.type": "card.unloaded",
-    "EventRecord.payload": {"card_id": _CARD_ID, "unloaded_usd": Decimal(25)},
+    "EventRecord.payload": {
+        "card_id": _CARD_ID,
+        "partner_ref": "emp-1042",
+        "unloaded_usd": Decimal("25.00"),
+        "partner_balance_usd": Decimal("4362.50"),
+        "occurred_at": _MOMENT,
+    },
     "Redelivery.type": "card.unloaded",
     "id": _UUID,
     "kind": "card_topup",
@@ -84,6 +89,9 @@ _VALUES: dict[str, Any] = {
     "CardStatusChanged.status": "FROZEN",
     "FundingSubmission.status": "credited",
     "Deposit.status": "pending",
+    "Deposit.tx_hash": None,
+    "Deposit.credited_at": None,
+    "transaction_id": "0b5f6f0a-9c2e-4d55-8b1c-6a0f3f1d2c4b",
     "three_ds_method": "webhook",
     "token": "USDC",
     "tx_hash": _HASH,
@@ -94,16 +102,97 @@ _VALUES: dict[str, Any] = {
     "per_transaction_limit_usd": Decimal(5000),
     "markup_pct": Decimal("0.02"),
     "limit": None,
+    # A page with one row, and an account that bought once and sent 5,000.
+    "count": 1,
+    "page": 1,
+    "total": 1,
+    "total_pages": 1,
+    "attempts": 1,
+    "rate_limit_per_minute": 120,
+    "CardAllowance.total": 7,
+    "active": 6,
+    "funded_usd": Decimal("5000.00"),
+    "spent_usd": Decimal("612.50"),
+    "Float.balance_usd": Decimal("4387.50"),
+    "limit_usd": None,
+    "available_usd": Decimal("4387.50"),
+    "partner_balance_usd": Decimal("4362.50"),
+    "balance_usd": Decimal("189.90"),
+    "svc_pct": Decimal("0.01"),
+    "load_from_float_pct": Decimal("0.01"),
+    "load_from_user_deposit_pct": Decimal("0.015"),
+    "your_markup_pct": Decimal("0.02"),
+    "total_pct": Decimal("0.03"),
+    "FeeExample.svc_fee_usd": Decimal(1),
+    "your_fee_usd": Decimal(2),
+    "lands_on_card_usd": Decimal(97),
+    "usd_purchase_pct": Decimal("0.01"),
+    "fx_purchase_pct": Decimal("0.025"),
+    "high_risk_surcharge_pct": Decimal("0.01"),
+    "atm_pct": Decimal("0.03"),
+    "visa_direct_pct": Decimal("0.02"),
+    "monthly_per_card_usd": Decimal(1),
+    "TransactionRates.your_markup_pct": Decimal(0),
+    "accrued_usd": Decimal("2.50"),
+    "paid_out_usd": Decimal("1.00"),
+    "owed_usd": Decimal("1.50"),
+    "amount_requested_usd": Decimal("25.00"),
+    "TopUp.fee_usd": Decimal(0),
+    "TopUp.credited_usd": Decimal("25.00"),
+    "unloaded_usd": Decimal("25.00"),
+    "returned_usd": Decimal("189.90"),
+    # 25 dollars were sent to the float, and a purchase of 25 dollars costs one percent.
+    "credited_usd": Decimal("24.75"),
+    "Transaction.amount_usd": Decimal("25.25"),
+    "CardAuthorized.amount_usd": Decimal("25.25"),
+    "original_amount": Decimal("25.00"),
+    "fee_basis_usd": Decimal("25.00"),
+    "provider_fee_usd": Decimal("0.25"),
+    "client_fee_usd": Decimal(0),
+    "fee_usd": Decimal("0.25"),
+    "fx_usd": Decimal("0.25"),
+    "atm_usd": Decimal(0),
+    "deposit_usd": Decimal(0),
+    "Transaction.decline_reason": None,
+    "CardAuthorized.decline_reason": None,
+    "CardTransaction.decline_reason": None,
+    "CardAuthorized.status": "pending",
+    "CardTransaction.fee_breakdown": {"fx_usd": Decimal(0), "atm_usd": Decimal(0)},
+    "CardDeclined.fee_breakdown": {"fx_usd": Decimal(0), "atm_usd": Decimal(0)},
+    "CardTransaction.event": "cleared",
+    "CardTransaction.is_pending": False,
+    "CardTransaction.fee_usd": Decimal(0),
+    "CardTransaction.exchange_rate": Decimal(1),
+    "CardDeclined.event": "declined",
+    "CardDeclined.is_pending": False,
+    "CardDeclined.fee_usd": Decimal(0),
+    "CardDeclined.exchange_rate": Decimal(1),
+    # 200 tokens of a deposit at 1 dollar, with both fees.
+    "rate_usd": Decimal(1),
+    "DepositQuote.fee_usd": Decimal("7.00"),
+    "Deposit.fee_usd": Decimal("7.00"),
+    "DepositQuote.svc_fee_usd": Decimal("3.00"),
+    "partner_fee_usd": Decimal("4.00"),
+    "card_credit_usd": Decimal("193.00"),
+    "credit_usd": Decimal("193.00"),
+    "DepositBody.amount_usd": Decimal("200.00"),
+    "exact_amount_required": False,
+    "deposit_address": "TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE",
+    "card_blocked": False,
 }
+
+# Fields that exclude others of their table.
+_LEFT_OUT = {"BalancesBody": ("limit", "page")}
 
 
 def example(table: Schema) -> dict[str, Any]:
     """One valid object of this shape."""
-    return {item.name: value(item, table.name) for item in table.fields}
+    left_out = _LEFT_OUT.get(table.name, ())
+    return {item.name: value(item, table.name) for item in table.fields if item.name not in left_out}
 
 
 def value(item: Field, owner: str = "") -> Any:
-    """One valid value of this field."""
+    """One valid value of this field. Raises KeyError for a number that no example says."""
     for name in (f"{owner}.{item.name}", item.name):
         if name in _VALUES and _suits(item, _VALUES[name]):
             return _VALUES[name]
@@ -113,13 +202,7 @@ def value(item: Field, owner: str = "") -> Any:
         return [value(item.of, owner)]
     if item.bounds.get("format") == "date-time":
         return _MOMENT
-    plain: dict[str, Any] = {
-        "string": item.name,
-        "number": Decimal(1),
-        "integer": 1,
-        "boolean": True,
-        "object": {},
-    }
+    plain: dict[str, Any] = {"string": item.name, "boolean": True, "object": {}}
     return plain[item.kind]
 
 

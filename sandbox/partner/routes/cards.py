@@ -19,7 +19,7 @@ from sandbox.partner.cards import Card, cardholders, cards
 from sandbox.partner.events import event_log
 from sandbox.partner.http import Answer, Refusal, bad_request, conflict, unavailable
 from sandbox.partner.ledger import ledger
-from sandbox.partner.schemas import read_body, request_schemas, response_schemas, string
+from sandbox.partner.schemas import integer, read_body, request_schemas, response_schemas
 from sandbox.partner.state import stamp_now
 
 
@@ -173,7 +173,8 @@ OPERATIONS = (
         "cards:read",
         list_cards,
         response_schemas.CARDS,
-        query=(string("limit", default="50", required=False), string("offset", default="0", required=False)),
+        # Whatever else is sent is clamped or taken as the default, so no bound is described.
+        query=(integer("limit", default=50, required=False), integer("offset", default=0, required=False)),
     ),
     Operation(
         "GET",

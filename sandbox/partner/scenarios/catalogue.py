@@ -43,6 +43,7 @@ def play(world: World, name: str) -> dict[str, Any]:
     with world.store.transaction():
         cards = seeds.plant(world)
         left = SCENARIOS[name](world, cards)
+        world.store.keep("scenario", name)
     return {"scenario": name, "cards": cards, **left}
 
 

@@ -14,6 +14,8 @@ def of_table(table: Schema, of: Callable[[Schema], dict[str, Any]]) -> dict[str,
     required = [item.name for item in table.fields if item.required]
     properties = {item.name: of_field(item, of) for item in table.fields}
     written: dict[str, Any] = {"type": "object", "properties": properties}
+    if not table.fields:
+        written["additionalProperties"] = True
     if table.closed:
         written["additionalProperties"] = False
     if table.filled:

@@ -16,7 +16,7 @@ ORDER_BODY = schema(
     string("card_holder_name", minLength=1),
     integer("phone_country_code", exclusiveMinimum=0),
     string("phone", pattern=PHONE),
-    string("email", minLength=3),
+    string("email", pattern=r"^[^@\s]+@[^@\s]*\.[^@\s]*$"),
     string("partner_ref", required=False, nullable=True, maxLength=128),
 )
 BALANCES_BODY = schema(

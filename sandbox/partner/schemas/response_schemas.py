@@ -219,7 +219,7 @@ PAN = schema(
     string("card_id"),
     string("details_url", format="uri"),
     integer("expiration_month", nullable=True, minimum=1, maximum=12),
-    integer("expiration_year", nullable=True),
+    integer("expiration_year", nullable=True, minimum=1000, maximum=9999),
 )
 PAN_TOKEN = schema("PanToken", string("url", format="uri"), number("expires_in"), boolean("single_use"))
 DECLINE_REASON = schema(

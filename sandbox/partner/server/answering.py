@@ -11,7 +11,7 @@ import asyncio
 from sandbox.partner import codec
 from sandbox.partner.accounts import ApiKey
 from sandbox.partner.background import due_timers
-from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, faults, journal
+from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, chaos, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
 from sandbox.partner.openapi import document
 from sandbox.partner.routes import BASE_PATH, Operation, table
@@ -61,7 +61,7 @@ async def _answer(world: World, request: Request, path: str, who: list[str]) -> 
     operation, values = _method(on_path, request.method)
     if operation.scope not in key.scopes:
         raise Refusal(403, "FORBIDDEN", f"This key lacks the scope {operation.scope}.")
-    fault = faults.due(world, operation.name, values.get("cardId"))
+    fault = faults.due(world, operation.name, values.get("cardId")) or chaos.strike(world, operation)
     call = Call(world, request, key, owner.id, values, fault, request.parameters())
     answer, lost = await _struck(call, operation)
     answer.headers.update(_rate_headers(key, remaining))

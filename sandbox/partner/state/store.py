@@ -149,7 +149,13 @@ ALTER TABLE challenges ADD COLUMN code TEXT;
 ALTER TABLE challenges ADD COLUMN tries INTEGER NOT NULL DEFAULT 0;
 """
 
-_STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH)
+# What a replay of the journal needs: queries, and the tester's own calls between those of the API.
+_FIFTH = """
+ALTER TABLE journal ADD COLUMN query TEXT NOT NULL DEFAULT '';
+ALTER TABLE journal ADD COLUMN control INTEGER NOT NULL DEFAULT 0;
+"""
+
+_STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 SCHEMA_VERSION = len(_STEPS)
 
 _JOURNAL_MODE = slice(18, 20)  # of a database file's header
@@ -180,10 +186,13 @@ _SURVIVING_COUNTS = "('count:api_key', 'count:account')"
 class Store:
     """Plain SQL in, rows out. Statements outside `transaction` commit by themselves."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, content: sqlite3.Connection | None = None) -> None:
+        """With `content` it begins as the copy that was taken of another one."""
         self._db = sqlite3.connect(path, isolation_level=None)
         self._db.row_factory = sqlite3.Row
         self._depth = 0
+        if content is not None:
+            self.put_back(content)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
@@ -286,7 +295,7 @@ class Store:
         for table in RESET_TABLES:
             self.run(f"DELETE FROM {table}")  # noqa: S608 - one of the names above
         self.run("DELETE FROM sqlite_sequence")
-        self.run("DELETE FROM notes WHERE name LIKE 'deliveries:%'")
+        self.run("DELETE FROM notes WHERE name LIKE 'deliveries:%' OR name IN ('chaos', 'scenario')")
         self.run(f"DELETE FROM notes WHERE name LIKE 'count:%' AND name NOT IN {_SURVIVING_COUNTS}")  # noqa: S608 - as written
 
     @property

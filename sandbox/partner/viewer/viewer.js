@@ -62,6 +62,7 @@ async function refresh() {
     const view = await (await fetch("/_control/view")).json();
     drawFigures(view);
     showClock(view);
+    $("chaos-now").textContent = view.chaos ? `${view.chaos.percent} % go wrong` : "off";
     drawTables(view);
     drawEndpoint(view);
     offerCards(view.cards);
@@ -113,6 +114,7 @@ onSubmit("purchase", async (form) => {
   if (made) notice(made.outcome === "declined" ? `Declined: ${made.decline_code}` : `Authorized: ${money(made.amount_usd)} with a fee of ${money(made.fee_usd)}`);
 });
 onSubmit("way", (form) => send("deliveries", { mode: form.get("mode") }));
+onSubmit("chaos", (form) => send("chaos", { percent: Number(form.get("percent")), seed: form.get("seed") || "chaos" }));
 onSubmit("scenario", async (form) => {
   const name = form.get("name");
   if (!confirm(`Start over with ${name || "an empty account"}? Cards, float and journal are emptied; API keys stay.`)) return;

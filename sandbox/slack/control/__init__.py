@@ -3,7 +3,8 @@
 JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 that names it. Slack has nothing like
 it, so the paths stand apart from Slack's own.
 
-`calls` (the calls by name, and their routes) · `workspace_admin` (people, groups, channels, messages tampered with).
+`calls` (the calls by name, and their routes) · `description` (the calls as OpenAPI) · `workspace_admin` (people,
+groups, channels, messages tampered with).
 """
 
 from __future__ import annotations

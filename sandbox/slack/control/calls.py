@@ -6,13 +6,26 @@ JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from sandbox.slack import interactions
-from sandbox.slack.control import workspace_admin
-from sandbox.slack.control_fields import Fields, boolean, listing, number, one_of, take, text, texts, whole
+from sandbox.slack.control import description, workspace_admin
+from sandbox.slack.control_fields import (
+    Fields,
+    anything,
+    boolean,
+    listing,
+    number,
+    objects,
+    one_of,
+    take,
+    text,
+    texts,
+    whole,
+)
 from sandbox.slack.delivery import REASONS
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
@@ -22,35 +35,31 @@ from sandbox.slack.page import state_seen_by, whole_state
 from sandbox.slack.web_api import METHODS, file_downloads
 from sandbox.slack.workspace import Workspace
 
-Call = Callable[[Workspace, Json], Awaitable[Json]]
+Run = Callable[[Workspace, Json], Awaitable[Json]]
+NOTHING = Fields()
 
 
-def _mapping(value: Any) -> Json:
-    if not isinstance(value, dict) or not all(isinstance(one, dict) for one in value.values()):
-        raise BadAct("an object of objects is wanted")
-    return value
+@dataclass(frozen=True)
+class ControlCall:
+    """What a call takes, and what it does with that. Its first line of documentation is its summary."""
+
+    fields: Fields
+    run: Run
+
+    async def __call__(self, workspace: Workspace, body: Json) -> Json:
+        """The answer. Raises BadAct for a wrong body, and for what cannot be done."""
+        return await self.run(workspace, take(body, self.fields))
+
+    @property
+    def summary(self) -> str:
+        """What it does, in a line."""
+        return (self.run.__doc__ or "").partition("\n")[0]
 
 
-def _anything(value: Any) -> Any:
-    return value
-
-
-async def _command(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text, text=text))
+async def _command(workspace: Workspace, given: Json) -> Json:
+    """Somebody sends a slash command."""
     done = await interactions.command(workspace, given["user"], given["channel"], given["text"])
     return {"ok": True, "outcome": done}
-
-
-CLICK = Fields(user=text, action_id=text).optional(
-    channel=text,
-    ts=text,
-    view_id=text,
-    block_id=text,
-    value=_anything,
-    selected_option=_anything,
-    selected_options=listing,
-    values=_mapping,
-)
 
 
 def _choice(given: Json) -> Any:
@@ -66,8 +75,8 @@ def _option_value(option: Any) -> Any:
     return option.get("value") if isinstance(option, dict) else option
 
 
-async def _click(workspace: Workspace, body: Json) -> Json:
-    given = take(body, CLICK)
+async def _click(workspace: Workspace, given: Json) -> Json:
+    """Somebody uses a button or menu, of a message or of a modal."""
     block_id, action_id, choice = given.get("block_id"), given["action_id"], _choice(given)
     if "view_id" in given:
         typed = given.get("values", {})
@@ -83,19 +92,19 @@ async def _click(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "outcome": done}
 
 
-async def _submit(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, view_id=text).optional(values=_mapping))
+async def _submit(workspace: Workspace, given: Json) -> Json:
+    """Somebody submits a modal."""
     done = await modals.submit(workspace, given["user"], given["view_id"], given.get("values", {}))
     return {"ok": True, "outcome": done}
 
 
-async def _close(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, view_id=text))
+async def _close(workspace: Workspace, given: Json) -> Json:
+    """Somebody closes a modal."""
     return {"ok": True, "outcome": await modals.close(workspace, given["user"], given["view_id"])}
 
 
-async def _suggest(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, view_id=text, block_id=text, action_id=text, value=text))
+async def _suggest(workspace: Workspace, given: Json) -> Json:
+    """Somebody types into a menu whose options come from the app."""
     done = await modals.suggest(
         workspace, given["user"], given["view_id"], given["block_id"], given["action_id"], given["value"]
     )
@@ -103,30 +112,30 @@ async def _suggest(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "outcome": done, **shown}
 
 
-async def _message(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text, text=text).optional(thread_ts=text))
+async def _message(workspace: Workspace, given: Json) -> Json:
+    """Somebody writes a message."""
     done = await interactions.write(
         workspace, given["user"], given["channel"], given["text"], given.get("thread_ts")
     )
     return {"ok": True, "outcome": done}
 
 
-async def _upload(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text, files=listing).optional(text=text, thread_ts=text))
+async def _upload(workspace: Workspace, given: Json) -> Json:
+    """Somebody shares files."""
     done = await interactions.share_files(workspace, given["user"], given["channel"], given)
     return {"ok": True, "outcome": done}
 
 
-async def _home(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text).optional(tab=one_of("home", "messages")))
+async def _home(workspace: Workspace, given: Json) -> Json:
+    """Somebody opens the app's Home or Messages tab."""
     return {
         "ok": True,
         "outcome": await interactions.open_home(workspace, given["user"], given.get("tab", "home")),
     }
 
 
-async def _shortcut(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, callback_id=text).optional(channel=text, ts=text))
+async def _shortcut(workspace: Workspace, given: Json) -> Json:
+    """Somebody uses a shortcut, of a message or a global one."""
     user, callback_id = given["user"], given["callback_id"]
     if "channel" not in given and "ts" not in given:
         return {"ok": True, "outcome": await interactions.use_global_shortcut(workspace, user, callback_id)}
@@ -136,65 +145,48 @@ async def _shortcut(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "outcome": done}
 
 
-async def _react(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text, ts=text, name=text).optional(remove=boolean))
+async def _react(workspace: Workspace, given: Json) -> Json:
+    """Somebody reacts to a message, or takes it back."""
     return workspace_admin.react(workspace, given)
 
 
-async def _join(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text))
+async def _join(workspace: Workspace, given: Json) -> Json:
+    """Somebody joins a channel, or the app is invited."""
     return workspace_admin.come_or_go(workspace, given, comes=True)
 
 
-async def _leave(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(user=text, channel=text))
+async def _leave(workspace: Workspace, given: Json) -> Json:
+    """Somebody leaves a channel, or the app is removed."""
     return workspace_admin.come_or_go(workspace, given, comes=False)
 
 
-async def _edit(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields(channel=text, ts=text).optional(text=text, blocks=_anything))
+async def _edit(workspace: Workspace, given: Json) -> Json:
+    """A message is edited behind the app's back."""
     return workspace_admin.edit_message(workspace, given)
 
 
-async def _delete(workspace: Workspace, body: Json) -> Json:
-    return workspace_admin.delete_message(workspace, take(body, Fields(channel=text, ts=text)))
+async def _delete(workspace: Workspace, given: Json) -> Json:
+    """A message is deleted behind the app's back."""
+    return workspace_admin.delete_message(workspace, given)
 
 
-async def _people(workspace: Workspace, body: Json) -> Json:
-    fields = Fields().optional(
-        id=text,
-        name=text,
-        real_name=text,
-        is_restricted=boolean,
-        is_ultra_restricted=boolean,
-        is_stranger=boolean,
-        is_bot=boolean,
-        deleted=boolean,
-        team_id=text,
-        tz=text,
-        email=text,
-    )
-    return workspace_admin.change_person(workspace, take(body, fields))
+async def _people(workspace: Workspace, given: Json) -> Json:
+    """Add a person, or change one."""
+    return workspace_admin.change_person(workspace, given)
 
 
-async def _groups(workspace: Workspace, body: Json) -> Json:
-    return workspace_admin.change_group(
-        workspace, take(body, Fields(handle=text, users=texts).optional(name=text))
-    )
+async def _groups(workspace: Workspace, given: Json) -> Json:
+    """Set a user group, made if it is new."""
+    return workspace_admin.change_group(workspace, given)
 
 
-async def _channels(workspace: Workspace, body: Json) -> Json:
-    fields = Fields().optional(
-        id=text, name=text, members=texts, archived=boolean, is_private=boolean, is_ext_shared=boolean
-    )
-    return workspace_admin.change_channel(workspace, take(body, fields))
+async def _channels(workspace: Workspace, given: Json) -> Json:
+    """Add a channel, or change one."""
+    return workspace_admin.change_channel(workspace, given)
 
 
-async def _faults(workspace: Workspace, body: Json) -> Json:
-    fields = Fields(effect=text).optional(
-        method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
-    )
-    given = take(body, fields)
+async def _faults(workspace: Workspace, given: Json) -> Json:
+    """The next call of the app, or what is sent to it, goes wrong."""
     method = given.get("method")
     if method is not None and method not in (*METHODS, RESPONSE_URL, FILE_DOWNLOAD, *ENVELOPE_KINDS):
         raise BadAct(f"method: {method!r} is neither a Web API method nor a kind of envelope")
@@ -204,8 +196,9 @@ async def _faults(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "id": workspace.faults.add(given).id}
 
 
-async def _clock(workspace: Workspace, body: Json) -> Json:
-    seconds = take(body, Fields(advance_seconds=number))["advance_seconds"]
+async def _clock(workspace: Workspace, given: Json) -> Json:
+    """Move the clock on; what was scheduled for then is written."""
+    seconds = given["advance_seconds"]
     if seconds < 0:
         raise BadAct("advance_seconds: the clock only goes forward")
     workspace.clock.advance(seconds)
@@ -214,42 +207,87 @@ async def _clock(workspace: Workspace, body: Json) -> Json:
     return {"ok": True, "now": workspace.clock.now_iso()}
 
 
-async def _disconnect(workspace: Workspace, body: Json) -> Json:
-    given = take(body, Fields().optional(reason=one_of(*REASONS)))
+async def _disconnect(workspace: Workspace, given: Json) -> Json:
+    """Slack ends the app's connections, and says why."""
     if "disconnect" not in workspace.delivery.transport.effects:
         raise BadAct("the app is reached over HTTP: there is nothing to disconnect")
     await workspace.delivery.transport.disconnect(given.get("reason", "refresh_requested"))
     return {"ok": True}
 
 
-async def _reset(workspace: Workspace, body: Json) -> Json:
-    take(body, Fields())
+async def _reset(workspace: Workspace, given: Json) -> Json:
+    """The workspace as it was at the start; connections and tokens stay."""
     workspace.reset()
     return {"ok": True}
 
 
-CALLS: dict[str, Call] = {
-    "act/command": _command,
-    "act/click": _click,
-    "act/submit": _submit,
-    "act/close": _close,
-    "act/suggest": _suggest,
-    "act/message": _message,
-    "act/upload": _upload,
-    "act/home": _home,
-    "act/shortcut": _shortcut,
-    "act/react": _react,
-    "act/join": _join,
-    "act/leave": _leave,
-    "act/edit": _edit,
-    "act/delete": _delete,
-    "people": _people,
-    "groups": _groups,
-    "channels": _channels,
-    "faults": _faults,
-    "clock": _clock,
-    "disconnect": _disconnect,
-    "reset": _reset,
+CALLS: dict[str, ControlCall] = {
+    "act/command": ControlCall(Fields(user=text, channel=text, text=text), _command),
+    "act/click": ControlCall(
+        Fields(user=text, action_id=text).optional(
+            channel=text,
+            ts=text,
+            view_id=text,
+            block_id=text,
+            value=anything,
+            selected_option=anything,
+            selected_options=listing,
+            values=objects,
+        ),
+        _click,
+    ),
+    "act/submit": ControlCall(Fields(user=text, view_id=text).optional(values=objects), _submit),
+    "act/close": ControlCall(Fields(user=text, view_id=text), _close),
+    "act/suggest": ControlCall(
+        Fields(user=text, view_id=text, block_id=text, action_id=text, value=text), _suggest
+    ),
+    "act/message": ControlCall(Fields(user=text, channel=text, text=text).optional(thread_ts=text), _message),
+    "act/upload": ControlCall(
+        Fields(user=text, channel=text, files=listing).optional(text=text, thread_ts=text), _upload
+    ),
+    "act/home": ControlCall(Fields(user=text).optional(tab=one_of("home", "messages")), _home),
+    "act/shortcut": ControlCall(
+        Fields(user=text, callback_id=text).optional(channel=text, ts=text), _shortcut
+    ),
+    "act/react": ControlCall(
+        Fields(user=text, channel=text, ts=text, name=text).optional(remove=boolean), _react
+    ),
+    "act/join": ControlCall(Fields(user=text, channel=text), _join),
+    "act/leave": ControlCall(Fields(user=text, channel=text), _leave),
+    "act/edit": ControlCall(Fields(channel=text, ts=text).optional(text=text, blocks=anything), _edit),
+    "act/delete": ControlCall(Fields(channel=text, ts=text), _delete),
+    "people": ControlCall(
+        Fields().optional(
+            id=text,
+            name=text,
+            real_name=text,
+            is_restricted=boolean,
+            is_ultra_restricted=boolean,
+            is_stranger=boolean,
+            is_bot=boolean,
+            deleted=boolean,
+            team_id=text,
+            tz=text,
+            email=text,
+        ),
+        _people,
+    ),
+    "groups": ControlCall(Fields(handle=text, users=texts).optional(name=text), _groups),
+    "channels": ControlCall(
+        Fields().optional(
+            id=text, name=text, members=texts, archived=boolean, is_private=boolean, is_ext_shared=boolean
+        ),
+        _channels,
+    ),
+    "faults": ControlCall(
+        Fields(effect=text).optional(
+            method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
+        ),
+        _faults,
+    ),
+    "clock": ControlCall(Fields(advance_seconds=number), _clock),
+    "disconnect": ControlCall(Fields().optional(reason=one_of(*REASONS)), _disconnect),
+    "reset": ControlCall(NOTHING, _reset),
 }
 
 
@@ -274,6 +312,20 @@ class Control:
             return web.json_response(await call(self._workspace, body))
         except BadAct as error:
             return web.json_response({"error": str(error)}, status=400)
+
+    async def index(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control`: every call, with what it does."""
+        posts = [("POST", name, call.summary) for name, call in CALLS.items()]
+        calls = [
+            {"method": method, "path": description.full(path), "summary": summary}
+            for method, path, summary in (*description.READS, *posts)
+        ]
+        return web.json_response({"calls": calls})
+
+    async def openapi(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/openapi.json`: these calls as OpenAPI 3.1, from the fields that check their bodies."""
+        bodies = {name: (call.summary, call.fields) for name, call in CALLS.items()}
+        return web.json_response(description.document(bodies))
 
     async def state(self, request: web.Request) -> web.StreamResponse:
         """`GET /_control/state`: everything, as `whole_state` has it."""

@@ -52,8 +52,7 @@ class ApiSide:
 
     def _furnish(self, seed: int) -> tuple[PartnerWorld, str]:
         content, key = furnished_partner()
-        store = PartnerStore(":memory:")
-        store.put_back(content)
+        store = PartnerStore(":memory:", content)
         name = f"sim-{seed}"
         clock = PartnerClock(store, real_now=lambda: START + timedelta(seconds=self.world.loop.time()))
         partner = PartnerWorld(store, clock, PartnerIds(store, name), name, random.Random(name))

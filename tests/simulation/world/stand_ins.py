@@ -10,9 +10,11 @@ import logging
 import sys
 import warnings
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from httpx import _urlparse, _urls
 from slack_sdk.webhook import WebhookResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
@@ -25,6 +27,7 @@ from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers import home
 from sandbox.partner.background import deliveries
+from sandbox.partner.calls import journal
 from sandbox.slack.workspace import Workspace
 from storage import store as stores
 from storage.events import ingest
@@ -115,7 +118,7 @@ def _pause_s(names: SlackNames) -> float:
 
 
 def _not_logged(*_given: object) -> None:
-    """In place of the stand-in's list of calls, which nobody reads here; the story has them."""
+    """In place of what the sandboxes keep of calls, which nobody reads here; the story has them."""
 
 
 async def _is_current(url: str) -> None: ...
@@ -139,5 +142,8 @@ def take_over() -> None:
     Embedded.__init__.__kwdefaults__["sweep_every_s"] = 5.0  # type: ignore[index]
     relay.IDLE_S = 10.0
     SlackNames._pause_s = _pause_s  # type: ignore[assignment, method-assign]
+    journal._masked_text = _not_logged  # type: ignore[assignment]
+    # The same addresses again and again; reading one is most of what a request costs httpx.
+    _urls.urlparse = lru_cache(maxsize=5000)(_urlparse.urlparse)  # type: ignore[attr-defined]
     Workspace.log_call = _not_logged  # type: ignore[assignment, method-assign]
     deliveries.time = _SimulatedTime  # type: ignore[attr-defined, assignment]

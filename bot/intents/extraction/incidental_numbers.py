@@ -1,0 +1,38 @@
+"""Numbers that only belong to a story: how often, how many of what, which hour, which street, whose invoice.
+
+`3 times`, `5 nights`, `8 o'clock`, `6th street`, `PO 4410`, `inc-2211`. Each is a `number` with the trait `incidental`: no value of
+any form, and accounted for where it stands in a story, never in the words of the request itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from bot.intents.extraction.entity import Entity
+
+INCIDENTAL: Final = "incidental"
+_THINGS: Final = (
+    r"(?:times|x|charges|purchases|payments|transactions|attempts|debits|declines|weeks|wks?|days|nights|months|years|yrs|hours|hrs|minutes|mins?|sec|seconds"
+    r"|people|persons|pax|guests|visitors|passengers|kids|interns|drivers|colleagues|seats|rooms|tickets|vans?|cars|trucks|stops|sites|boxes|km|miles|pm|am|o'?clock)"
+)
+_COUNT: Final = re.compile(
+    rf"(?<![\w.,$€£§+-])(?:\d{{1,3}}(?: ?x(?= \d))?)(?: ?(?:more|other|odd|long|full|new|different|strange|small))? ?{_THINGS}(?!\w)(?!\s*[:=]?\s*[\d$])"
+    r"|(?<![\w.,$€£§+-])\d{1,2}(?:st|nd|rd|th)(?!\w)|(?<![\w.,$€£§+-])(?:at|by|for|of|around)\s+\d{1,2}:\d\d(?!\w)",
+    re.IGNORECASE,
+)
+#: A document by its kind and number. Four digits that a card is called by were taken before.
+_DOCUMENT: Final = re.compile(
+    r"\b(?:po|inv|invoice|inc|incident|ticket|booking|reservation|flight|train|room|gate|terminal|form|folder|batch|cost cent(?:re|er)|voucher|receipt|quote|contract)"
+    r"\s?(?:no\.?|nr\.?|number|#)?\s?[-:#]?\s?(?:[a-z]{1,5}[- /]?)?\d{2,8}(?:[/-]\d{1,6})?(?![\w.,]*\d)"
+    r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
+    re.IGNORECASE,
+)
+
+
+def find_incidental_numbers(text: str) -> Iterator[Entity]:
+    for pattern in (_DOCUMENT, _COUNT):
+        for found in pattern.finditer(text):
+            if any(char.isdigit() for char in found[0]):
+                yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))

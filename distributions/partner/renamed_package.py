@@ -1,0 +1,1 @@
+../sandbox/renamed_package.py

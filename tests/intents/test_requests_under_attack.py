@@ -1,0 +1,222 @@
+"""Requests in bad company: whatever takes them back, doubts, reports or delays them keeps the form closed.
+
+Written against the ways into the gate by an attacker; of 3,024 sentences like these 527 opened a form at first.
+"""
+
+from itertools import product
+
+import pytest
+
+from bot import operations
+from bot.intents import parse
+from tests.support import authors
+
+HASH = "0x" + "ab" * 32
+
+PLAIN = (
+    "freeze 3018",
+    "load 50 onto 9140",
+    "unfreeze Hugo's card",
+    "close 2675 for good",
+    "take 40 off 3018",
+    "weekly limit 900 for 3018",
+    "set up 3ds on Nora's card",
+    "change the phone of 3018 to +47 912 34 567",
+    "set the markup to 2%",
+    "3018 off please",
+    "move 75 from 3018 back to the float please",
+    "Sofia needs 55 in the card",
+    f"submit {HASH} on polygon please",
+)
+WITH_A_STORY = (
+    "please lock Hugo's card, he lost his wallet in the metro",
+    "Nora is at the till, could you add 60 to her card",
+    "Marta's trip is over, kindly pull 200 back from her card",
+    "can you switch 3018 back on, he found it",
+    "Ines +120, for the booth",
+)
+
+#: In front of one plain sentence.
+BEFORE = {
+    "negation": (
+        "don't {}",
+        "please don't {}",
+        "do not {}",
+        "never {}",
+        "no need to {}",
+        "we must not {}",
+        "it would be wrong to {}",
+        "I refuse to {}",
+        "refrain from this: {}",
+        "not yet but soon: {}",
+        "I don't want you to {}",
+        "nobody should {}",
+        "there's no reason to {}",
+        "my boss would never {}",
+        "it is forbidden to {}",
+        "we are not allowed to {}",
+    ),
+    "somebody else": (
+        "Bob says {}",
+        "Bob said: {}",
+        "Bob: {}",
+        "Carol wants us to {}",
+        "Carol asked me to {}",
+        "Carol's message was {}",
+        "the request reads {}",
+        "the line on the form is {}",
+        "in his mail stands {}",
+        "she keeps writing {}",
+        "I was told to {}",
+        "they instructed us to {}",
+        "he goes {}",
+        "the intern typed {}",
+        "Nora's note: {}",
+        "tell Bob to {}",
+        "ask Nora to {}",
+        "make Bob {}",
+        "Bob, please {}",
+        "@bob {}",
+        "remind me to {}",
+    ),
+    "condition": (
+        "what if we {}",
+        "if he calls, {}",
+        "should he call, {}",
+        "once he lands, {}",
+        "unless she answers, {}",
+        "as soon as Bob agrees, {}",
+        "suppose we {}",
+        "imagine I said {}",
+        "hypothetically: {}",
+    ),
+    "question": (
+        "would it be smart to {}",
+        "should we {}?",
+        "do I have to {}?",
+        "who can {}?",
+        "did somebody {}",
+        "how would I {}?",
+        "show me how to {}",
+        "can you explain what happens when we {}",
+        "please confirm whether to {}",
+        "is it possible that Bob will {}",
+    ),
+    "another time": (
+        "tomorrow {}",
+        "next week {}",
+        "at 6pm {}",
+        "every Monday {}",
+        "later today {}",
+        "after lunch {}",
+    ),
+    "past": (
+        "I nearly wrote {}",
+        "I almost had you {}",
+        "I was about to write: {}",
+        "last year we used to {}",
+        "yesterday I asked you to {}",
+        "I dreamt you had to {}",
+    ),
+    "example": (
+        "the training slide says: {}",
+        "example: {}",
+        "for instance {}",
+        "this is a drill: {}",
+        "draft: {}",
+        "note to self: {}",
+        "todo: {}",
+        "re: {}",
+        "translate: {}",
+        "how do you say {} in Polish",
+    ),
+    "quotation": ("> {}", "`{}`", '"{}"', "«{}»", "~{}~"),
+}
+#: Behind any request.
+BEHIND = {
+    "taken back": (
+        "{}. never mind",
+        "{}, not",
+        "{} - just kidding",
+        "{}. scratch that",
+        "{}, no wait, don't",
+        "{}... on second thought no",
+        "{}. Actually leave it",
+        "{}. Don't.",
+        "{}. Please do not.",
+        "{}. I don't mean it",
+        "{}. I have changed my mind",
+        "{}. Forget it",
+        "{} - hold off",
+        "{} - wrong channel",
+        "{}. That was a joke",
+        "{}. This is a test",
+        "{}. correction: 4402",
+        "{}. Sorry, I meant 4402",
+        "{}, I mean 4402",
+        "{}. Already done",
+        "{} - rejected",
+        "{}. Not approved",
+        "{}. But budget is not signed",
+        "{}, but Carol has not agreed",
+        "{} but first ask Carol",
+        "{}. Bob disagrees",
+        "{}. Let's see tomorrow",
+    ),
+    "somebody else": (
+        "{}, Bob said",
+        "{} (Bob's words)",
+        "{}. That is what Bob wants",
+        "{}. That's what the phisher wrote",
+        "{}, that was the order from Bob",
+        "{} was what he wrote",
+        "{} he said, but I said no",
+        "{}, Bob please",
+    ),
+    "verdict": ("{}, would be stupid", "{} is a bad idea", "{} would be a mistake"),
+    "another card": ("{} or 4402", "{}, or was it 4402", "{} both"),
+    "condition": ("{} if Bob agrees", "{} once he is back", "{} unless he calls", "{} when he lands"),
+}
+#: Behind a plain sentence: after a story they may belong to it.
+BEHIND_PLAIN = {
+    "another time": (
+        "{} after lunch",
+        "{} tomorrow",
+        "{} on Friday",
+        "{} at 6pm",
+        "{} next week",
+        "{} every Monday",
+        "{} in 3 days",
+        "{} for 3 weeks",
+        "{} until Friday",
+    ),
+    "again": ("{} twice", "{} 3 times", "{} x2"),
+    "another card": ("{} and 4402",),
+    "another number": ("{} #12", "{}\n5", "{}. 70"),
+}
+
+
+def _opened(patterns: tuple[str, ...], requests: tuple[str, ...]) -> list[str]:
+    texts = (pattern.format(request) for pattern, request in product(patterns, requests))
+    kinds, facts = operations.kinds(), authors.facts()
+    return [text for text in texts if any(r.opened for r in parse(text, facts, kinds=kinds).readings)]
+
+
+@pytest.mark.parametrize("request_", [*PLAIN, *WITH_A_STORY])
+def test_each_of_these_requests_opens_its_form_by_itself(request_: str) -> None:
+    assert parse(request_, authors.facts(), kinds=operations.kinds()).first.opened
+
+
+@pytest.mark.parametrize("kind", BEFORE)
+def test_what_stands_before_a_request_keeps_its_form_closed(kind: str) -> None:
+    assert _opened(BEFORE[kind], PLAIN) == []
+
+
+@pytest.mark.parametrize("kind", BEHIND)
+def test_what_stands_behind_a_request_keeps_its_form_closed(kind: str) -> None:
+    assert _opened(BEHIND[kind], PLAIN + WITH_A_STORY) == []
+
+
+@pytest.mark.parametrize("kind", BEHIND_PLAIN)
+def test_another_time_card_or_number_keeps_the_form_of_a_plain_request_closed(kind: str) -> None:
+    assert _opened(BEHIND_PLAIN[kind], PLAIN) == []

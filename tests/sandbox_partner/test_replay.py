@@ -1,0 +1,134 @@
+"""The journal as an HTTP archive, and its replay: the same simulator answers the same, another one is found out."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from sandbox import command
+from sandbox.partner.calls import processor
+from sandbox.partner.routes import topups
+from sandbox.replay import NotReplayable, replay
+from tests.sandbox_partner.conftest import ORDER, Api, Hand
+
+
+async def archive(hand: Hand, folder: Path) -> Path:
+    path = folder / "journal.har"
+    path.write_bytes((await hand.http.get("journal.har")).raise_for_status().content)
+    return path
+
+
+async def a_day(api: Api, hand: Hand) -> None:
+    """Money, trouble, funding, purchases, time, another account: something of everything."""
+    await hand("reset", seed="recorded", scenario="happy-day")
+    listed = (await api.get("/cards?limit=30")).data["cards"]
+    card = next(one["id"] for one in listed if one["status"] == "ACTIVE")
+    await api.top_up(card, "20", idem="t-1")
+    await hand.fault("drop_after_commit")
+    with pytest.raises(httpx.TransportError):
+        await api.top_up(card, "5", idem="t-2")
+    await api.top_up(card, "5", idem="t-2")
+    await hand.fault("processor", processor="5xx")
+    await api.top_up(card, "7", idem="t-3")
+    await hand("topups/t-3/resolve", **{"as": "refunded"})
+    ordered = (await api.post("/cards", {**ORDER, "card_holder_name": "José"}, idem="o-1")).data["card"]["id"]
+    await hand(f"cards/{ordered}", status="ACTIVE")
+    bought = await hand("purchases", card_id=card, amount_usd="12.50", merchant="Corner Coffee")
+    await hand(f"purchases/{bought['transaction_id']}/settle")
+    await hand("clock", advance_seconds=90_000)
+    await api.get(f"/cards/{card}/transactions?limit=5")
+    await api.get("/ledger?limit=100")
+    other = (await hand("accounts"))["account"]
+    key = (await hand("keys", account=other))["key"]
+    assert (await Api(api.http, key).get(f"/cards/{card}")).status == 404
+    assert (await Api(api.http, "svc_live_00000000none").get("/me")).status == 401
+    await api.get("/me")
+
+
+async def test_an_archive_has_every_call_with_its_query_and_no_key(
+    api: Api, hand: Hand, tmp_path: Path
+) -> None:
+    await a_day(api, hand)
+    text = (await archive(hand, tmp_path)).read_text()
+    log = json.loads(text)["log"]
+    assert log["version"] == "1.2"
+    assert log["_sandbox"]["scenario"] == "happy-day"
+    assert any(one["request"]["url"].endswith("/ledger?limit=100") for one in log["entries"])
+    assert [one["_lost"] for one in log["entries"]].count(True) == 1
+    assert sum(one["_control"] for one in log["entries"]) >= 8
+    assert api.key not in text
+    assert re.findall("svc_live_0{8}[0-9a-z]", text) == []
+    listed = (await hand.http.get("journal")).json()["requests"]
+    assert len(listed) == sum(not one["_control"] for one in log["entries"])
+
+
+async def test_the_same_simulator_answers_a_replay_the_same(api: Api, hand: Hand, tmp_path: Path) -> None:
+    await a_day(api, hand)
+    done = await replay(await archive(hand, tmp_path))
+    assert [str(one) for one in done.differences] == []
+    assert done.compared == 11
+
+
+async def test_a_replay_finds_an_answer_that_changed_and_says_where(
+    api: Api, hand: Hand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await a_day(api, hand)
+    path = await archive(hand, tmp_path)
+    assert await command.compare(path) == command.DONE
+    monkeypatch.setattr(processor, "ask", lambda call, cause="": processor.Reply("ok", ""))
+    assert await command.compare(path) == command.DIFFERENT
+    said = capsys.readouterr().out
+    assert "POST /cards/" in said
+    assert "status: recorded 502, now 200" in said
+    assert topups.OPERATIONS[0].processor
+
+
+async def test_an_archive_of_a_browser_is_played_with_the_ids_that_stand_for_its_own(tmp_path: Path) -> None:
+    card = "Aa1" * 10 + "Zz"
+
+    def entry(method: str, path: str, status: int, data: Any, body: Any = None) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "method": method,
+            "url": f"https://api.example.com/api/partner/v1{path}",
+            "headers": [],
+        }
+        if body is not None:
+            request["postData"] = {"text": json.dumps(body)}
+        content = {"text": json.dumps(data)}
+        return {
+            "startedDateTime": "2026-03-02T09:00:00Z",
+            "request": request,
+            "response": {"status": status, "content": content},
+        }
+
+    shown = {
+        "id": card, "partner_ref": "emp-1", "card_holder_name": "ADA LOVELACE", "last4": None, "status": None,
+        "created_at": "2026-03-02T09:00:00.000Z",
+    }  # fmt: skip
+    entries = [
+        {"startedDateTime": "2026-03-02T09:00:00Z", "request": {"method": "GET", "url": "https://shop.example/"},
+         "response": {"status": 200}},
+        entry("POST", "/cards", 201, {"data": {"card": shown}}, ORDER),
+        entry("POST", f"/cards/{card}/freeze", 200, {"data": {"card_id": card, "frozen": True}}, {"frozen": True}),
+        entry("POST", f"/cards/{card}/freeze", 200, {"data": {"card_id": card, "frozen": True}}, {"frozen": False}),
+    ]  # fmt: skip
+    path = tmp_path / "browser.har"
+    path.write_text(json.dumps({"log": {"version": "1.2", "entries": entries}}))
+    done = await replay(path)
+    assert done.compared == 3
+    assert [(one.number, one.place) for one in done.differences] == [(4, "body.data.frozen")]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"log": {"entries": [{}]}}', '{"log": {"entries": 5}}'])
+async def test_what_is_no_archive_is_refused_in_a_sentence(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "file.har"
+    path.write_text(text)
+    with pytest.raises(NotReplayable, match="not an HTTP archive"):
+        await replay(path)
+    assert await command.compare(tmp_path / "nowhere.har") == command.CANNOT
+    assert "cannot be read" in capsys.readouterr().err

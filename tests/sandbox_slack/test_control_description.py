@@ -1,0 +1,61 @@
+"""The control calls of the Slack stand-in describe themselves, from the fields that check their bodies."""
+
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from sandbox.slack.control import CALLS
+from tests.sandbox_slack.conftest import MakeStage
+from tests.sandbox_slack.stage import Stage
+
+Json = dict[str, Any]
+
+
+async def read(stage: Stage, path: str) -> Json:
+    url = stage.running.url + "/_control" + (f"/{path}" if path else "")
+    async with httpx.AsyncClient(trust_env=False) as http:
+        answer: Json = (await http.get(url)).raise_for_status().json()
+        return answer
+
+
+async def test_every_control_route_is_described_and_listed(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    document = await read(stage, "openapi.json")
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert {("POST", f"/_control/{name}") for name in CALLS} <= described
+    reads = {
+        ("GET", "/_control"), ("GET", "/_control/openapi.json"), ("GET", "/_control/state"), ("GET", "/_control/see"),
+        ("GET", "/_control/file/{file_id}"), ("DELETE", "/_control/faults"),
+    }  # fmt: skip
+    assert described == reads | {("POST", f"/_control/{name}") for name in CALLS}
+    listed = (await read(stage, ""))["calls"]
+    assert {(one["method"], one["path"]) for one in listed} == described
+    operations = [one for methods in document["paths"].values() for one in methods.values()]
+    assert all(one["summary"] for one in operations)
+    assert len({one["operationId"] for one in operations}) == len(operations)
+
+
+BODIES: list[tuple[str, Json, bool]] = [
+    ("people", {"id": "U0BOB", "deleted": True}, True), ("people", {"id": "U0BOB", "deleted": "yes"}, False),
+    ("people", {"id": "U0BOB", "phone": "1"}, False), ("people", {"id": "U0BOB", "tz": None}, True),
+    ("clock", {"advance_seconds": 5}, True), ("clock", {}, False), ("clock", {"advance_seconds": "5"}, False),
+    ("groups", {"handle": "x", "users": ["U0BOB"]}, True), ("groups", {"handle": "x", "users": "U0BOB"}, False),
+    ("act/home", {"user": "U0ALICE", "tab": "messages"}, True), ("act/home", {"user": "U0ALICE", "tab": "x"}, False),
+    ("act/message", {"user": "U0ALICE", "channel": "C0OPS", "text": "hi"}, True),
+    ("act/message", {"user": "U0ALICE", "channel": "C0OPS"}, False), ("reset", {}, True), ("reset", {"a": 1}, False),
+    ("faults", {"effect": "500", "nth": 0}, False), ("faults", {"effect": "500", "nth": 2}, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "body", "fits"), BODIES)
+async def test_the_description_takes_what_the_call_takes(
+    make_stage: MakeStage, name: str, body: Json, fits: bool
+) -> None:
+    stage = await make_stage()
+    document = await read(stage, "openapi.json")
+    content = document["paths"][f"/_control/{name}"]["post"]["requestBody"]["content"]
+    schema = content["application/json"]["schema"]
+    assert jsonschema.Draft202012Validator(schema).is_valid(body) is fits
+    await stage.post(name, status=200 if fits else 400, **body)

@@ -1,0 +1,102 @@
+"""What stops a thief, taken away piece by piece: the programme of edits has to find each hole that is open then."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.services.execution import card_details_access, presend_checks
+from bot.services.messages import delivery
+from bot.services.operators import changed_rows
+from bot.services.passkeys import proofs
+from bot.services.requests import batch_approval, local_facts, signatures
+from storage.protection import signed_rows
+from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def _always(answer: Any) -> Callable[..., Any]:
+    return lambda *_, **__: answer
+
+
+def _later(answer: Any) -> Callable[..., Awaitable[Any]]:
+    async def say(*_: Any, **__: Any) -> Any:
+        return answer
+
+    return say
+
+
+def _no_row_signatures(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signed_rows, "is_ours", _later(True))
+    patch.setattr(signed_rows, "holds", _always(True))
+    patch.setattr(signed_rows, "is_signed", _later(True))
+
+
+def _no_signature_and_no_age_of_links(patch: pytest.MonkeyPatch) -> None:
+    _no_row_signatures(patch)
+    patch.setattr(card_details_access, "APPROVAL_VALID_FOR", timedelta(days=40_000))
+
+
+class _AnyAddress:
+    """A key is bound to its row, and to no address."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def ref(self, name: str, version: int, _base_url: str) -> Any:
+        return self._column.ref(name, version, "")
+
+
+def _key_without_address(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("storage.operators.programs.PROGRAM_KEY", _AnyAddress(PROGRAM_KEY))
+
+
+class _AnyRow:
+    """A body is sealed for its column, and for no row."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def ref(self, *_: Any) -> Any:
+        return self._column.ref("any")
+
+
+def _bodies_without_rows(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("storage.requests.requests.REQUEST_BODY", _AnyRow(REQUEST_BODY))
+    patch.setattr("storage.requests.frozen.REQUEST_BODY", _AnyRow(REQUEST_BODY))
+    for module in (signatures, batch_approval):
+        patch.setattr(module, "has_its_body", _always(True))
+
+
+def _no_mac_and_no_passkey(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signatures, "is_genuine", _always(True))
+    patch.setattr(proofs, "needed_for", _always(False))
+
+
+#: By the name in `programme.KNOWN`: the bot without what closes that hole.
+WITHOUT: dict[str, Patch] = {
+    "the address of the key": _key_without_address,
+    "a link of the thief": _no_signature_and_no_age_of_links,
+    "who gets codes": _no_row_signatures,
+    "labels of two cards swapped": lambda patch: patch.setattr(local_facts, "other_card", _always("")),
+    "a pause deleted": _no_row_signatures,
+    "who asked to resume changed": _no_row_signatures,
+    "sealed bodies swapped": _bodies_without_rows,
+    "the link to another person": lambda patch: patch.setattr(delivery, "_is_for", _always(True)),
+    "a mute rule": _no_row_signatures,
+    "an approval copied with its signature": _no_mac_and_no_passkey,
+    "a pause put back to none": lambda patch: patch.setattr(
+        changed_rows, "undo_what_was_put_back", _later([])
+    ),
+    "codes put back to an earlier person": lambda patch: patch.setattr(
+        changed_rows, "undo_what_was_put_back", _later([])
+    ),
+    "one approval of two made to settle": lambda patch: patch.setattr(
+        signatures, "is_genuine", _always(True)
+    ),
+    "due before its time": lambda patch: patch.setattr(presend_checks, "_too_soon", _always(None)),
+}

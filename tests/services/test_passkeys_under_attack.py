@@ -279,15 +279,17 @@ async def test_terms_that_are_others_while_people_read_them_are_approved_by_nobo
         ).mappings()
         before = dict(row.one())
 
-    shown = None if when == "before it is shown" else await devices.open(link)
-    await change(world, SHOWN_AS, id=request.id, usd="5.00")
+    async def opened_and_pressed() -> None:
+        if when == "before it is shown":
+            await change(world, SHOWN_AS, id=request.id, usd="5.00")
+            await devices.open(link)
+        else:
+            shown = await devices.open(link)
+            await change(world, SHOWN_AS, id=request.id, usd="5.00")
+            await page.finish(world.core, shown.token, devices[BOB].answer(shown.options))
 
     with pytest.raises(PageRefused) as refused:
-        await (
-            page.finish(world.core, shown.token, devices[BOB].answer(shown.options))
-            if shown
-            else devices.open(link)
-        )
+        await opened_and_pressed()
     await change(
         world,
         "UPDATE request SET terms = :terms, summary = :summary, exposure_usd = :exposure_usd WHERE id = :id",

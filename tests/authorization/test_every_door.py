@@ -27,6 +27,7 @@ from bot.domain.requests import Event, Request
 from bot.partner.codec import encode
 from bot.services.operators import pausing, people_watch
 from bot.services.requests import drafts, lifecycle, local_facts
+from bot.services.requests.signatures import digest_of
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory
 from handlers.views import ids
@@ -96,7 +97,8 @@ class Workspace:
             asker = (await people_rows.get(tx, cell.asker.id)).actor  # type: ignore[union-attr]
             request = await lifecycle.record(tx, self.core, draft, operation, asker)
             if cell.state == "late":
-                request = await request_rows.touch(tx, request, expires_at=tx.now)
+                late = await request_rows.touch(tx, request, expires_at=tx.now)
+                request = await request_rows.touch(tx, late, digest=digest_of(tx.vault, late))
             for event in WAYS[cell.state]:
                 more = {"break_glass": True} if cell.at_once and event is Event.APPROVE else {}
                 event = Event.BREAK_GLASS if more else event

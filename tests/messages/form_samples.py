@@ -156,6 +156,8 @@ def all_forms() -> Iterator[Sample]:
     filled = forms.Filled({"card": "card_1", "amount_usd": "50.00"}, REASON, cards={"card": card})
     said = "Drafted for “Float of main is low”. Check it before you submit."
     yield "Form: filled by a button", forms.form(operations.kinds()["card_topup"], filled, note=said)
+    read = replace(filled, from_message=frozenset({"card", "amount_usd", "reason"}))
+    yield "Form: filled from a message", forms.form(operations.kinds()["card_topup"], read)
     tron = forms.Filled({"tx_hash": HASH, "network": "TRON"}, program="main")
     yield "Form: what does not fit", forms.form(operations.kinds()["funding_submit"], tron)
 

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from sandbox.partner import codec
+from sandbox.partner import codec, http
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.calls import journal
 from sandbox.partner.control import dispatch
-from sandbox.partner.http import Request, Wire
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.server import answering, build_world, standing_key
@@ -167,14 +166,14 @@ async def _asked(
     key = play.keys.get(entry.get("_account")) if play.is_ours else next(iter(play.keys.values()))
     if key is not None and not (not play.is_ours and entry["response"]["status"] == 401):
         kept.append(("X-API-Key", key))
-    sent = Request(request["method"], path, query, tuple(kept), body)
+    sent = http.Request(request["method"], path, query, tuple(kept), body)
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             answer = await answering.handle(play.world, sent)
     except TimeoutError:
         return None, None, True
     noted = journal.read_all(play.world)[-1]
-    lost = answer.wire is not Wire.ANSWER
+    lost = answer.wire is not http.Wire.ANSWER
     return noted["status"], noted["response"], lost
 
 

@@ -62,6 +62,7 @@ def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Ran
             web.get(file_downloads.SIGN_IN, file_downloads.sign_in),
             web.get("/_control", control.index),
             web.get("/_control/openapi.json", control.openapi),
+            web.get("/_control/snapshot", control.snapshot),
             web.get("/_control/file/{file_id}", control.file),
             web.get("/_control/state", control.state),
             web.get("/_control/see", control.see),

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.delivery import Delivery, Events, HttpTransport, SocketHub, Transport
@@ -204,6 +205,15 @@ class Workspace:
 
     def reset(self) -> None:
         """The seed world again; connections and tokens stay."""
+        self._forget_what_is_open()
+        self.store.reset()
+
+    def read_in(self, rows: list[tuple[str, str, Any]]) -> None:
+        """The world of a snapshot; connections and tokens stay. Raises as `Store.read_in` does."""
+        self.store.read_in(rows)
+        self._forget_what_is_open()
+
+    def _forget_what_is_open(self) -> None:
         self.scheduled.clear()
         self.faults.clear()
         self.views.reset()
@@ -212,7 +222,6 @@ class Workspace:
         self.delivery.records.clear()
         self.delivery.payloads.clear()
         self.rates.reset()
-        self.store.reset()
 
     async def close(self) -> None:
         """End deliveries and connections, and close the file."""

@@ -7,7 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.distributions import DISTRIBUTIONS, ROOT, bare_environment, used_alone
+
+# Wheels are built, types checked and other suites run in processes of their own, beside whatever else computes.
+pytestmark = pytest.mark.timeout(180)
 
 USE = """
 import asyncio, importlib.util
@@ -115,7 +120,7 @@ def checked(folder: Path, both: Path) -> str:
     """What mypy in strict mode says of a user's program, with no configuration of ours."""
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--no-incremental", "program.py"],
-        cwd=folder, capture_output=True, text=True, timeout=55,
+        cwd=folder, capture_output=True, text=True, timeout=150,
         env={**os.environ, "MYPYPATH": "", "PYTHONPATH": str(both)},
     )  # fmt: skip
     return done.stdout + done.stderr
@@ -203,7 +208,7 @@ def pytest_run(both: Path, folder: Path, *more: str) -> str:
             *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(folder)),
             *("-p", "no:cacheprovider", *more),
         ],
-        cwd=folder, capture_output=True, text=True, timeout=55, env={**os.environ, "PYTHONPATH": str(both)},
+        cwd=folder, capture_output=True, text=True, timeout=150, env={**os.environ, "PYTHONPATH": str(both)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip().splitlines()[-1]

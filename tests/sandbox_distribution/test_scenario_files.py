@@ -10,11 +10,24 @@ from sandbox.launching import ANY_PORT, CannotLaunch, Launch, launch
 from sandbox.testing import PartnerSandbox
 
 ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "sandbox" / "partner" / "scenarios" / "files"
+OURS = {path.stem: path for path in sorted(FOLDER.glob("*.yml"))}
 FILES = sorted((ROOT / "examples" / "scenarios").glob("*.yml"))
 
 
 def test_there_are_examples() -> None:
     assert len(FILES) == 3
+    assert len(OURS) == 40
+
+
+@pytest.mark.parametrize("path", OURS.values(), ids=OURS)
+def test_each_of_our_own_files_can_be_played_as_somebody_elses(
+    partner_sandbox: PartnerSandbox, path: Path
+) -> None:
+    partner_sandbox.play(path)
+    state = partner_sandbox.state()
+    assert state["invariants"]["ok"]
+    assert len(state["cards"]) == 6
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

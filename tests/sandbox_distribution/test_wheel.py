@@ -6,6 +6,8 @@ import pytest
 
 from tests.support.distributions import bare_environment, unpacked, used_alone
 
+pytestmark = pytest.mark.timeout(180)  # the wheel is built and used in processes of their own
+
 USE = """
 import asyncio, importlib.util, sys
 import countersign_sandbox
@@ -14,7 +16,8 @@ from countersign_sandbox.launching import ANY_PORT, Launch, launch
 from countersign_sandbox.testing import plugin
 
 async def run():
-    running = await launch(Launch(manifest=MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, scenario="happy-day"))
+    asked = Launch(manifest=MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, scenario="blocked-card")
+    running = await launch(asked)
     assert len(lines(running)) == 8, lines(running)
     await running.close()
 
@@ -40,6 +43,7 @@ def test_the_wheel_has_one_name_and_none_of_the_products_packages(installed: Pat
         "countersign_sandbox/slack/any_app.yml",
         "countersign_sandbox/slack/page/static/page.html",
         "countersign_sandbox/partner/viewer/viewer_console.js",
+        "countersign_sandbox/partner/scenarios/files/blocked-card.yml",
     } <= files
     entry_points = (installed / "countersign_sandbox-0.1.0.dist-info" / "entry_points.txt").read_text()
     assert "countersign_sandbox.testing.plugin" in entry_points

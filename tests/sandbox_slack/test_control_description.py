@@ -27,7 +27,7 @@ async def test_every_control_route_is_described_and_listed(make_stage: MakeStage
     assert {("POST", f"/_control/{name}") for name in CALLS} <= described
     reads = {
         ("GET", "/_control"), ("GET", "/_control/openapi.json"), ("GET", "/_control/state"), ("GET", "/_control/see"),
-        ("GET", "/_control/file/{file_id}"), ("DELETE", "/_control/faults"),
+        ("GET", "/_control/snapshot"), ("GET", "/_control/file/{file_id}"), ("DELETE", "/_control/faults"),
     }  # fmt: skip
     assert described == reads | {("POST", f"/_control/{name}") for name in CALLS}
     listed = (await read(stage, ""))["calls"]

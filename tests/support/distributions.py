@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 DISTRIBUTIONS = ROOT / "distributions"
 
 
-def python(*given: str, cwd: Path, timeout: float = 50) -> str:
+def python(*given: str, cwd: Path, timeout: float = 150) -> str:
     """What a Python process without this checkout says."""
     done = subprocess.run(
         [sys.executable, *given],
@@ -57,7 +57,7 @@ def bare_environment(installed: Path, folder: Path, *more: str) -> Path:
     return folder
 
 
-def used_alone(script: str, installed: Path, bare: Path, folder: Path, timeout: float = 50) -> str:
+def used_alone(script: str, installed: Path, bare: Path, folder: Path, timeout: float = 150) -> str:
     """What a script says that sees the standard library, the laid out distributions and the bare environment alone."""
     path = folder / "use.py"
     standard = "sys.path[1:]"  # `-I -S`: the folder of the script is first, then the standard library

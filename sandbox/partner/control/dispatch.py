@@ -39,7 +39,7 @@ def read_description(world: World, form: Nothing) -> Reply:
 
 
 #: After these the journal begins again, or is another one.
-_BEGIN_ANEW = ("reset", "scenarios", "snapshot", "snapshots")
+_JOURNAL_BEGINS_AGAIN = ("reset", "scenarios", "snapshot", "snapshots")
 
 CALLS: tuple[ControlCall, ...] = (
     ControlCall("GET", "", Nothing, read_index),
@@ -74,7 +74,7 @@ def _answer(world: World, method: str, path: str, body: bytes) -> tuple[int, byt
         call, values = _find(method, path.split("/"))
         form = msgspec.convert(codec.decode(body) if body else {}, call.form)
         answer = codec.encode(call.run(world, form, *values))
-        if call.method != "GET" and path.partition("/")[0] not in _BEGIN_ANEW:
+        if call.method != "GET" and path.partition("/")[0] not in _JOURNAL_BEGINS_AGAIN:
             journal.write_control(world, method, path, body)
         return 200, answer
     except Wrong as error:

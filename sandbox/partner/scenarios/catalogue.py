@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
-from sandbox.partner import money
 from sandbox.partner.accounts import accounts
-from sandbox.partner.calls import Fault, faults
 from sandbox.partner.funding import Payment
-from sandbox.partner.ledger import ledger, monthly_fees
-from sandbox.partner.scenarios import seeds
+from sandbox.partner.ledger import monthly_fees
+from sandbox.partner.scenarios import scenario_file, seeds
+from sandbox.partner.scenarios.files import FILES
 from sandbox.partner.scenarios.funding_scenarios import FUNDING
 from sandbox.partner.scenarios.spending_scenarios import SPENDING, buy, spend_a_little
 from sandbox.partner.state import World
 
-TOP_UP = "POST /cards/{cardId}/topup"
 Setup = Callable[[World, list[str]], dict[str, Any]]
 
 
@@ -43,8 +42,14 @@ def play(world: World, name: str) -> dict[str, Any]:
     with world.store.transaction():
         cards = seeds.plant(world)
         left = SCENARIOS[name](world, cards)
+        world.store.run("DELETE FROM journal")  # a replay plays the scenario, not the calls it is made of
         world.store.keep("scenario", name)
     return {"scenario": name, "cards": cards, **left}
+
+
+def _of_file(path: Path) -> Setup:
+    """What a file says."""
+    return lambda world, cards: scenario_file.set_up(world, cards, path)
 
 
 def _settings(world: World, **changes: Any) -> None:
@@ -57,66 +62,6 @@ def _happy_day(world: World, cards: list[str]) -> dict[str, Any]:
     transaction = seeds.tx_hash(2)
     seeds.send(world, [Payment(seeds.WALLET, "USDC", Decimal(750))], transaction)
     return {"submit": {"network": "POLYGON", "tx_hash": transaction}}
-
-
-def _struck(*rules: Fault) -> Setup:
-    """The next calls of an operation go wrong."""
-
-    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
-        for rule in rules:
-            faults.add(world, rule)
-        return {}
-
-    return set_up
-
-
-def _resolved(outcome: str) -> Setup:
-    """The next top-up stays unresolved; support settles it afterwards."""
-
-    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
-        faults.add(world, Fault(operation=TOP_UP, effect="processor", processor="5xx"))
-        return {"after": [{"path": "topups/{key}/resolve", "body": {"as": outcome}}]}
-
-    return set_up
-
-
-def _changed(**changes: Any) -> Setup:
-    """The card provider has agreed something else with the partner."""
-
-    def set_up(world: World, _cards: list[str]) -> dict[str, Any]:
-        _settings(world, **changes)
-        return {}
-
-    return set_up
-
-
-def _headroom(world: World, _cards: list[str]) -> dict[str, Any]:
-    """A large balance under a ceiling that leaves 100."""
-    owner = accounts.account(world, accounts.first_account(world))
-    limit_usd = money.add(ledger.outstanding_usd(world, owner), Decimal(100))
-    _settings(world, float_limit_usd=money.text(limit_usd))
-    return {}
-
-
-def _unload_lost(world: World, _cards: list[str]) -> dict[str, Any]:
-    _settings(world, unload_replay="conflict")
-    faults.add(world, Fault(operation="POST /cards/{cardId}/unload", effect="drop_after_commit"))
-    return {}
-
-
-def _unreadable(world: World, cards: list[str]) -> dict[str, Any]:
-    world.store.update("cards", "id", cards[0], balance_readable=0)
-    return {"after": [{"path": f"cards/{cards[0]}", "body": {"balance_readable": True}}]}
-
-
-def _blocked(world: World, cards: list[str]) -> dict[str, Any]:
-    world.store.update("cards", "id", cards[0], status="BLOCKED")
-    return {}
-
-
-def _quota(world: World, cards: list[str]) -> dict[str, Any]:
-    _settings(world, cards_limit=len(cards) + 3)
-    return {}
 
 
 def _negative(world: World, cards: list[str]) -> dict[str, Any]:
@@ -152,25 +97,11 @@ def _odd_shapes(world: World, cards: list[str]) -> dict[str, Any]:
 
 SCENARIOS: dict[str, Setup] = {
     "happy-day": _happy_day,
-    "topup-lost-after-commit": _struck(Fault(operation=TOP_UP, effect="drop_after_commit")),
-    "topup-lost-before-commit": _struck(Fault(operation=TOP_UP, effect="drop_before_commit")),
-    "topup-processor-5xx-then-credited": _resolved("credited"),
-    "topup-processor-5xx-then-refunded": _resolved("refunded"),
-    "topup-processor-409-refund": _struck(Fault(operation=TOP_UP, effect="processor", processor="409")),
-    "topup-503-spent-key": _struck(Fault(operation=TOP_UP, effect="processor", processor="401")),
-    "topup-404-hides-replay": _struck(
-        Fault(operation=TOP_UP, effect="drop_after_commit"),
-        Fault(operation=TOP_UP, effect="status", status=404, nth=2),
-    ),
-    "topup-402-headroom": _headroom,
-    "unload-lost-answer": _unload_lost,
-    "close-unreadable-balance": _unreadable,
-    "quota-mid-batch": _quota,
-    "blocked-card": _blocked,
     "reversal-negative-float": _negative,
     "storm-429": _storm,
     "month-end": _month_end,
     "odd-shapes": _odd_shapes,
+    **{name: _of_file(path) for name, path in FILES.items() if name not in FUNDING},
     **SPENDING,
     **FUNDING,
 }

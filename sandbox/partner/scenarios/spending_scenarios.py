@@ -12,7 +12,6 @@ from typing import Any
 
 from sandbox.partner.accounts import accounts
 from sandbox.partner.background import deliveries
-from sandbox.partner.calls import Fault, faults
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.purchases import DeclineCode, Order, Purchase, purchases
 from sandbox.partner.state import World, stamp_now
@@ -68,12 +67,6 @@ def spend_a_little(world: World, planted: list[str]) -> None:
                 purchases.refund(world, bought, bought.charge_usd, Decimal(0))
 
 
-def _pending_at_close(world: World, planted: list[str]) -> dict[str, Any]:
-    bought = buy(world, planted[0], "35", "Corner Coffee")
-    after = [{"path": f"purchases/{bought.transaction_id}/settle", "body": {"amount_usd": "33"}}]
-    return {"closes": planted[0], "transaction_id": bought.transaction_id, "after": after}
-
-
 def _outage(world: World, planted: list[str]) -> dict[str, Any]:
     """Nobody answers at the endpoint for three hours; eight attempts take two."""
     register(world)
@@ -97,11 +90,6 @@ def _rotation(world: World, planted: list[str]) -> dict[str, Any]:
     return {"webhook": HOOK, "after": [{"path": "deliveries", "body": {"mode": "normal"}}]}
 
 
-def _secret_lost(world: World, _planted: list[str]) -> dict[str, Any]:
-    faults.add(world, Fault(operation="PUT /webhook", effect="drop_after_commit"))
-    return {"webhook": HOOK}
-
-
 def _settlement_first(world: World, planted: list[str]) -> dict[str, Any]:
     """Settlement and authorization are both due; the newer one leaves first."""
     register(world)
@@ -109,19 +97,6 @@ def _settlement_first(world: World, planted: list[str]) -> dict[str, Any]:
     bought = buy(world, planted[0], "20", "Corner Coffee")
     settle(world, bought)
     return {"webhook": HOOK, "transaction_id": bought.transaction_id}
-
-
-def _partial_reversal(world: World, planted: list[str]) -> dict[str, Any]:
-    bought = buy(world, planted[0], "60", "Car Rental")
-    left = purchases.reverse(world, bought, Decimal(20), Decimal(0))
-    settle(world, left)
-    return {"transaction_id": bought.transaction_id}
-
-
-def _amount_mismatch(world: World, planted: list[str]) -> dict[str, Any]:
-    bought = buy(world, planted[0], "50", "Hotel")
-    purchases.settle(world, bought, Decimal("41.50"), Decimal(0))
-    return {"transaction_id": bought.transaction_id}
 
 
 _CLUSTER: tuple[DeclineCode, ...] = ("insufficient_card_balance", "merchant_category_blocked")
@@ -152,13 +127,9 @@ def _threeds(enabled: bool) -> Setup:
 
 
 SPENDING: dict[str, Setup] = {
-    "close-with-pending": _pending_at_close,
     "webhook-outage-3h": _outage,
     "rotation-during-backlog": _rotation,
-    "secret-lost": _secret_lost,
     "settlement-first": _settlement_first,
-    "partial-reversal-then-settlement": _partial_reversal,
-    "amount-mismatch": _amount_mismatch,
     "decline-cluster": _decline_cluster,
     "threeds-endpoint-down": _threeds(enabled=True),
     "threeds-not-enabled": _threeds(enabled=False),

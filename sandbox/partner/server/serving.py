@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import hashlib
 
 from aiohttp import web
@@ -11,6 +12,7 @@ from aiohttp import web
 from sandbox.listening import listen
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import delivery_queue, due_timers
+from sandbox.partner.control import dispatch
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import catalogue
 from sandbox.partner.server import http_app
@@ -25,6 +27,7 @@ def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
     store = Store(state_path)
     chosen = store.note("seed") or seed or DEFAULT_SEED
     world = World.of(store, chosen)
+    world.control = functools.partial(dispatch.handle, world)
     if not store.number("SELECT count(*) FROM accounts"):
         with store.transaction():
             store.keep("first_seed", chosen)

@@ -18,6 +18,7 @@ from sandbox.partner.state.store import Store
 # Sends method, address, headers and body over loopback; gives the status and the Location, if any.
 # Raises OSError when nobody answers.
 Post = Callable[[str, str, dict[str, str], bytes], Awaitable[tuple[int, str | None]]]
+Control = Callable[[str, str, bytes], tuple[int, bytes]]
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,10 @@ class World:
     """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
 
     `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
-    this simulator is reached, `post` how deliveries leave it, `stirred` set when one may be due, `under_way`
-    those that have left. `busy_since` (monotonic) is when they began, `catching_up` how many wait for them to
-    end. `epoch` counts resets and restores: what began before one says nothing of what is there after it.
+    this simulator is reached, `post` how deliveries leave it, `control` makes a control call (scenarios in files
+    do), `stirred` is set when a delivery may be due, `under_way` those that have left. `busy_since` (monotonic) is
+    when they began, `catching_up` how many wait for them to end. `epoch` counts resets and restores: what began
+    before one says nothing of what is there after it.
     """
 
     store: Store
@@ -66,6 +68,7 @@ class World:
     bodies: dict[int, bytes] = field(default_factory=dict)
     origin: str = "http://127.0.0.1:8401"
     post: Post | None = None
+    control: Control | None = None
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
     under_way: dict[asyncio.Task[None], UnderWay] = field(default_factory=dict)

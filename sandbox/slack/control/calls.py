@@ -221,6 +221,21 @@ async def _reset(workspace: Workspace, given: Json) -> Json:
     return {"ok": True}
 
 
+SNAPSHOT_VERSION = 1
+SNAPSHOT_CAP = 256 * 1024 * 1024
+
+
+async def _snapshot(workspace: Workspace, given: Json) -> Json:
+    """Everything as it was when the file was written, in this stand-in or in another; connections and tokens stay."""
+    if given["half"] != "slack" or given["version"] != SNAPSHOT_VERSION:
+        raise BadAct(f"half, version: a snapshot of slack of version {SNAPSHOT_VERSION} is wanted")
+    try:
+        workspace.read_in([(kind, key, body) for kind, key, body in given["content"]])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadAct(f"content: this is not what GET snapshot wrote ({error})") from None
+    return {"ok": True}
+
+
 CALLS: dict[str, ControlCall] = {
     "act/command": ControlCall(Fields(user=text, channel=text, text=text), _command),
     "act/click": ControlCall(
@@ -288,6 +303,7 @@ CALLS: dict[str, ControlCall] = {
     "clock": ControlCall(Fields(advance_seconds=number), _clock),
     "disconnect": ControlCall(Fields().optional(reason=one_of(*REASONS)), _disconnect),
     "reset": ControlCall(NOTHING, _reset),
+    "snapshot": ControlCall(Fields(half=text, version=whole, content=listing), _snapshot),
 }
 
 
@@ -302,6 +318,8 @@ class Control:
         call = CALLS.get(request.match_info["call"])
         if call is None:
             return web.json_response({"error": f"there is no call {request.path}"}, status=404)
+        if request.match_info["call"] == "snapshot":
+            request = request.clone(client_max_size=SNAPSHOT_CAP)
         try:
             body = await request.json() if request.can_read_body else {}
         except ValueError:
@@ -326,6 +344,11 @@ class Control:
         """`GET /_control/openapi.json`: these calls as OpenAPI 3.1, from the fields that check their bodies."""
         bodies = {name: (call.summary, call.fields) for name, call in CALLS.items()}
         return web.json_response(description.document(bodies))
+
+    async def snapshot(self, request: web.Request) -> web.StreamResponse:
+        """`GET /_control/snapshot`: everything as one JSON object, for a file."""
+        content = self._workspace.store.written_out()
+        return web.json_response({"half": "slack", "version": SNAPSHOT_VERSION, "content": content})
 
     async def state(self, request: web.Request) -> web.StreamResponse:
         """`GET /_control/state`: everything, as `whole_state` has it."""

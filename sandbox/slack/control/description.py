@@ -12,6 +12,11 @@ READS = (
     ("GET", "", "These calls."),
     ("GET", "openapi.json", "These calls as OpenAPI 3.1."),
     ("GET", "state", "Everything in the workspace."),
+    (
+        "GET",
+        "snapshot",
+        "Everything as one JSON object, for a file, without tokens and what is open.",
+    ),
     ("GET", "see", "What one person sees: messages, modals, Home."),
     ("GET", "file/{file_id}", "What one person's client would save of a file."),
     ("DELETE", "faults", "Switch every fault off."),

@@ -6,10 +6,12 @@ are not, because Slack forgets them too. Messages are kept in the form in which 
 
 from __future__ import annotations
 
+import copy
 from base64 import b64decode, b64encode
 from bisect import insort
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.ids import Ids
@@ -77,26 +79,59 @@ class Store:
         self.files: dict[str, StoredFile] = {}
 
     def _load(self) -> None:
-        for _, body in self._persist.load("person"):
-            self.people[body["id"]] = Person(**body)
+        self._take(self._persist.load)
         if not self.people:
             self._seed()
-            return
-        for _, body in self._persist.load("group"):
+
+    def _take(self, load: Callable[[str], list[tuple[str, Any]]]) -> None:
+        """Read everything that `load` has of each kind, as (key, body)."""
+        for _, body in load("person"):
+            self.people[body["id"]] = Person(**body)
+        for _, body in load("group"):
             self.groups[body["id"]] = Group(**body)
-        for _, body in self._persist.load("channel"):
-            body.pop("is_im")
-            self.channels[body["id"]] = Channel(**body)
+        for _, body in load("channel"):
+            fields = {name: value for name, value in body.items() if name != "is_im"}
+            self.channels[body["id"]] = Channel(**fields)
             self.messages[body["id"]] = []
-        for key, body in self._persist.load("message"):
+        for key, body in load("message"):
             insort(self.messages[key.partition(":")[0]], body, key=_ts)
             self._ids.not_before(body["ts"])
-        for key, body in self._persist.load("file"):
+        for key, body in load("file"):
             self.files[key] = StoredFile(**{**body, "content": b64decode(body["content"])})
-        for user, view in self._persist.load("home"):
+        for user, view in load("home"):
             self.homes[user] = view
-        for _, offset in self._persist.load("clock"):
-            self._clock.advance(offset)
+        for _, offset in load("clock"):
+            self._clock.offset_seconds = offset
+
+    def written_out(self) -> list[tuple[str, str, Any]]:
+        """Everything as (kind, key, body) in JSON's forms; messages for one person alone are not kept."""
+        rows: list[tuple[str, str, Any]] = [("person", one.id, one.as_json()) for one in self.people.values()]
+        rows += [("group", one.id, one.as_json()) for one in self.groups.values()]
+        rows += [("channel", one.id, one.as_json()) for one in self.channels.values()]
+        for channel, held in self.messages.items():
+            rows += [("message", f"{channel}:{one['ts']}", one) for one in held]
+        rows += [("file", one.id, _file_json(one)) for one in self.files.values()]
+        rows += [("home", user, view) for user, view in self.homes.items()]
+        return [*rows, ("clock", "offset", self._clock.offset_seconds)]
+
+    def read_in(self, rows: list[tuple[str, str, Any]]) -> None:
+        """Everything as it was written out. Raises KeyError, TypeError or ValueError; nothing is changed then."""
+        before = self.written_out()
+        try:
+            self._replace(copy.deepcopy(rows))
+        except (KeyError, TypeError, ValueError):
+            self._replace(before)
+            raise
+
+    def _replace(self, rows: list[tuple[str, str, Any]]) -> None:
+        self._forget()
+        self._take(lambda wanted: [(key, body) for kind, key, body in rows if kind == wanted])
+        if not self.people:
+            raise ValueError("nobody is in it")
+        self._persist.clear()
+        for kind, key, body in rows:
+            self._persist.save(kind, key, body)
+        self.on_change()
 
     def _seed(self) -> None:
         now = int(self._clock.now())
@@ -224,7 +259,7 @@ class Store:
     def put_file(self, file: StoredFile) -> None:
         """Keep a file whose upload is complete; a half-done one is forgotten with the process."""
         self.files[file.id] = file
-        self._persist.save("file", file.id, {**asdict(file), "content": b64encode(file.content).decode()})
+        self._persist.save("file", file.id, _file_json(file))
 
     def remove_file(self, file_id: str) -> None:
         """Forget a file; messages that shared it keep their words."""
@@ -254,6 +289,10 @@ class Store:
         self.homes[user] = view
         self._persist.save("home", user, view)
         self.on_change()
+
+
+def _file_json(file: StoredFile) -> Json:
+    return {**asdict(file), "content": b64encode(file.content).decode()}
 
 
 def _ts(message: Json) -> str:

@@ -590,6 +590,7 @@ class PasskeyLinkRow(SQLModel, table=True):
     expires_at: datetime = _when()
     page_digest: str | None = _maybe_text()
     spent_at: datetime | None = _maybe_when()
+    mac: str | None = _maybe_text()
 
 
 class HomeViewRow(SQLModel, table=True):

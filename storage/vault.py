@@ -32,6 +32,7 @@ PURPOSES = frozenset(
         "relay_secret",
         "pii",
         "passkey",
+        "passkey_link",
         "approval_mac",
         "request_digest",
         "audit_mac",

@@ -246,8 +246,8 @@ class Settings(BaseSettings):
     http_bind: Annotated[Bind, _read(_bind(_HTTP))] = Field(
         _HTTP,
         alias="COUNTERSIGN_HTTP_BIND",
-        description="The bot's web server: `/healthz`, `/readyz`, `/webhooks/PROGRAM`, `/details`, and in HTTP mode"
-        " `/slack/events`",
+        description="The bot's web server: `/healthz`, `/readyz`, `/webhooks/PROGRAM`, `/details`, `/passkey`, and in"
+        " HTTP mode `/slack/events`",
     )
     proxies: Annotated[tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...], _read(_proxies)] = Field(
         (),
@@ -281,8 +281,8 @@ class Settings(BaseSettings):
     public_url: Annotated[str, _read(_address(), _without_slash)] | None = Field(
         None,
         alias="COUNTERSIGN_PUBLIC_URL",
-        description="https address under which the web server is reached: for the webhook, and for the page of"
-        " `/card reveal`, which is not offered without it",
+        description="https address under which the web server is reached: for the webhook, for the page of"
+        " `/card reveal`, which is not offered without it, and for [passkeys](passkeys.md), which belong to its host",
     )
     language_model_key: Token | None = Field(
         None,

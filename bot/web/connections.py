@@ -54,6 +54,7 @@ class Door:
     def enter(self, connection: _Connection, address: str) -> bool:
         """Whether there is room for one more of this address."""
         is_counted = bool(address) and not is_loopback(address) and not self._is_proxy(address)
+        address = _counted_as(address)
         if len(self._open) >= self.limits.connections:
             return False
         if is_counted and self._of_address[address] >= self.limits.of_one_address:
@@ -83,13 +84,14 @@ class Door:
 
     def is_barred(self, address: str) -> bool:
         """Whether this address was refused too often lately."""
-        times = self._refused.get(address)
+        times = self._refused.get(_counted_as(address))
         if times is None or len(times) < self.limits.refusals:
             return False
         return times[0] > self._now_s() - self.limits.in_the_last_s
 
     def refused(self, address: str) -> None:
         """Count one refusal."""
+        address = _counted_as(address)
         if address not in self._refused and len(self._refused) >= _MOST_ADDRESSES:
             self._forget()
         times = self._refused.setdefault(address, deque(maxlen=self.limits.refusals))
@@ -102,6 +104,7 @@ class Door:
             connection.has_head()
         if client == request.remote:
             return True
+        client = _counted_as(client)
         if self._requests[client] >= self.limits.of_one_address:
             return False
         self._requests[client] += 1
@@ -113,7 +116,7 @@ class Door:
         if connection is not None:
             connection.is_answered()
         if client != request.remote:
-            self._less(self._requests, client)
+            self._less(self._requests, _counted_as(client))
 
     def _forget(self) -> None:
         since = self._now_s() - self.limits.in_the_last_s
@@ -226,6 +229,18 @@ _CONNECTIONS: Final[dict[asyncio.BaseTransport, _Connection]] = {}
 
 def _connection_of(request: web.BaseRequest) -> _Connection | None:
     return None if request.transport is None else _CONNECTIONS.get(request.transport)
+
+
+def _counted_as(address: str) -> str:
+    """What an address counts as: of IPv6 its network of 2⁶⁴, as everybody is given one; of IPv4 in IPv6 the IPv4."""
+    if not _is_address(address):
+        return address
+    found = ipaddress.ip_address(address)
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(found), 64), strict=False).network_address)
 
 
 def _is_address(text: str) -> bool:

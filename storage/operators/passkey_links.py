@@ -1,16 +1,22 @@
-"""One-time links to the page for passkeys: opened once, then the page's own secret is used once."""
+"""One-time links to the page for passkeys: opened once, then the page's own secret is used once.
+
+Each row is under a MAC: whoever can write to the database has no page of anybody else, and adds no device for them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Update, delete, insert, select, update
+from sqlalchemy import delete, insert, select, update
 
 from storage import tables as t
+from storage.columns import json_text
+from storage.protection import signed_rows
 from storage.transaction import Tx
+from storage.vault import length_prefixed
 
 _L = t.passkey_link.c
 # Kept a little, so that a link that is used too late is refused with the right sentence.
@@ -37,12 +43,18 @@ class PasskeyLink:
 
 
 _COLUMNS = tuple(_L[name] for name in PasskeyLink.__slots__)
+_PURPOSE = "passkey_link"
+
+
+def _bytes(tx: Tx, link: PasskeyLink) -> bytes:
+    return length_prefixed(tx.vault.instance.encode(), json_text(asdict(link)).encode())
 
 
 async def make(tx: Tx, link: PasskeyLink) -> None:
     """Keep a new link, and forget those that are long over."""
     await tx.run(delete(t.passkey_link).where(_L.expires_at < tx.now - _KEPT_FOR))
-    await tx.run(insert(t.passkey_link).values({name: getattr(link, name) for name in PasskeyLink.__slots__}))
+    mac = tx.vault.mac(_PURPOSE, _bytes(tx, link))
+    await tx.run(insert(t.passkey_link).values({**asdict(link), "mac": mac}))
 
 
 async def of_token(tx: Tx, digest: str) -> PasskeyLink | None:
@@ -54,28 +66,40 @@ async def of_page(tx: Tx, digest: str) -> PasskeyLink | None:
 
 
 async def _one(tx: Tx, condition: Any) -> PasskeyLink | None:
-    row = (await tx.run(select(*_COLUMNS).where(condition))).one_or_none()
-    return None if row is None else PasskeyLink(**row._mapping)
+    asked = select(*_COLUMNS, _L.mac).where(condition)
+    try:
+        row = (await tx.run(asked.with_for_update() if tx.writes else asked)).one_or_none()
+    except signed_rows.UNREADABLE:
+        return None
+    if row is None:
+        return None
+    link = PasskeyLink(**{name: row._mapping[name] for name in PasskeyLink.__slots__})
+    return link if tx.vault.check_mac(_PURPOSE, _bytes(tx, link), row.mac or "") else None
 
 
 async def open_page(
     tx: Tx, token_digest: str, page_digest: str, terms: Mapping[str, Any]
 ) -> PasskeyLink | None:
     """The link becomes a page, with these terms; None for whoever comes second, or too late."""
-    mine = update(t.passkey_link).where(
-        _L.token_digest == token_digest, _L.page_digest.is_(None), _L.expires_at > tx.now
-    )
-    return await _changed(tx, mine.values(page_digest=page_digest, terms=dict(terms)))
+    found = await of_token(tx, token_digest)
+    if found is None or found.page_digest is not None or found.expires_at <= tx.now:
+        return None
+    return await _write(tx, replace(found, page_digest=page_digest, terms=dict(terms)))
 
 
 async def spend(tx: Tx, page_digest: str) -> PasskeyLink | None:
     """Use the page up, whatever comes of it; None for whoever comes second, or too late."""
-    mine = update(t.passkey_link).where(
-        _L.page_digest == page_digest, _L.spent_at.is_(None), _L.expires_at > tx.now
+    found = await of_page(tx, page_digest)
+    if found is None or found.spent_at is not None or found.expires_at <= tx.now:
+        return None
+    return await _write(tx, replace(found, spent_at=tx.now))
+
+
+async def _write(tx: Tx, link: PasskeyLink) -> PasskeyLink:
+    """Of a row that this transaction holds."""
+    changed = {"page_digest": link.page_digest, "terms": dict(link.terms), "spent_at": link.spent_at}
+    mac = tx.vault.mac(_PURPOSE, _bytes(tx, link))
+    await tx.run(
+        update(t.passkey_link).where(_L.token_digest == link.token_digest).values(**changed, mac=mac)
     )
-    return await _changed(tx, mine.values(spent_at=tx.now))
-
-
-async def _changed(tx: Tx, statement: Update) -> PasskeyLink | None:
-    row = (await tx.run(statement.returning(*_COLUMNS))).one_or_none()
-    return None if row is None else PasskeyLink(**row._mapping)
+    return link

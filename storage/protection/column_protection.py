@@ -73,9 +73,7 @@ _DIALOG = _harmless("fills a form at most, which its writer checks and a second 
 _LEASE = _harmless(
     "two processes that both work send under the same idempotency key; none that works only waits"
 )
-_ALERT = _harmless(
-    "an alert that is hidden or changed is one message less; the audit chain keeps that it was raised"
-)
+_ALERT = _harmless("an alert may be hidden, or say something wrong; the audit chain keeps what was raised")
 
 #: By table, then by column. What `SEALED_COLUMNS` and `SIGNED_TABLES` tell already is not written again.
 _OTHERS: Mapping[str, Mapping[str, Protection]] = {
@@ -112,15 +110,16 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
         **dict.fromkeys(("name", "created_at", "added_at", "used_at", "ended_at", "ended_why"), _SHOWN),
     },
-    "passkey_link": dict.fromkeys(
-        (
-            *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
-            *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
+    "passkey_link": {
+        **dict.fromkeys(
+            (
+                *("token_digest", "slack_id", "purpose", "subject", "version", "digest", "nonce", "terms"),
+                *("view_id", "made_at", "expires_at", "page_digest", "spent_at"),
+            ),
+            Protection(Class.SIGNED, "the link's MAC covers it, and a link that was changed opens no page"),
         ),
-        _harmless(
-            "it opens a page and decides nothing: the person's device signs what the page shows, for that subject alone"
-        ),
-    ),
+        "mac": _MAC,
+    },
     "person": dict.fromkeys(
         (
             *("slack_id", "name", "real_name", "team_id", "is_restricted", "is_ultra_restricted"),
@@ -246,13 +245,18 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         _DIALOG,
     ),
     "unread_text": dict.fromkeys(("id", "said_at"), _SHOWN),
-    "outbox": dict.fromkeys(
-        (
-            *("id", "channel", "user", "kind", "subject", "body", "dedupe", "state", "due_at"),
-            *("attempts", "last_error", "created_at", "sent_at"),
+    "outbox": {
+        **dict.fromkeys(
+            (
+                *("id", "channel", "user", "kind", "subject", "dedupe", "state", "due_at"),
+                *("attempts", "last_error", "created_at", "sent_at"),
+            ),
+            _MESSAGE,
         ),
-        _MESSAGE,
-    ),
+        "body": _harmless(
+            "a line of a thread may say something wrong; what people approve is drawn from the request itself"
+        ),
+    },
     "message": dict.fromkeys(("subject", "kind", "channel", "ts", "posted_at", "drawn_version"), _MESSAGE),
     "alert": dict.fromkeys(
         (

@@ -61,16 +61,17 @@ _OUTSIDE: list[Rule] = [
 ]
 _SECOND: list[Rule] = [
     ("You requested this, so somebody else has to decide", lambda c: c.is_own),
-    ("You have been an approver for less than 60 minutes", lambda c: c.person.tie == "new"),
+    ("You have been an approver for less than 24 hours", lambda c: c.person.tie == "new"),
     ("Only @card-approvers may decide on this", lambda c: not c.person.decides),
     ("You requested this with another account of yours", lambda c: c.is_same_person),
     ("You and the requester are linked by a delegation", lambda c: c.is_linked),
 ]
 _APPROVER: list[Rule] = [
-    ("You have been an approver for less than 60 minutes", lambda c: c.person.tie == "new"),
+    ("You have been an approver for less than 24 hours", lambda c: c.person.tie == "new"),
     ("Only @card-approvers may decide on this", lambda c: not c.person.decides),
 ]
 _NOT_PENDING: Rule = ("already", lambda c: c.state not in ("pending", "late"))
+_SENT_OR_OVER: Rule = ("already", lambda c: c.state not in ("pending", "late", "approved"))
 
 RULES: dict[str, Sequence[Rule]] = {
     "approve": (
@@ -83,12 +84,12 @@ RULES: dict[str, Sequence[Rule]] = {
     "open reject": (
         *_OUTSIDE,
         ("You requested this: cancel it instead of rejecting it", lambda c: c.is_own),
-        _NOT_PENDING,
+        _SENT_OR_OVER,
     ),
     "reject": (
         *_OUTSIDE,
         ("You requested this: cancel it instead of rejecting it", lambda c: c.is_own),
-        _NOT_PENDING,
+        _SENT_OR_OVER,
         *_APPROVER,
     ),
     "open cancel": (*_OUTSIDE, ("Only the person who asked can cancel", lambda c: not c.is_own)),

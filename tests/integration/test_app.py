@@ -16,6 +16,7 @@ from sqlalchemy import text
 from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
 from bot.services import alerts
+from bot.services.audit import record
 from bot.services.messages import audit_anchors
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import serve as serve_slack
@@ -356,6 +357,33 @@ async def test_a_changed_audit_entry_keeps_the_bot_from_starting(around: Surroun
 
     with pytest.raises(startup.CannotStart, match="audit chain is broken at entry 1"):
         await around.start()
+
+
+async def test_a_pause_that_was_put_back_to_none_is_in_force_before_anything_is_sent(
+    around: Surroundings,
+) -> None:
+    """With the signature of before: the process that starts has not seen the newer one, and the audit chain tells."""
+    running = await around.start()
+    of_pause = "FROM row_signature WHERE table_name = 'pause' AND row_key = 'main'"
+    async with running.core.store.begin() as tx:
+        before = (await tx.run(text(f"SELECT version, mac {of_pause}"))).one()
+        await pauses.put(tx, "main", by="U0BOB", by_name="Bob", reason="the key may be stolen")
+        await record(tx, running.core, "U0BOB", "program.write_paused", "program:main", {"reason": "r"})
+    async with running.core.store.begin() as tx:
+        await tx.run(text("DELETE FROM pause"))
+        await tx.run(text(f"DELETE {of_pause}"))
+        await tx.run(
+            text("INSERT INTO row_signature VALUES ('pause', 'main', :version, :mac)"), before._asdict()
+        )
+    await running.stop()
+
+    running = await around.start()
+    try:
+        async with running.core.store.read() as tx:
+            assert [pause.by for pause in await pauses.all(tx)] == ["U0BOB"]
+            assert "changed_outside" in {one.kind for one in await alert_rows.open_ones(tx)}
+    finally:
+        await running.stop()
 
 
 async def test_the_start_is_audited_with_the_policy_in_force(around: Surroundings) -> None:

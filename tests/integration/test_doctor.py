@@ -261,6 +261,19 @@ async def empty_group(patient: Patient) -> None:
     await patient.in_slack("groups", {"handle": "card-admins", "users": []})
 
 
+def asks_for_passkeys(patient: Patient) -> None:
+    path = Path(patient.env["COUNTERSIGN_CONFIG"])
+    path.write_text(path.read_text() + "\n[policy.card_3ds]\npasskey = true\n")
+
+
+def passkeys_at(address: str) -> Callable[[Patient], None]:
+    def make(patient: Patient) -> None:
+        asks_for_passkeys(patient)
+        patient.env["COUNTERSIGN_PUBLIC_URL"] = address
+
+    return make
+
+
 def relay_to(patient: Patient, host: str) -> None:
     destination = f'{{ name = "core-ledger", url = "https://{host}/events", events = ["card.transaction"] }}'
     patient.change_file("destinations = []", f"destinations = [{destination}]")
@@ -337,6 +350,16 @@ FAULTS = {
         "no person named @no-such-group (people.admins)",
         "Create it, or correct countersign.toml. A user group needs a paid plan of Slack; without one, list member ids",
         file("admins = []", 'admins = ["@no-such-group"]'),
+    ),
+    "passkeys without an address": Fault(
+        "asks for passkeys (passkey = true), and there is no address",
+        "Set COUNTERSIGN_PUBLIC_URL to the https address",
+        asks_for_passkeys,
+    ),
+    "passkeys at an address without a name": Fault(
+        f"{NOBODY_THERE} has no host name",
+        "with a name and not an IP address",
+        passkeys_at(NOBODY_THERE),
     ),
     "a group with nobody in it": Fault(
         "@card-admins (people.admins) has nobody in it",
@@ -437,6 +460,19 @@ def test_a_clock_that_is_more_than_a_minute_off_is_wrong(direction: int) -> None
 
     assert (far.level, near.level) == (Level.WRONG, Level.WELL)
     assert "Set it right" in far.text
+
+
+async def test_how_many_people_have_a_passkey_is_shown_where_the_policy_asks_for_it(patient: Patient) -> None:
+    passkeys_at(NOBODY_THERE.replace("127.0.0.1", "localhost"))(patient)
+
+    found = await patient.findings()
+
+    assert found["wrong"] == []
+    assert any(
+        text.startswith("Nobody has a passkey that works, and a request may take 1 approval")
+        for text in found["to_check"]
+    )
+    assert "Passkeys work in browsers, at localhost." in found["well"]
 
 
 def free_port() -> int:

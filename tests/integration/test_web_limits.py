@@ -17,7 +17,7 @@ from bot.config import Settings, SettingsError
 from bot.partner.webhooks import NotGenuine
 from bot.slack_connection import bolt_app, client, http_events
 from bot.web import Server, build, serve
-from bot.web.connections import Limits
+from bot.web.connections import Door, Limits, _Connection
 
 SECRET = "0123456789abcdef0123456789abcdef"
 SOON = Limits(whole_within_s=0.2)
@@ -135,8 +135,6 @@ async def test_of_many_connections_only_so_many_are_held_and_one_that_goes_makes
 
 
 def test_an_address_other_than_loopback_and_a_proxy_holds_20_connections() -> None:
-    from bot.web.connections import Door, _Connection
-
     door = Door(Limits(proxies=(ipaddress.ip_network("10.0.0.0/24"),)), time.monotonic)
 
     def let_in(address: str) -> int:
@@ -164,6 +162,25 @@ async def test_after_100_refused_requests_an_address_gets_429_before_anything_is
         clock[0] = 61.0
         async with session.post("/webhooks/main", data=b"good") as answer:
             assert answer.status == 200
+
+
+def test_the_addresses_that_one_household_is_given_count_as_one() -> None:
+    """Of IPv6 that is a network of 2⁶⁴ addresses; an IPv4 address may be written as one of IPv6."""
+    door = Door(Limits(refusals=10), time.monotonic)
+
+    let_in = [door.enter(_Connection(None, door), f"2001:db8:7:1::{n:x}") for n in range(30)]
+    for n in range(10):
+        door.refused(f"2001:db8:7:1::{n:x}")
+        door.refused(f"::ffff:203.0.113.{7}" if n % 2 else "203.0.113.7")
+
+    assert sum(let_in) == 20
+    assert door.enter(_Connection(None, door), "2001:db8:7:2::1")
+    assert [door.is_barred(one) for one in ("2001:db8:7:1:ffff::1", "2001:db8:7:2::1")] == [True, False]
+    assert [door.is_barred(one) for one in ("203.0.113.7", "::ffff:203.0.113.7", "203.0.113.8")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 async def test_genuine_deliveries_are_never_limited() -> None:

@@ -8,6 +8,8 @@ import importlib
 import sys
 import time
 from importlib.metadata import entry_points
+from itertools import product
+from pathlib import Path
 
 from tests.mutants import results
 from tests.mutants.operators import Mutant
@@ -37,16 +39,18 @@ def main(words: list[str]) -> int:
     every = {path: all_of(path) for path in modules}
     if options.sample:
         every = sample(every, options.sample)
-    known = {} if options.again else results.read()
+    kept = Path(options.results) if options.results else results.KEPT
+    known = {} if options.again else results.read(kept)
     ends = time.monotonic() + options.seconds if options.seconds else None
     ran = 0
     try:
-        for path, found in every.items():
+        # Those in functions first: a room's tests are read once for all of them.
+        for in_function, (path, found) in product((True, False), every.items()):
             if options.survivors:
                 break
-            waiting = [m for m in found if m.key not in known]
+            waiting = [m for m in found if m.key not in known and m.in_function is in_function]
             for one in run(path, waiting) if waiting else ():
-                results.note([one])
+                results.note([one], kept)
                 known[one.mutant.key] = results.Line(path, "", one.mutant.key, one.outcome, one.seconds)
                 ran += 1
                 if one.outcome != "killed":
@@ -99,6 +103,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, help="so many of all mutants, the same for the same code")
     parser.add_argument("--seconds", type=float, help="stop after so long; the next run goes on")
     parser.add_argument("--again", action="store_true", help="run those with a result, too")
+    parser.add_argument("--results", help="keep them in this file instead of build/mutants.jsonl")
     parser.add_argument("--survivors", action="store_true", help="run nothing, print what is known")
     return parser
 

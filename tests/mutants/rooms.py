@@ -28,11 +28,11 @@ _REQUESTS = (
     "tests/authorization/test_judgement.py",
 )
 _OUTCOMES = (
+    "tests/unit/test_outcomes_judged.py",
     "tests/unit/test_outcomes_planning.py",
     "tests/unit/test_outcomes_timing.py",
     "tests/unit/test_outcome_effects.py",
 )
-_VAULT = ("tests/storage/test_vault.py", "tests/storage/test_master_keys.py")
 _AUDIT = ("tests/storage/test_audit_chain.py",)
 _MONEY = ("tests/unit/test_money.py", "tests/unit/test_csv_lines.py")
 
@@ -50,11 +50,9 @@ CORE: dict[str, tuple[str, ...]] = {
     "bot/outcomes/planning.py": _OUTCOMES,
     "bot/outcomes/effects.py": _OUTCOMES,
     "bot/outcomes/timing.py": _OUTCOMES,
-    "bot/outcomes/outcome.py": _OUTCOMES,
     "bot/partner/webhooks.py": ("tests/partner/test_webhooks.py", "tests/partner/test_typed_events.py"),
     "bot/partner/certainty.py": ("tests/partner/test_errors.py",),
-    "storage/vault.py": _VAULT,
-    "storage/master_keys.py": _VAULT,
+    "storage/vault.py": ("tests/storage/test_vault.py",),
     "storage/audit.py": _AUDIT,
     "bot/domain/sentences.py": ("tests/unit/test_domain_sentences.py", "tests/handlers/test_hostile_text.py"),
     "handlers/views/blocks.py": ("tests/handlers/test_hostile_text.py", "tests/unit/test_blocks.py"),
@@ -69,12 +67,12 @@ def module_name(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def tests_of(path: str) -> list[str]:
+def room_of(path: str) -> list[str]:
     """The test files of this module's room."""
     return [test for test in CORE[path] if (ROOT / test).exists()]
 
 
 def fingerprint(path: str) -> str:
     """What a result depends on: the module and the tests of its room."""
-    parts = [(ROOT / one).read_bytes() for one in (path, *tests_of(path))]
+    parts = [(ROOT / one).read_bytes() for one in (path, *room_of(path))]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]

@@ -27,11 +27,13 @@ import pytest
 from hypothesis import Phase, settings
 
 from tests.mutants.operators import Mutant, mutants, mutated
-from tests.mutants.rooms import ROOT, module_name, tests_of
+from tests.mutants.rooms import ROOT, module_name, room_of
 
 KILLED, SURVIVED, ENDLESS, BROKEN = "killed", "survived", "endless", "broken"
-# A mutant that never ends is stopped after so many seconds, or ten times what the tests take without one.
-_PATIENCE_S = 20.0
+# The tests of a room take seconds: a mutant that has not ended by then never does.
+_PATIENCE_S = 60.0
+# In place of a mutant's number: the tests with nothing changed.
+_UNCHANGED = -1
 _OPTIONS = (
     "-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist", "-p", "no:warnings",
     "--tb=no",
@@ -50,61 +52,42 @@ class Unsound(Exception):
 
 
 def run(path: str, chosen: Sequence[Mutant]) -> Iterator[Result]:
-    """Each mutant of `chosen`, all of the module at `path`, with what became of it."""
+    """Each mutant of `chosen`, all of the module at `path`, with what became of it. Raises `Unsound`."""
     source = (ROOT / path).read_text()
-    tests = tests_of(path)
-    took = _time(path, tests)
-    patience_s = _PATIENCE_S + 10 * took
-    for in_function in (True, False):
-        part = [m for m in chosen if m.in_function is in_function]
-        if part:
-            yield from _part(path, source, tests, part, patience_s, collected=in_function)
+    tests = room_of(path)
+    in_functions = [m for m in chosen if m.in_function]
+    if in_functions:
+        yield from _in_collected(path, source, tests, in_functions)
+    elif chosen:
+        _require_sound(path, tests, _forked(partial(_pytest, tests), _PATIENCE_S))
+    for mutant in chosen:
+        if not mutant.in_function:
+            yield _timed(mutant, partial(_imported_as, path, source, mutant, tests))
 
 
 def all_of(path: str) -> list[Mutant]:
     return mutants(path, (ROOT / path).read_text())
 
 
-def _time(path: str, tests: Sequence[str]) -> float:
-    """How long the tests take without a mutant. Raises `Unsound` where they fail."""
-    began = time.monotonic()
-    outcome = _forked(lambda: _pytest(tests), 600)
+def _require_sound(path: str, tests: Sequence[str], outcome: str) -> None:
+    """The tests pass while nothing is changed. Raises `Unsound`."""
     if outcome != SURVIVED:
         raise Unsound(f"The tests of {path} do not pass without a mutant: {' '.join(tests)} ({outcome})")
-    return time.monotonic() - began
 
 
-def _part(
-    path: str,
-    source: str,
-    tests: Sequence[str],
-    part: Sequence[Mutant],
-    patience_s: float,
-    *,
-    collected: bool,
-) -> Iterator[Result]:
-    if collected:
-        yield from _in_collected(path, source, tests, part, patience_s)
-        return
-    for mutant in part:
-        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests), patience_s)
-
-
-def _timed(mutant: Mutant, child: Callable[[], int], patience_s: float) -> Result:
+def _timed(mutant: Mutant, child: Callable[[], int]) -> Result:
     began = time.monotonic()
-    return Result(mutant, _forked(child, patience_s), time.monotonic() - began)
+    return Result(mutant, _forked(child, _PATIENCE_S), time.monotonic() - began)
 
 
-def _in_collected(
-    path: str, source: str, tests: Sequence[str], part: Sequence[Mutant], patience_s: float
-) -> Iterator[Result]:
+def _in_collected(path: str, source: str, tests: Sequence[str], part: Sequence[Mutant]) -> Iterator[Result]:
     """One process collects the tests and forks for each mutant; its results come through a pipe, a line each."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reading)
         _quiet()
-        loop = _ForkInstead(path, source, part, patience_s, writing)
+        loop = _ForkInstead(path, source, part, writing)
         code = 3
         try:
             code = int(pytest.main([*_OPTIONS, *tests], plugins=[loop]))
@@ -115,10 +98,13 @@ def _in_collected(
     with os.fdopen(reading) as lines:
         for line in lines:
             index, outcome, seconds = line.split()
+            if int(index) == _UNCHANGED:
+                _require_sound(path, tests, outcome)
+                continue
             yield Result(by_index.pop(int(index)), outcome, float(seconds))
     os.waitpid(pid, 0)
     for mutant in by_index.values():  # code that cannot be exchanged, such as of a closure that lost a name
-        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests), patience_s)
+        yield _timed(mutant, partial(_imported_as, path, source, mutant, tests))
 
 
 class _SameExamples:
@@ -134,11 +120,8 @@ class _SameExamples:
 class _ForkInstead(_SameExamples):
     """Where the tests would run, it forks for each mutant and lets them run there."""
 
-    def __init__(
-        self, path: str, source: str, part: Sequence[Mutant], patience_s: float, writing: int
-    ) -> None:
-        self._path, self._source, self._part = path, source, part
-        self._patience_s, self._writing = patience_s, writing
+    def __init__(self, path: str, source: str, part: Sequence[Mutant], writing: int) -> None:
+        self._path, self._source, self._part, self._writing = path, source, part, writing
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -148,6 +131,15 @@ class _ForkInstead(_SameExamples):
         functions = _functions_of(ROOT / self._path)
         gc.collect()
         gc.freeze()
+
+        def all_pass() -> int:
+            try:
+                pytest_runtestloop(session)
+            except (session.Failed, session.Interrupted):
+                return 1
+            return 1 if session.testsfailed else 0
+
+        self._say(_UNCHANGED, _forked(all_pass, _PATIENCE_S), 0)
         for mutant in self._part:
             code = compile(mutated(self._source, mutant.index), str(ROOT / self._path), "exec")
             if not _exchangeable(functions, code):
@@ -155,15 +147,14 @@ class _ForkInstead(_SameExamples):
 
             def child(code: CodeType = code) -> int:
                 _exchange(functions, code)
-                try:
-                    pytest_runtestloop(session)
-                except (session.Failed, session.Interrupted):
-                    return 1
-                return 1 if session.testsfailed else 0
+                return all_pass()
 
-            result = _timed(mutant, child, self._patience_s)
-            os.write(self._writing, f"{mutant.index} {result.outcome} {result.seconds:.3f}\n".encode())
+            result = _timed(mutant, child)
+            self._say(mutant.index, result.outcome, result.seconds)
         return True
+
+    def _say(self, index: int, outcome: str, seconds: float) -> None:
+        os.write(self._writing, f"{index} {outcome} {seconds:.3f}\n".encode())
 
 
 def _place(code: CodeType) -> tuple[str, int]:

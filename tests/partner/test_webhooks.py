@@ -9,8 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.partner.redaction import REMOVED
 from bot.partner.secret import Secret
-from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
+from bot.partner.webhooks import (
+    MOST_BYTES,
+    DeliveryRefused,
+    Malformed,
+    NotGenuine,
+    Stale,
+    TooLarge,
+    storable,
+    verify,
+)
+from bot.partner.webhooks import _signed as signature_holds
 
 SECRET = "whsec_" + "A" * 32
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -155,3 +166,75 @@ def test_a_delivery_does_not_print_its_data() -> None:
     body = (ENVELOPE % '{"code":"482913"}').encode()
 
     assert "482913" not in repr(verify(body, signed(body), [Secret(SECRET)], NOW))
+
+
+def _delivered(data: str) -> bytes:
+    return (ENVELOPE % data).encode()
+
+
+def test_the_most_bytes_are_64_kib_and_one_more_is_too_many() -> None:
+    assert MOST_BYTES == 65_536
+    body = _delivered("{}")
+    whole = body + b" " * (65_536 - len(body))
+
+    assert verify(whole, signed(whole), [Secret(SECRET)], NOW).data == {}
+    with pytest.raises(TooLarge):
+        verify(whole + b" ", signed(whole + b" "), [Secret(SECRET)], NOW)
+
+
+@pytest.mark.parametrize(("opens", "closes"), [('{"a":', "}"), ("[", "]")], ids=["objects", "lists"])
+def test_thirty_two_containers_in_each_other_are_read_and_one_more_is_refused(
+    opens: str, closes: str
+) -> None:
+    def nested(deep: int) -> bytes:
+        # The envelope and its data are two of them.
+        return _delivered('{"a":' + opens * (deep - 2) + "1" + closes * (deep - 2) + "}")
+
+    verify(nested(32), signed(nested(32)), [Secret(SECRET)], NOW)
+    with pytest.raises(Malformed):
+        verify(nested(33), signed(nested(33)), [Secret(SECRET)], NOW)
+
+
+def test_of_a_challenge_these_fields_are_kept_and_no_others() -> None:
+    kept = {
+        "card_id": "c1", "partner_ref": "emp-1", "transaction_id": "t1", "merchant": "Corner Coffee",
+        "amount_usd": Decimal("1.10"), "original_amount": Decimal(1), "original_currency": "EUR",
+        "expires_at": "2026-01-02T03:14:05Z",
+    }  # fmt: skip
+    data = {**kept, "code": "123456", "phone": "+4915112345678", "anything": "else"}
+
+    assert storable("card.3ds_challenge", data) == kept
+    assert storable("card.declined", data) == data
+    for container in ({"a": "b"}, ["a"]):
+        assert "merchant" not in storable("card.3ds_challenge", {**data, "merchant": container})
+
+
+@pytest.mark.parametrize(
+    ("code", "merchant", "stored"),
+    [
+        ("123456", "Corner Coffee", "Corner Coffee"),
+        ("123456", "Code 123456 at Corner Coffee", "Code [removed] at Corner Coffee"),
+        (123456, "Code 123456", "Code [removed]"),
+        (None, "Corner 123456", "Corner 123456"),
+        (True, "True Coffee", "True Coffee"),
+        ("", "Corner Coffee", "Corner Coffee"),
+        ({"deep": "123456"}, "Corner 123456", "Corner 123456"),
+    ],
+)
+def test_a_code_that_is_said_twice_is_removed_from_what_is_kept(
+    code: object, merchant: str, stored: str
+) -> None:
+    found = storable("card.3ds_challenge", {"merchant": merchant, "code": code})
+    assert found["merchant"].replace(REMOVED, "[removed]") == stored
+
+
+def test_where_a_code_is_elsewhere_it_is_found_by_its_path() -> None:
+    data = {"otp": {"value": "123456"}, "merchant": "Code 123456"}
+    assert "123456" not in storable("card.3ds_challenge", data, code_path=("otp", "value"))["merchant"]
+    assert "123456" in storable("card.3ds_challenge", data, code_path=("otp", "other"))["merchant"]
+
+
+def test_nothing_is_genuine_that_has_no_signature_in_hex() -> None:
+    assert signature_holds(BODY, TIMESTAMP, "", [Secret(SECRET)]) is False
+    assert signature_holds(BODY, TIMESTAMP, SIGNATURE, [Secret(SECRET)]) is True
+    assert signature_holds(BODY, TIMESTAMP, SIGNATURE, []) is False

@@ -336,6 +336,54 @@ async def test_the_signature_on_one_request_put_beside_another_sends_nothing(
     assert (await world.request(second.id)).state is State.CANCELLED
 
 
+@pytest.mark.parametrize(
+    "made",
+    [
+        "slack_id = 'U0CAROL'",
+        "purpose = 'add'",
+        "subject = 'R-0000'",
+        "expires_at = '2099-01-01T00:00:00.000000Z'",
+    ],
+)
+async def test_a_link_that_somebody_edited_opens_no_page(world: World, devices: Devices, made: str) -> None:
+    link = await devices.link(await pending(world), BOB)
+    await change(world, f"UPDATE passkey_link SET {made} WHERE purpose = 'approve'")
+
+    with pytest.raises(PageRefused) as refused:
+        await devices.open(link)
+    assert refused.value.reason == "unknown"
+
+
+async def test_a_link_that_somebody_wrote_for_an_approver_adds_no_device(
+    world: World, devices: Devices
+) -> None:
+    """The thief knows the token of a row of his own, which says that Bob wants to add a passkey."""
+    await devices.link(await pending(world), BOB)
+    token = Secret("t" * 43)
+    await change(
+        world,
+        "INSERT INTO passkey_link SELECT :digest, 'U0BOB', 'add', '', 0, '', 'n', '{}', '', made_at, expires_at, NULL,"
+        " NULL, mac FROM passkey_link WHERE purpose = 'approve'",
+        digest=link_digest(token),
+    )
+
+    with pytest.raises(PageRefused) as refused:
+        await page.open_link(world.core, token)
+    assert refused.value.reason == "unknown"
+
+
+async def test_a_page_that_somebody_made_their_own_signs_nothing(world: World, devices: Devices) -> None:
+    shown = await devices.open(await devices.link(await pending(world), BOB))
+    own = Secret("t" * 43)
+    await change(
+        world, "UPDATE passkey_link SET page_digest = :own WHERE purpose = 'approve'", own=link_digest(own)
+    )
+
+    for token in (own, shown.token):
+        with pytest.raises(PageRefused):
+            await page.finish(world.core, token, devices[BOB].answer(shown.options))
+
+
 async def test_two_who_open_a_link_at_the_same_time_get_one_page(world: World, devices: Devices) -> None:
     link = await devices.link(await pending(world), BOB)
     async with world.store.begin() as tx:

@@ -258,3 +258,61 @@ async def test_what_was_approved_is_sent_under_the_next_master_key_too(
 
     assert (await world.request(request.id)).state is State.SUCCEEDED
     await world.store.close()
+
+
+SHOWN_AS = (
+    "UPDATE request SET terms = replace(terms, '600', '5'), summary = replace(summary, '600.00', '5.00'),"
+    " exposure_usd = :usd WHERE id = :id"
+)
+
+
+@pytest.mark.parametrize("when", ["before it is shown", "after it was shown"])
+async def test_terms_that_are_others_while_people_read_them_are_approved_by_nobody(
+    world: World, devices: Devices, when: str
+) -> None:
+    request = await world.top_up("600", approved=False)
+    link = await devices.link(request, BOB)
+    async with world.store.read() as tx:
+        columns = "terms, summary, exposure_usd, id"
+        row = (
+            await tx.run(text(f"SELECT {columns} FROM request WHERE id = :id"), {"id": request.id})
+        ).mappings()
+        before = dict(row.one())
+
+    async def opened_and_pressed() -> None:
+        if when == "before it is shown":
+            await change(world, SHOWN_AS, id=request.id, usd="5.00")
+            await devices.open(link)
+        else:
+            shown = await devices.open(link)
+            await change(world, SHOWN_AS, id=request.id, usd="5.00")
+            await page.finish(world.core, shown.token, devices[BOB].answer(shown.options))
+
+    with pytest.raises(PageRefused) as refused:
+        await opened_and_pressed()
+    await change(
+        world,
+        "UPDATE request SET terms = :terms, summary = :summary, exposure_usd = :exposure_usd WHERE id = :id",
+        **before,
+    )
+    await world.run_due()
+
+    assert refused.value.reason == "changed_outside"
+    assert (await world.request(request.id)).state is State.PENDING
+
+
+async def test_rows_that_are_others_while_people_read_them_are_approved_by_nobody(
+    world: World, devices: Devices
+) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    link = await devices.link(batch, BOB)
+    await change(
+        world,
+        "UPDATE request SET summary = replace(summary, '10.00', '1.00') WHERE parent_id = :id",
+        id=batch.id,
+    )
+
+    with pytest.raises(PageRefused) as refused:
+        await devices.open(link)
+
+    assert refused.value.reason == "changed_outside"

@@ -1,6 +1,7 @@
 """A database of an earlier version, with a request in every state, is upgraded, and each request goes on.
 
-`data/schema-0009.db.gz` was written by the version of that schema: its requests are named in the file beside it.
+Each of `data/schema-*.db.gz` was written by the version of that schema, by `python -m tests.storage.upgrade_data` since
+0012: its requests are named in the file beside it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.storage.conftest import Databases
 from tests.support.world import BOB, CAROL, World, a_world
 
 DATA = Path(__file__).parent / "data"
-MADE: dict[str, str] = json.loads((DATA / "schema-0009.json").read_text())
+SCHEMAS = sorted(path.stem for path in DATA.glob("schema-*.json"))
 ENDED = {
     "expired": State.EXPIRED,
     "succeeded": State.SUCCEEDED,
@@ -34,11 +35,26 @@ ENDED = {
 }
 
 
+@pytest.fixture(params=SCHEMAS)
+def schema(request: pytest.FixtureRequest) -> str:
+    """Each that was kept, as the name of its files."""
+    return str(request.param)
+
+
 @pytest.fixture
-async def world(tmp_path: Path, databases: Databases) -> AsyncIterator[World]:
+def made(schema: str) -> dict[str, str]:
+    """The ids of its requests, by their state, and when that version stopped."""
+    found: dict[str, str] = json.loads((DATA / f"{schema}.json").read_text())
+    return found
+
+
+@pytest.fixture
+async def world(
+    tmp_path: Path, databases: Databases, schema: str, made: dict[str, str]
+) -> AsyncIterator[World]:
     """Started on the upgraded database, at the time at which the earlier version stopped."""
     old = tmp_path / "old.db"
-    old.write_bytes(gzip.decompress((DATA / "schema-0009.db.gz").read_bytes()))
+    old.write_bytes(gzip.decompress((DATA / f"{schema}.db.gz").read_bytes()))
     assert await migrate(f"sqlite:///{old}") == newest()
     url = f"sqlite:///{old}"
     if databases.empty().startswith("postgresql"):
@@ -46,18 +62,21 @@ async def world(tmp_path: Path, databases: Databases) -> AsyncIterator[World]:
         await migrate(url)
         copies._copy_rows(Database.parse(f"sqlite:///{old}"), Database.parse(url))
     async with a_world(tmp_path, url=url) as world:
-        stopped_at = datetime.fromisoformat(MADE["at"])
+        stopped_at = datetime.fromisoformat(made["at"])
         await world.advance((stopped_at - world.clock.now()).total_seconds())
         yield world
         await world.store.close()
     databases.drop(url)
 
 
-async def state(world: World, name: str) -> State:
-    return (await world.request(MADE[name])).state
+def test_the_schemas_that_were_kept_are_there() -> None:
+    assert {"schema-0009", "schema-0012"} <= set(SCHEMAS)
 
 
-async def test_requests_of_every_state_go_on_after_an_upgrade(world: World) -> None:
+async def test_requests_of_every_state_go_on_after_an_upgrade(world: World, made: dict[str, str]) -> None:
+    async def state(world: World, name: str) -> State:
+        return (await world.request(made[name])).state
+
     assert await startup.check_audit(world.store, AnchorPlaces()) is None
     for name, expected in ENDED.items():
         assert await state(world, name) is expected
@@ -72,11 +91,11 @@ async def test_requests_of_every_state_go_on_after_an_upgrade(world: World) -> N
     )
     assert await state(world, "unresolved") is State.UNRESOLVED, "a doubt is not dropped"
     for name in ("approved", "executing"):
-        request = await world.request(MADE[name])
+        request = await world.request(made[name])
         assert await world.debits(request.key) == -request.exposure_usd, "once"
 
-    await world.approve(await world.request(MADE["pending"]), by=BOB)
-    await world.approve(await world.request(MADE["pending half approved"]), by=CAROL)
+    await world.approve(await world.request(made["pending"]), by=BOB)
+    await world.approve(await world.request(made["pending half approved"]), by=CAROL)
     await world.run(60)
     assert await state(world, "pending") is State.SUCCEEDED
     assert await state(world, "pending half approved") is not State.PENDING, "the first approval still counts"

@@ -1,6 +1,7 @@
 """What is sealed opens in its own cell, under its own key, unchanged, and nowhere else."""
 
 import base64
+import hashlib
 import hmac
 import itertools
 import os
@@ -204,3 +205,78 @@ def test_two_thousand_random_changes_are_all_noticed() -> None:
             continue
         with pytest.raises(CannotOpen):
             box.open(Sealed(changed.decode()), CELL)
+
+
+# What was sealed and signed by earlier versions has to open for good: these texts are of such a version.
+KNOWN_KEY = base64.b64encode(hashlib.sha256(b"a key that everybody knows").digest()).decode()
+KNOWN = Vault(Keyring.parse(KNOWN_KEY), instance="ab12cd", random=lambda count: bytes(range(count)))
+KNOWN_KID = "a091c0402117"
+KNOWN_SEALED = "v1.a091c0402117.AAECAwQFBgcICQoLqkS1lcLSF1lDzAWOb726mOYFFQsZQlXJ-RLZOA"
+KNOWN_MAC = "a091c0402117f23e5b07d7316e9bc4beb7845fbab30e8a13314b2d4aeeab61ceb630dbadf50f"
+KNOWN_DERIVED = "2d4faa7a065a3057c155b0c8c94fd10a25a8748b3b0706394a1fd67ef7b5a01b"
+
+
+def test_what_an_earlier_version_sealed_signed_and_derived_is_the_same_today() -> None:
+    cell = Ref("pii", "request", "sealed_private", "R-7K3M", 3, ("x", "y"))
+
+    assert KNOWN.primary_kid == KNOWN_KID
+    assert KNOWN.seal(b"+14155550123", cell) == KNOWN_SEALED
+    assert KNOWN.open(Sealed(KNOWN_SEALED), cell) == b"+14155550123"
+    assert KNOWN.mac("approval_mac", b"data") == KNOWN_MAC
+    assert [one.hex() for one in KNOWN.derived("relay_secret", "https://example.com")] == [KNOWN_DERIVED]
+
+
+def test_a_retired_key_proves_what_was_and_does_nothing_else() -> None:
+    box = vault(A, B)
+    old = box.kids[1]
+    sealed, mac = box.seal_under(old, b"value", CELL), vault(B).mac("approval_mac", b"data")
+    assert len(box.derived("relay_secret", "name")) == 2
+    box.retired[old] = 7
+
+    with pytest.raises(CannotOpen, match="retired"):
+        box.open(sealed, CELL)
+    assert box.check_mac("approval_mac", b"data", mac) is False
+    assert box.check_mac("approval_mac", b"data", mac, as_proof=True) is True
+    assert box.check_mac("approval_mac", b"other", mac, as_proof=True) is False
+    assert box.check_mac("approval_mac", b"data", box.mac("approval_mac", b"data")) is True
+    assert box.derived("relay_secret", "name") == vault(A).derived("relay_secret", "name")
+
+
+def _line(material: bytes) -> str:
+    return base64.b64encode(material).decode()
+
+
+@pytest.mark.parametrize(
+    ("material", "is_taken"),
+    [
+        (bytes(range(32, 64)), False),  # each one more than the one before
+        (bytes((7 * n) % 256 for n in range(32)), False),  # the same step over the end of a byte
+        (
+            bytes([32, 126]) + bytes(range(33, 63)),
+            False,
+        ),  # all of it can be typed, first and last sign included
+        (bytes([31]) + bytes(random.Random(5).sample(range(32, 127), 31)), True),
+        (bytes([127]) + bytes(random.Random(5).sample(range(32, 127), 31)), True),
+        (bytes([*range(200, 216), *range(200, 216)]), False),  # sixteen bytes, twice
+        (bytes([*range(200, 217), *range(200, 215)]), True),  # seventeen are enough
+    ],
+)
+def test_what_could_be_guessed_is_no_master_key(material: bytes, *, is_taken: bool) -> None:
+    assert len(material) == 32
+    if is_taken:
+        assert Keyring.parse(_line(material)).keys[0].material == material
+        return
+    with pytest.raises(BadKeyring, match="not random"):
+        Keyring.parse(_line(material))
+
+
+def test_lines_of_a_keyring_are_read_strictly_and_in_order() -> None:
+    ring = Keyring.parse(f"\n  {A}  \n\n{B}\n")
+    assert ring.kids == (vault(A).primary_kid, vault(B).primary_kid)
+    assert ring.find(ring.kids[1]) == ring.keys[1]
+    assert ring.find("nobody") is None
+    assert repr(ring.keys[0]) == f"<master key {ring.kids[0]}>"
+    for bad in (f"{A[:-4]}!{A[-4:]}", f"-{A[1:]}"):
+        with pytest.raises(BadKeyring, match="Line 2 of the master keys is not base64"):
+            Keyring.parse(f"{B}\n{bad}")
+    assert len(base64.b64decode(new_master())) == 32

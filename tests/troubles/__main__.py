@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import sys
 import tempfile
 from datetime import UTC, datetime
@@ -23,6 +24,13 @@ def section(which: plays.Play, line: Timeline) -> str:
     return "\n".join([f"## {doc}", "", "| after s | where | what |", "|---:|---|---|", *rows, ""])
 
 
+def _replaced(page: str, sections: list[str]) -> str:
+    """The page with these sections in the place of the old ones."""
+    made = {text.splitlines()[0]: text for text in sections}
+    heading, *others = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    return heading + "\n".join(made.get(text.splitlines()[0], text.rstrip("\n") + "\n") for text in others)
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.troubles")
     parser.add_argument("names", nargs="*", help=", ".join(one.__name__ for one in EVERY))
@@ -37,7 +45,9 @@ def main(arguments: list[str]) -> None:
             found.append(section(which, line))
         sys.stdout.write(found[-1] + "\n")
         sys.stdout.flush()
-    if asked.write:
+    if asked.write and asked.names:
+        PAGE.write_text(_replaced(PAGE.read_text(), found))
+    elif asked.write:
         PAGE.write_text(
             "# Troubles\n\nWhat goes wrong around a running bot, and who is notified of it, where, and when. Made by"
             f" `python -m tests.troubles --write` on {datetime.now(UTC):%Y-%m-%d}, with everything on one machine.\n\n"

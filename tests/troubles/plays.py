@@ -134,7 +134,7 @@ async def it_starts_on_a_read_only_file_system(stage: Stage) -> None:
     stage.line.began = time.monotonic()
     await stage.around.start(wait=False)
     assert stage.around.bot is not None
-    code = await asyncio.wait_for(stage.around.bot.wait(), 30)
+    code = await asyncio.wait_for(stage.around.bot.wait(), 90)
     stage.line.note("terminal", stage.around.log.read_bytes()[before:].decode())
     stage.line.note("terminal", f"exit code {code}")
     mount("-o", "remount,rw", str(_disk(stage)))

@@ -13,6 +13,7 @@ import pytest
 from bot.domain.people import Standing
 from bot.domain.requests import (
     BY_ANOTHER,
+    Conditions,
     Decision,
     DecisionKind,
     Reason,
@@ -241,3 +242,38 @@ def test_what_the_mac_of_a_decision_covers_has_not_changed_by_a_byte() -> None:
 def test_a_refusal_that_nobody_counted_for_counts_nobody() -> None:
     assert judged(replace(REQUEST, state=State.EXPIRED)).approvals == 0
     assert judged(now=REQUEST.expires_at).approvals == 0
+
+
+@pytest.mark.parametrize(
+    ("conditions", "stored"),
+    [
+        (Conditions(), None),
+        (Conditions(needed=2), {"needed": 2}),
+        (Conditions(waits=timedelta(minutes=10)), {"waits_s": 600}),
+        (Conditions(3, timedelta(seconds=1)), {"needed": 3, "waits_s": 1}),
+    ],
+)
+def test_what_a_policy_asked_for_is_stored_where_it_says_anything(
+    conditions: Conditions, stored: dict[str, int] | None
+) -> None:
+    assert conditions.as_json() == stored
+    assert Conditions.of([replace(BY_BOB, conditions=stored)]) == conditions
+
+
+def test_of_several_approvals_the_strictest_conditions_count_and_nonsense_says_nothing() -> None:
+    said: list[Any] = [
+        None, {"needed": 2, "waits_s": 60}, {"needed": 3}, {"waits_s": 600}, "needed", {"needed": "9", "waits_s": None},
+    ]  # fmt: skip
+    made = [replace(BY_BOB, conditions=one) for one in said]
+    assert Conditions.of(made) == Conditions(3, timedelta(minutes=10))
+    assert Conditions.of([]) == Conditions(0, timedelta(0)) == Conditions()
+    far = Conditions.of([replace(BY_BOB, conditions={"waits_s": 10**30})])
+    assert far.waits == timedelta(seconds=10**8)
+
+
+@pytest.mark.parametrize(("needed", "reason"), [(0, Reason.COUNTS), (1, Reason.COUNTS), (3, Reason.COUNTS)])
+def test_what_is_asked_for_now_never_lowers_what_stands_in_the_request(needed: int, reason: Reason) -> None:
+    judge = partial(decide, standing=Standing(GROUP), shown_digest="d1", now=NOW, needed=needed)
+    assert judge(REQUEST, [], actor="BOB") == Verdict(reason, 1)
+    second = judge(REQUEST, [BY_BOB], actor="CAROL")
+    assert second == Verdict(Reason.COUNTS if needed > 2 else Reason.SETTLES, 2)

@@ -19,7 +19,7 @@ from bot.domain.people import (
     described,
     never_met,
 )
-from bot.domain.people.policy import People, Tier
+from bot.domain.people.policy import People, Per, Sums, Tier
 
 KINDS = operations.listed(operations.kinds())
 TIERED = KindPolicy(approvals=1, tiers=(Tier(Decimal(5000), 3), Tier(Decimal(500), 2)))
@@ -82,6 +82,7 @@ def test_what_a_kind_asks_for_is_described_setting_by_setting() -> None:
         "approvals": "1",
         "expires": "8 hours",
         "tiers": "none",
+        "cool_off": "0 seconds",
         "now": "yes",
         "now_per_person": "10",
         "passkey": "no",
@@ -89,14 +90,22 @@ def test_what_a_kind_asks_for_is_described_setting_by_setting() -> None:
     assert KindPolicy(
         approvals=2,
         expires=timedelta(hours=1),
-        tiers=(Tier(Decimal(500), 2), Tier(Decimal("5000.5"), 3, passkey=True)),
+        tiers=(
+            Tier(Decimal(500), 2),
+            Tier(Decimal("5000.5"), 3, passkey=True),
+            Tier(Decimal(700), 2, per=Per.CARD, cool_off=timedelta(minutes=10)),
+            Tier(Decimal(900), 4, passkey=True, per=Per.REQUESTER, cool_off=timedelta(hours=2)),
+        ),
+        cool_off=timedelta(minutes=5),
         now=False,
         now_per_person=3,
         passkey=True,
     ).described() == {
         "approvals": "2",
         "expires": "60 minutes",
-        "tiers": "2 above 500 USD, 3 above 5000.5 USD, with a passkey",
+        "tiers": "2 above 500 USD, 3 above 5000.5 USD, with a passkey, 2 above 700 USD for one card in 24 hours, sent"
+        " 10 minutes later, 4 above 900 USD for one requester in 24 hours, with a passkey, sent 2 hours later",
+        "cool_off": "5 minutes",
         "now": "no",
         "now_per_person": "3",
         "passkey": "yes",
@@ -152,6 +161,7 @@ DEFAULTS = {
     "approvals": "1",
     "expires": "8 hours",
     "tiers": "none",
+    "cool_off": "0 seconds",
     "now": "yes",
     "now_per_person": "10",
     "passkey": "no",
@@ -250,3 +260,52 @@ def test_a_kind_of_the_file_that_is_not_listed_is_looked_at_once_and_last() -> N
     )
     said = never_met(policy, ["card_close", "card_topup"], None, frozenset({"BOB"}))
     assert [one.split(" ", 1)[0] for one in said] == ["policy.card_topup", "policy.other"]
+
+
+SUMS = Sums(card_usd=Decimal(500), requester_usd=Decimal(900))
+
+
+@pytest.mark.parametrize(
+    ("per", "above_usd", "sums", "reached"),
+    [
+        (Per.REQUEST, "49.99", None, True),
+        (Per.REQUEST, "50", None, False),
+        (Per.REQUEST, "50", SUMS, False),
+        (Per.REQUEST, "49.99", SUMS, True),
+        (Per.CARD, "499.99", SUMS, True),
+        (Per.CARD, "500", SUMS, False),
+        (Per.REQUESTER, "899.99", SUMS, True),
+        (Per.REQUESTER, "900", SUMS, False),
+        (Per.CARD, "0", None, False),
+        (Per.REQUESTER, "0", None, False),
+    ],
+)
+def test_a_tier_is_reached_above_the_amount_that_it_looks_at(
+    per: Per, above_usd: str, sums: Sums | None, *, reached: bool
+) -> None:
+    tier = Tier(Decimal(above_usd), 3, passkey=True, per=per, cool_off=timedelta(minutes=7))
+    policy = KindPolicy(tiers=(tier,), cool_off=timedelta(minutes=1))
+
+    assert tier.is_reached(Decimal(50), sums) is reached
+    assert policy.approvals_needed(Decimal(50), sums) == (3 if reached else 1)
+    assert policy.waits(Decimal(50), sums) == timedelta(minutes=7 if reached else 1)
+    # What takes nothing from the float is no part of a sum.
+    assert tier.is_reached(Decimal(0), sums) is (per is Per.REQUEST and Decimal(above_usd) < 0)
+
+
+def test_the_longest_wait_that_counts_is_the_one() -> None:
+    tiers = (
+        Tier(Decimal(10), 1, cool_off=timedelta(minutes=9)),
+        Tier(Decimal(20), 1, cool_off=timedelta(minutes=3)),
+    )
+    assert KindPolicy(tiers=tiers).waits(Decimal(10)) == timedelta(0)
+    assert KindPolicy(tiers=tiers).waits(Decimal(30)) == timedelta(minutes=9)
+    assert KindPolicy(tiers=tiers, cool_off=timedelta(hours=1)).waits(Decimal(30)) == timedelta(hours=1)
+
+
+def test_a_policy_knows_which_sums_its_tiers_look_at_each_once() -> None:
+    card, requester = Tier(Decimal(1), 2, per=Per.CARD), Tier(Decimal(1), 2, per=Per.REQUESTER)
+    assert KindPolicy().looks_at_sums == ()
+    assert KindPolicy(tiers=(Tier(Decimal(1), 2),)).looks_at_sums == ()
+    assert KindPolicy(tiers=(card, requester, card)).looks_at_sums == (Per.CARD, Per.REQUESTER)
+    assert [per.value for per in Per] == ["request", "card", "requester"], "as the file writes them"

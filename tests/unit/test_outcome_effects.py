@@ -221,3 +221,34 @@ def test_the_card_to_read_again_is_the_one_that_was_changed_or_made() -> None:
     assert operation("card_order").changed_card(done) == "card2"
     assert operation("card_topup").changed_card(done) == "card1"
     assert operation("fees_markup").changed_card(done) is None
+
+
+@pytest.mark.parametrize("urgent", [False, True])
+def test_what_is_held_back_is_drawn_again_and_followed_where_it_cannot_wait(*, urgent: bool) -> None:
+    followed = e.FollowUrgent() if urgent else e.RedrawNotice()
+    assert e.of_holding_back(is_urgent=urgent) == [e.RedrawCard(), followed]
+    assert e.FollowUrgent() == e.FollowUrgent(is_refused=False)
+
+
+def test_what_happened_for_now_is_a_line_and_a_direct_message() -> None:
+    request = replace(REQUEST, outcome_text="Frozen for now.")
+    assert e.of_being_not_final(request) == [e.ThreadLine("for_now", "Frozen for now."), e.DirectMessage()]
+
+
+def test_what_came_out_otherwise_is_on_record_with_what_was_known() -> None:
+    facts = {"debit_usd": "-50.00"}
+    for outcome in (None, {}, facts):
+        known = outcome or {}
+        request = replace(
+            REQUEST, state=State.FAILED, outcome=outcome, outcome_text="Seen late.", summary=SUMMARY
+        )
+        entry, card, line, alert = e.of_contradiction(request, "The ledger shows it.")
+        assert entry == e.AuditEntry("request.contradicted", known, e.UPKEEP)
+        assert (card, line) == (e.RedrawCard(), e.ThreadLine("contradicted", "The ledger shows it."))
+        assert isinstance(alert, e.RaiseAlert)
+        assert alert.said != e.of_late_landing(request)[3].said, "an alert of its own"  # type: ignore[union-attr]
+
+        entry, card, line, _ = e.of_late_landing(request)
+        assert entry == e.AuditEntry("request.landed_late", known, e.UPKEEP)
+        assert (card, line) == (e.RedrawCard(), e.ThreadLine("landed_late", "Seen late."))
+        assert e.of_reopening(request, sent=SENT)[0] == e.AuditEntry("request.reopened", known, e.UPKEEP)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from bot.domain.requests import Request, State, request_digest
-from bot.domain.requests.terms import COVERED
+from bot.domain.requests.terms import COVERED, mask_email, mask_phone
 
 NOW = datetime(2026, 3, 2, 9, 0, 0, 123456, tzinfo=UTC)
 ONE = Request(
@@ -79,3 +80,30 @@ def test_a_covered_field_changes_the_digest_and_any_other_does_not(name: str) ->
     changed = replace(ONE, **{name: other(getattr(ONE, name))})
 
     assert (request_digest(changed) != request_digest(ONE)) is (name in COVERED)
+
+
+def test_terms_and_facts_of_any_mapping_make_the_same_digest() -> None:
+    """Stored ones come back as dicts, and a form hands in what it has."""
+    other = replace(ONE, terms=MappingProxyType(dict(ONE.terms)), facts=MappingProxyType(dict(ONE.facts)))
+    assert request_digest(other) == request_digest(ONE)
+
+
+@pytest.mark.parametrize(
+    ("phone", "masked"),
+    [("15112345678", "••••5678"), ("1234567", "••••4567"), ("123456", "••••"), ("", "••••")],
+)
+def test_of_a_phone_number_four_digits_are_shown_where_it_has_more_than_six(phone: str, masked: str) -> None:
+    assert mask_phone(phone) == masked
+
+
+@pytest.mark.parametrize(
+    ("email", "masked"),
+    [
+        ("nora@example.com", "n•••@•••.com"),
+        ("x@mail.example.co.uk", "x•••@•••.uk"),
+        ("nora", "n•••@•••."),
+        ("", "•••@•••."),
+    ],
+)
+def test_of_an_address_a_letter_and_the_last_part_are_shown(email: str, masked: str) -> None:
+    assert mask_email(email) == masked

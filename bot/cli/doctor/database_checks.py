@@ -1,4 +1,5 @@
-"""The database: its address and folder, its version, the master key, the audit chain, messages that wait in it."""
+"""The database: its address and folder, its version, the master key, the audit chain, messages that wait in it, and
+who has a passkey."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from bot.cli.audit import in_words
-from bot.cli.doctor.findings import Finding, of_error, well, wrong
+from bot.cli.doctor.findings import Finding, of_error, to_check, well, wrong
 
 if TYPE_CHECKING:
-    from bot.config import Settings
+    from bot.config import Config, Settings
     from storage.audit import Report
     from storage.store import Store
 
@@ -54,3 +55,32 @@ async def messages(store: Store) -> Finding:
     if waiting is None or not is_late:
         return well("messages", "No message waits for Slack.")
     return wrong("messages", health.messages_wait(waiting))
+
+
+async def passkeys(settings: Settings, config: Config, store: Store) -> list[Finding]:
+    """Have enough people one that works, where the policy asks for it? Only where browsers can use them at all."""
+    from bot.domain.passkeys import Site
+    from storage.operators import passkeys as rows
+
+    asking = [one for one in (config.policy.default, *config.policy.kinds.values()) if one.asks_for_passkey]
+    if not asking or not settings.public_url:
+        return []
+    try:
+        host = Site.at(settings.public_url).rp_id
+    except ValueError:
+        return []
+    async with store.read() as tx:
+        found = await rows.everybodys(tx)
+    people = len({one.slack_id for one in found if one.is_active and one.key and one.key.rp_id == host})
+    needed = max(one.most_approvals for one in asking)
+    if people > needed:
+        return [well("people_with_passkeys", f"{people} people have a passkey that works.")]
+    have = "Nobody has" if not people else "1 person has" if people == 1 else f"{people} people have"
+    take = "1 approval" if needed == 1 else f"{needed} approvals"
+    return [
+        to_check(
+            "people_with_passkeys",
+            f"{have} a passkey that works, and a request may take {take} from others than its requester. Let every"
+            " approver type `/countersign passkey add` in Slack.",
+        )
+    ]

@@ -37,6 +37,8 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
         yield finding
     if settings.public_url:
         yield await asyncio.to_thread(_public_address, settings.public_url)
+    if config.policy.uses_passkeys:
+        yield _passkeys(settings.public_url or "")
     for destination in config.destinations:
         yield await _relay(destination)
     if config.model is not None:
@@ -137,6 +139,22 @@ def _public_address(url: str) -> Finding:
         f"{url} does not answer as Countersign from this machine. Start Countersign, and check that the proxy passes"
         f" {url}/healthz on to COUNTERSIGN_HTTP_BIND. From elsewhere it may work.",
     )
+
+
+def _passkeys(public_url: str) -> Finding:
+    """Can browsers use passkeys at this address? Without, Countersign does not start with such a policy."""
+    from bot.domain.passkeys import Site
+
+    fix = "Set COUNTERSIGN_PUBLIC_URL to the https address of its web server, with a name and not an IP address."
+    if not public_url:
+        return wrong(
+            "passkeys", f"countersign.toml asks for passkeys (passkey = true), and there is no address. {fix}"
+        )
+    try:
+        site = Site.at(public_url)
+    except ValueError as error:
+        return wrong("passkeys", f"countersign.toml asks for passkeys (passkey = true), but {error}. {fix}")
+    return well("passkeys", f"Passkeys work in browsers, at {site.rp_id}.")
 
 
 def _is_countersign(url: str) -> bool:

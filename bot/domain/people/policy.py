@@ -141,6 +141,11 @@ class KindPolicy:
         return min((t.above_usd for t in self.tiers if t.passkey), default=None)
 
     @property
+    def asks_for_passkey(self) -> bool:
+        """At any amount."""
+        return self.passkey_above_usd is not None
+
+    @property
     def most_approvals(self) -> int:
         return max([self.approvals, *(t.approvals for t in self.tiers)])
 
@@ -182,7 +187,7 @@ class Policy:
     @property
     def uses_passkeys(self) -> bool:
         """Whether any kind asks for a passkey, at any amount."""
-        return any(one.passkey_above_usd is not None for one in (self.default, *self.kinds.values()))
+        return any(one.asks_for_passkey for one in (self.default, *self.kinds.values()))
 
 
 def described(policy: Policy) -> dict[str, str]:

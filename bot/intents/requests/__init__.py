@@ -8,12 +8,12 @@ against a request, in its own words and in the words around it; `last_look` has 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
-from bot.intents.requests.against import asks_for_two
+from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import stays_closed
 from bot.intents.requests.other_requests import read_other_request
@@ -24,10 +24,17 @@ if TYPE_CHECKING:
     from bot.operations import Operation
 
 
+#: No language of ours has a longer one; the patterns look from each of its letters.
+_LONGEST_WORD: Final = 80
+
+
 def read_request(
     clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
 ) -> Reading | None:
     """The one request of a whole message; None where there is none, more than one, or anything against it."""
+    words = context.found.masked.split()
+    if len(words) > LONGEST or any(len(word) > _LONGEST_WORD for word in words):
+        return None
     return (
         read_plain_request(clauses, context)
         or read_value_request(clauses, context)

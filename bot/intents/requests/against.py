@@ -106,7 +106,7 @@ _ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:free
 #: An amount that is a difference, a verdict on what is, a double turn, the subject of an answer.
 _NOT_THE_VALUE: Final = re.compile(
     r"§[ar]\d+§(?: usd)?(?: (?:a|per) (?:day|week|month))? (?:lower|higher|less|below|above)\b"
-    r"|\b(?:was|were|seems?|looks?) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
+    r"|(?:§[ar]\d+§(?: usd| percent)? (?:is|are)|\b(?:was|were|seems?|looks?)) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
     r"|\bun-?un|^\W*(?:re|fwd?)\s*:"
 )
 

@@ -122,11 +122,15 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|posted)\b|\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
-    r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
+    r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
     r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark)[a-z]+ (?:set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
-    r"|(?:^|[.;!,–-]\s*|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel)\b"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
+)
+#: `please don't set up …`: what is told not to be done.
+_NOT_TO_DO: Final = re.compile(
+    r"(?:^|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better|and|but|so)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?"
+    r"(?=(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel|do)\b)"
 )
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
@@ -135,8 +139,14 @@ _LATER_THAN_NOW: Final = re.compile(
 
 
 def _is_taken_back_around(reading: Reading, text: str) -> bool:
-    """Does a part of the message that is no part of the request speak against it?"""
+    """Does a part of the message that is no part of the request speak against it, or say not to do it?"""
     for part in cut(text):
+        if _NOT_TO_DO.search(part.text):
+            bare = _NOT_TO_DO.sub("", part.text)
+            same = any(said.intent == reading.intent for said in said_in(bare))
+            if same or bare.startswith("do ") or _SIGN.search(part.text):
+                return True
+            continue
         own = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
         if not own and not part.asked and speaks_against_from_around(part.text, reading.intent):
             return True
@@ -148,9 +158,10 @@ _CALLED: Final = re.compile(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
 _ENDS_IN_OURS: Final = re.compile(
     r"\b(?:top-?up|topup|thanks|load|freeze|unfreeze|card|limit|reveal|team|quickly|asap)\s+(?:please|pls)\W*$"
 )
+_SIGN: Final = re.compile(r"§[achte]\d+§|\bthreeds\b|\bmark-? ?up\b")
 #: The request itself, whoever read it.
 _OWN_WORDS: Final = re.compile(
-    r"§[ahte]\d+§|\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*|enabl\w*|disabl\w*|clos\w*|terminat\w*|top\w*|load\w*|fund\w*|submit\w*|reveal\w*|order\w*|issue\w*|switch|turn|add|put|send|give|take|pull|move|bring|transfer|return|remove|lift|kill|cancel|register|enter|update|change|set|raise|lower|bump|use|swap|replace|spending|forever|limit\w*|threeds|mark-?up|phone|number|mobile)\b"
+    r"§[ahte]\d+§|\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*|enabl\w*|disabl\w*|clos\w*|terminat\w*|top\w*|load\w*|fund\w*|submit\w*|reveal\w*|order\w*|issue\w*|switch|turn|add|put|send|give|take|pull|move|bring|transfer|return|remove|lift|kill|cancel|register|enter|update|change|set|raise|lower|bump|use|swap|replace|spending|forever|holder|new card|another card|limit\w*|threeds|mark-?up|phone|number|mobile)\b"
 )
 
 

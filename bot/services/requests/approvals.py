@@ -52,7 +52,7 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.requests import batch_approval, batch_rows, granted_sums
 from bot.services.requests.lifecycle import close, existing, stop_approved
-from bot.services.requests.signatures import newest_words, signed
+from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -108,6 +108,7 @@ async def _approve(
         request = await existing(tx, request_id)
         await _refuse_in_safe_mode(tx)
         batch_approval.refuse_row(request)
+        require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
         asked = await _asked(tx, core, request)

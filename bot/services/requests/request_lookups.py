@@ -36,6 +36,7 @@ from bot.services.requests.drafts import (
     resolve_card,
 )
 from bot.services.requests.lifecycle import existing
+from bot.services.requests.signatures import require_its_digest
 from bot.view_models import BatchConfirmation, Confirmation, InboxView, RequestView
 from storage.cards import cards
 from storage.errors import Purged
@@ -171,7 +172,9 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     Of a batch, see `confirmation_of_batch`.
     """
     async with core.store.read() as tx:
-        view = await view_models.request(tx, core, await existing(tx, request_id))
+        request = await existing(tx, request_id)
+        require_its_digest(tx.vault, request)
+        view = await view_models.request(tx, core, request)
         approvers = {d.actor for d in view.decisions if d.kind is DecisionKind.APPROVE} | {slack_id}
         cautions = [
             *await _foreign_debit(tx, view.request),
@@ -268,6 +271,7 @@ async def confirmation_of_batch(
         await _require_may_see_private_values(tx, batch, slack_id, standing)
         rows = await batch_results.rows_in_full(tx, core, batch)
         asked = {int(row.facts["row"]): row for row in await batch_rows.included(tx, batch)}
+        require_its_digest(tx.vault, batch, *asked.values())
     pages = pages_of([row.size for row in rows])
     page = min(max(page, 1), len(pages))
     of_page = [asked[rows[place].number] for place in pages[page - 1]]

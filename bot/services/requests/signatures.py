@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from bot.domain.errors import NotAllowed
 from bot.domain.people import Actor
 from bot.domain.requests import (
     Conditions,
@@ -55,6 +56,17 @@ def has_its_digest(
     terms, labels = request_digest(request).encode(), (_TERMS, _TERMS_BEFORE)
     signed = any(vault.check_mac(label, terms, request.digest, as_proof=as_proof) for label in labels)
     return signed and (body is None or has_its_body(vault, request, body, as_proof=as_proof))
+
+
+def require_its_digest(vault: Vault, *those: Request) -> None:
+    """Raise NotAllowed where one is not what was requested: nobody reads changed terms and approves the true ones."""
+    for request in those:
+        if not has_its_digest(vault, request):
+            raise NotAllowed(
+                f"What is stored of {request.id} is not what was requested. Nothing was recorded. Keep the database as"
+                " it is, and look at `countersign audit verify --deep`.",
+                "changed_outside",
+            )
 
 
 def body_mac(vault: Vault, body: bytes) -> str:

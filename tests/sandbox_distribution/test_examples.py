@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.timeout(180)  # a whole suite each, beside whatever else computes
+
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "tests" / "sandbox_slack" / "types" / "node_modules"
 
@@ -20,7 +22,7 @@ def pytest_run(*folders: str) -> str:
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_PATH": str(MODULES)}
     done = subprocess.run(
-        command, cwd=ROOT / "examples", capture_output=True, text=True, timeout=55, env=environment
+        command, cwd=ROOT / "examples", capture_output=True, text=True, timeout=150, env=environment
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip().splitlines()[-1]

@@ -13,7 +13,7 @@ from bot.intents.requests.against import HARMLESS
 
 _SUBJECT: Final = (
     r"(?:he|she|they|it|we|i|hes|shes|who|nobody|none|someone|somebody|there|§c\d+§|§m\d+§|(?:the|his|her|their|our|my|an?)\s+"
-    r"(?:\w+\s+){1,4}?|(?!(?:please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
+    r"(?:\w+\s+){1,4}?|(?!(?:rather|never|please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
@@ -37,7 +37,7 @@ _SUBJECT_NOT: Final = re.compile(
     rf"(?:^|(?<=\s))(?!{_NO_SUBJECT}\b)[a-z§][\w§'’-]*\s+(?:[\w§'’-]+\s+){{0,3}}?"
     r"(?:doesn'?t|does not|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|didn'?t|did not|hasn'?t|has not|hadn'?t|aren'?t|are not|don'?t|do not|weren'?t|were not|never|no longer"
     rf"|has no|have no|had no|is no|was no|are no|with no|without)\s+(?:[a-z]+ly\s+|even\s+|been\s+|really\s+)*(?!{_DIRECTS}\b)[\w§]"
-    r"|^\W*(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t|never)\s+(?:be\s+)?(?:found|find|reach\w*|locate\w*|pay|go through|answer\w*|arriv\w*|work\w*|come|came|get|got|book|check in|buy|happened?)\b"
+    r"|^\W*(?:can'?t|cannot|couldn'?t|won'?t|didn'?t|doesn'?t)\s+(?:be\s+)?(?:found|find|reach\w*|locate\w*|pay|go through|answer\w*|arriv\w*|work\w*|come|came|get|got|book|check in|buy|happened?)\b"
     r"|\b(?:never|nobody|no one|none) (?:gets?|got|arrives?|arrived|comes?|came|works?|worked|receives?|received|answers?|remembers?|knows?|recogni[sz]es?|there|uses?|used|finds?)\b|\bto nobody\b"
     r"|\bno (?:network|signal|reception|sim|physical|receipts? since|spare|other|water|fuel|power|fault|way)\b|\b(?:i|we) (?:don'?t|do not|can'?t|cannot|didn'?t|did not) (?:\w+ )?(?:recogni[sz]e|trust|know|see|earn|have|find|remember|reach|use)\b"
 )

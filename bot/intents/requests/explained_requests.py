@@ -163,6 +163,8 @@ def _with_free_words(divided: _Divided) -> _Divided:
             return divided
         if requests:
             request = max(requests, key=lambda one: one.end - one.start)
+            if request.intent == "freeze_card" and _LIFTS.search(part.text):
+                return divided
             around = f"{part.text[: request.start]} ⋯ {part.text[request.end :]}"
             if NEGATED.search(HARMLESS.sub(" ", part.text)) or _CUE.search(around):
                 return divided
@@ -180,6 +182,7 @@ def _with_free_words(divided: _Divided) -> _Divided:
     return _Divided(tuple(asking), divided.small, story)
 
 
+_LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
 _NO_THING: Final = re.compile(
     r"^\W*(?:$|[-–—,:;.!?(⋯]|§|(?:please|pls|plz|kindly|now|asap|for|because|since|as|who|which|where|that|to|from|at|in|on|with|after|due|given|via|against|following|i|we|he|she|they|it|its|his|her|their|our|my|someone|somebody"

@@ -374,9 +374,15 @@ def said_in(part: str) -> list[Said]:
     return list(found.values())
 
 
+#: `§c1§ off the naughty step`: what follows belongs to the word before it.
+_OPEN_END: Final = re.compile(r"\b(?:off|on|from|to|of|in|at|with|by|for|out|into|onto|under)\s*$")
+
+
 def said_before_a_story(part: str) -> tuple[list[Said], str]:
     """What a part asks for and the story behind it, in one breath: `freeze §c1§ which somebody used in Lisbon`."""
     for joint in _JOINT.finditer(part):
+        if _OPEN_END.search(part[: joint.start()]):
+            continue
         found = said_in(part[: joint.start()])
         if found:
             return found, part[joint.start() :].strip()

@@ -297,7 +297,7 @@ async def test_terms_that_are_others_while_people_read_them_are_approved_by_nobo
     )
     await world.run_due()
 
-    assert refused.value.reason == "changed_outside"
+    assert refused.value.reason == "terms_changed_outside"
     assert (await world.request(request.id)).state is State.PENDING
 
 
@@ -315,4 +315,4 @@ async def test_rows_that_are_others_while_people_read_them_are_approved_by_nobod
     with pytest.raises(PageRefused) as refused:
         await devices.open(link)
 
-    assert refused.value.reason == "changed_outside"
+    assert refused.value.reason == "terms_changed_outside"

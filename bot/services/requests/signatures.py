@@ -65,7 +65,7 @@ def require_its_digest(vault: Vault, *those: Request) -> None:
             raise NotAllowed(
                 f"What is stored of {request.id} is not what was requested. Nothing was recorded. Keep the database as"
                 " it is, and look at `countersign audit verify --deep`.",
-                "changed_outside",
+                "terms_changed_outside",
             )
 
 

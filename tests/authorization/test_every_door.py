@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from slack_sdk.web.async_client import AsyncWebClient
-from sqlalchemy import text
 
 import handlers
 from bot.domain.people import Delegation, KindPolicy
@@ -28,7 +27,6 @@ from bot.domain.requests import Event, Request
 from bot.partner.codec import encode
 from bot.services.operators import pausing, people_watch
 from bot.services.requests import drafts, lifecycle, local_facts
-from bot.services.requests.signatures import digest_of
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory
 from handlers.views import ids
@@ -44,6 +42,7 @@ from tests.authorization.rules import Cell, refused_with
 from tests.authorization.slack_at_hand import HOME, SlackAtHand
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.support.kinds import QUOTE_NAMES, TEXTS, kind_class
+from tests.support.signed_requests import requested_with
 from tests.support.world import World, a_policy, a_world
 
 # Made once: that takes longer than a hundred cells do.
@@ -98,10 +97,7 @@ class Workspace:
             asker = (await people_rows.get(tx, cell.asker.id)).actor  # type: ignore[union-attr]
             request = await lifecycle.record(tx, self.core, draft, operation, asker)
             if cell.state == "late":
-                late = await request_rows.touch(tx, request, expires_at=tx.now)
-                request = replace(late, digest=digest_of(tx.vault, late))
-                signed = {"id": request.id, "digest": request.digest}
-                await tx.run(text("UPDATE request SET digest = :digest WHERE id = :id"), signed)
+                request = await requested_with(tx, request, expires_at=tx.now)
             for event in WAYS[cell.state]:
                 more = {"break_glass": True} if cell.at_once and event is Event.APPROVE else {}
                 event = Event.BREAK_GLASS if more else event

@@ -9,6 +9,7 @@ from bot.services import requests
 from bot.services.messages import digest
 from storage.requests import requests as rows
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver
+from tests.support.signed_requests import requested_with
 
 ALERTS = "C0ALERTS"
 
@@ -71,7 +72,7 @@ async def test_an_approval_that_nobody_can_have_read_is_counted(driver: SlackDri
     async with driver.world.store.begin() as tx:
         made = await rows.get(tx, request)
         assert made is not None
-        await rows.touch(tx, made, created_at=tx.now)
+        await requested_with(tx, made, created_at=tx.now)
     await approve(driver, BOB, request, after_s=0)
 
     assert "1 approval given within 3 seconds of the request, too soon to read it." in await status(driver)

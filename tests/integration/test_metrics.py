@@ -15,7 +15,7 @@ from bot.domain.requests import State
 from bot.metrics import exposition
 from bot.outcomes import Finding
 from tests.integration.surroundings import Surroundings
-from tests.test_deploy import documented
+from tests.test_deploy import documented, documented_labels
 
 #: The contract with those who watch: these names stay.
 PROMISED = {
@@ -59,6 +59,11 @@ async def test_every_promised_metric_is_served_from_the_start(around: Surroundin
 
         named = {name for name in found if not name.startswith("countersign_process_")}
         assert named | PROMISED == documented_families(), "docs/metrics.md"
+        for family in found.values():
+            if family.name in documented_families() and family.samples:
+                labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+                name = family.name + ("_total" if family.type == "counter" else "")
+                assert labels == documented_labels()[name], "docs/metrics.md"
         assert labels_of(found, "requests", "state") == {state.value for state in State}
         assert labels_of(found, "requests", "kind") == set(running.core.kinds)
         assert all(sample.value == 0 for sample in found["countersign_requests"].samples)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from decimal import Decimal
 
@@ -32,7 +33,7 @@ def documented_families() -> set[str]:
 async def scraped(around: Surroundings) -> dict[str, Metric]:
     """Families by name, without the suffixes of their samples."""
     async with httpx.AsyncClient(trust_env=False) as client:
-        answer = await client.get(f"http://{around.env['COUNTERSIGN_METRICS_BIND']}/metrics")
+        answer = await client.get(f"http://{around.env['COUNTERSIGN_METRICS_BIND']}/metrics", timeout=10)
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     return {family.name: family for family in text_string_to_metric_families(answer.text)}
@@ -118,6 +119,32 @@ async def test_a_database_that_does_not_answer_leaves_the_rest(
         assert value(found, "database_up") == 0
         assert "countersign_requests" not in found
         assert value(found, "api_calls_total", operation="GET /me", status="200") >= 1
+    finally:
+        await running.stop()
+
+
+async def test_a_database_that_hangs_leaves_the_rest_within_five_seconds(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each of those who ask, not for the first alone. A driver takes its time to give up a query, too."""
+    running = await around.start()
+    try:
+
+        async def hangs(*_: object, **__: object) -> None:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                await asyncio.sleep(10)
+                raise
+
+        monkeypatch.setattr(exposition, "figures", hangs)
+        async with asyncio.timeout(5):
+            both = await asyncio.gather(scraped(around), scraped(around))
+
+        for found in both:
+            assert value(found, "database_up") == 0
+            assert "countersign_requests" not in found
+            assert value(found, "api_calls_total", operation="GET /me", status="200") >= 1
     finally:
         await running.stop()
 

@@ -300,6 +300,13 @@ async def test_the_readiness_probes_ask_for_checks_there_are() -> None:
         assert set(only.split(",")) <= known
 
 
+def test_an_outage_of_slack_or_of_the_card_provider_leaves_the_web_pods_in_service() -> None:
+    """They take the card provider's events: the key counts as unknown where the start did not reach it."""
+    (container,) = deployments()["web"]["spec"]["template"]["spec"]["containers"]
+
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz?only=database"
+
+
 def public_paths() -> set[str]:
     """What the outside has to reach of the web server: events, and the pages that browsers open."""
 

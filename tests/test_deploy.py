@@ -27,6 +27,8 @@ DEPLOY = ROOT / "deploy"
 RULES = DEPLOY / "prometheus" / "alerts.yml"
 DASHBOARD = DEPLOY / "grafana" / "countersign.json"
 _NAME = re.compile(r"\bcountersign_[a-z_]+")
+#: The labels that Prometheus sets itself. Ours of that name it renames as it reads them: `job` to `exported_job`.
+SET_BY_PROMETHEUS = {"job", "instance"}
 
 
 def documented() -> set[str]:
@@ -36,6 +38,24 @@ def documented() -> set[str]:
             r"^\| `(countersign_[a-z_]+)` \|", (ROOT / "docs" / "metrics.md").read_text(), re.MULTILINE
         )
     )
+
+
+def documented_labels() -> dict[str, set[str]]:
+    """The labels of each metric of docs/metrics.md, as they are served."""
+    rows = re.findall(
+        r"^\| `(countersign_[a-z_]+)` \| ([a-z, ]*)\|",
+        (ROOT / "docs" / "metrics.md").read_text(),
+        re.MULTILINE,
+    )
+    return {name: {label.strip() for label in labels.split(",")} - {""} for name, labels in rows}
+
+
+def read_labels() -> dict[str, set[str]]:
+    """As `documented_labels`, as Prometheus has them once it read them."""
+    return {
+        name: {f"exported_{label}" if label in SET_BY_PROMETHEUS else label for label in labels}
+        for name, labels in documented_labels().items()
+    }
 
 
 def metric(name: str) -> str:
@@ -101,9 +121,10 @@ WELL = {
     'countersign_leading{instance="one"}': "0x3000",
     'countersign_leading{instance="two"}': "1x3000",
     'countersign_outbox_oldest_seconds{channel="alerts"}': "3x3000",
-    'countersign_api_unanswered_seconds{program="main"}': "0x3000",
-    'countersign_poll_age_seconds{job="account"}': "59x3000",
-    'countersign_poll_age_seconds{job="ledger"}': "890x3000",
+    'countersign_api_unanswered_seconds{program="main", instance="one"}': "0x3000",
+    'countersign_api_unanswered_seconds{program="main", instance="two"}': "0x3000",
+    'countersign_poll_age_seconds{exported_job="account"}': "59x3000",
+    'countersign_poll_age_seconds{exported_job="ledger"}': "890x3000",
     "countersign_inbox_oldest_seconds": "1x3000",
     'countersign_requests{state="unresolved", kind="card_topup"}': "0x3000",
     'countersign_requests{state="executing", kind="card_topup"}': "0x3000",
@@ -117,6 +138,8 @@ WELL = {
     "countersign_safe_mode": "0x3000",
     "countersign_audit_verified_age_seconds": "3600x3000",
 }
+#: The last call of a process that does not lead was lost, and it has made none since.
+CALLS_NO_MORE = {'countersign_api_unanswered_seconds{program="main", instance="one"}': "9999x3000"}
 #: What each rule is for, in place of what is well.
 TROUBLE = {
     "CountersignDown": {'up{job="countersign", instance="one"}': "0x3000"},
@@ -127,8 +150,10 @@ TROUBLE = {
     },
     "CountersignProcessNotConnected": {'countersign_slack_connected{instance="two"}': "0x3000"},
     "CountersignMessagesWait": {'countersign_outbox_oldest_seconds{channel="alerts"}': "121x3000"},
-    "CountersignApiNotAnswering": {'countersign_api_unanswered_seconds{program="main"}': "31x3000"},
-    "CountersignNotWatching": {'countersign_poll_age_seconds{job="account"}': "301x3000"},
+    "CountersignApiNotAnswering": {
+        'countersign_api_unanswered_seconds{program="main", instance="two"}': "31x3000"
+    },
+    "CountersignNotWatching": {'countersign_poll_age_seconds{exported_job="account"}': "301x3000"},
     "CountersignNobodyLeads": {'countersign_leading{instance="two"}': "0x3000"},
     "CountersignEventsWait": {"countersign_inbox_oldest_seconds": "61x3000"},
     "CountersignUnresolved": {'countersign_requests{state="unresolved", kind="card_topup"}': "1x3000"},
@@ -159,10 +184,29 @@ def firing(alert: str, series: dict[str, str], expected: int) -> dict[str, Any]:
     }
 
 
+def test_the_series_that_the_rules_are_tried_on_have_the_labels_they_have_in_prometheus() -> None:
+    known = read_labels()
+    for series in {name for one in (WELL, CALLS_NO_MORE, *TROUBLE.values()) for name in one}:
+        name, _, inside = series.partition("{")
+        if name != "up":
+            labels = set(re.findall(r"(\w+)=", inside))
+            assert labels - {"instance", "le"} <= known[metric(name)], series
+
+
+def test_dashboard_and_rules_group_by_labels_as_prometheus_has_them() -> None:
+    known = read_labels()
+    for expression in expressions():
+        labels = {one.strip() for by in re.findall(r"\bby \(([^)]*)\)", expression) for one in by.split(",")}
+        names = {metric(name) for name in _NAME.findall(expression)}
+        may_be = {"instance", "le"}.union(*(known.get(name, set()) for name in names))
+        assert labels <= may_be, expression
+
+
 def test_each_rule_fires_on_what_it_is_for_and_none_where_all_is_well(tmp_path: Path) -> None:
     assert TROUBLE.keys() == {rule["alert"] for rule in rules()}
     tests = [firing("", WELL, 0)]
     tests += [firing(f'alertname="{name}", ', WELL | bad, 1) for name, bad in TROUBLE.items()]
+    tests.append(firing("", WELL | CALLS_NO_MORE, 0))
     shutil.copy(RULES, tmp_path)
     wanted = {"rule_files": [RULES.name], "evaluation_interval": "1m", "tests": tests}
     (tmp_path / "tests.yml").write_text(yaml.safe_dump(wanted))
@@ -254,6 +298,13 @@ async def test_the_readiness_probes_ask_for_checks_there_are() -> None:
         path, _, only = container["readinessProbe"]["httpGet"]["path"].partition("?only=")
         assert path == "/readyz"
         assert set(only.split(",")) <= known
+
+
+def test_an_outage_of_slack_or_of_the_card_provider_leaves_the_web_pods_in_service() -> None:
+    """They take the card provider's events: the key counts as unknown where the start did not reach it."""
+    (container,) = deployments()["web"]["spec"]["template"]["spec"]["containers"]
+
+    assert container["readinessProbe"]["httpGet"]["path"] == "/readyz?only=database"
 
 
 def public_paths() -> set[str]:

@@ -6,6 +6,7 @@ process has counted since its start is its own. While the database does not answ
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import platform
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,9 @@ from storage.maintenance import Figures, figures
 
 log = logging.getLogger("countersign.metrics")
 
+# Prometheus gives up after ten seconds, and shows nothing of this process then.
+READ_TIMEOUT_S = 3.0
+
 #: The jobs that read the API on a cadence.
 JOBS = ("account", "cards", "events", "funding", "ledger", "webhook")
 CHANNELS = ("approvals", "alerts", "audit", "direct", "other")
@@ -53,9 +57,9 @@ class Sources:
     began_at: datetime
 
 
-async def text(sources: Sources) -> bytes:
-    """All of them, as Prometheus reads them."""
-    found, floats = await _from_the_database(sources.core)
+async def text(sources: Sources, turn: asyncio.Lock) -> bytes:
+    """All of them, as Prometheus reads them. `turn` is held while the database is read."""
+    found, floats = await from_the_database(sources.core, turn)
     is_connected = await sources.slack_connected()
     registry = CollectorRegistry()
     registry.register(_Families([*_of_process(sources, is_connected), *_of_database(sources, found, floats)]))
@@ -73,10 +77,23 @@ class _Families:
         return self._families
 
 
-async def _from_the_database(core: Core) -> tuple[Figures | None, Mapping[str, Decimal]]:
-    """None, and nothing, while it does not answer."""
+async def from_the_database(core: Core, turn: asyncio.Lock) -> tuple[Figures | None, Mapping[str, Decimal]]:
+    """None, and nothing, while it does not answer in time."""
+    reading = asyncio.create_task(_read(core, turn))
     try:
-        async with core.store.read() as tx:
+        await asyncio.wait({reading}, timeout=READ_TIMEOUT_S)
+        if reading.done():
+            return reading.result()
+    finally:
+        # Not waited for: psycopg takes up to ten seconds to give up a query.
+        reading.cancel()
+    log.warning("metrics.database_not_read", extra={"error": "TimeoutError"})
+    return None, {}
+
+
+async def _read(core: Core, turn: asyncio.Lock) -> tuple[Figures | None, Mapping[str, Decimal]]:
+    try:
+        async with turn, core.store.read() as tx:
             found = await figures(tx, programs=core.partners, job_prefix=POLLED, events=CURSOR)
             accounts = {program: await snapshots.ACCOUNT.get(tx, program) for program in core.partners}
     except (DatabaseFault, OSError) as error:
@@ -162,7 +179,7 @@ def _of_database(sources: Sources, found: Figures | None, floats: Mapping[str, D
         for state in State
     }
     yield _gauge("requests", "Requests by state and kind; a batch is one", ("state", "kind"), states.items())
-    waiting, oldest = _outbox(core, found)
+    waiting, oldest = outbox(core, found)
     yield _gauge("outbox_waiting", "Messages that wait for Slack, by channel", ("channel",), waiting.items())
     yield _gauge(
         "outbox_oldest_seconds",
@@ -200,7 +217,7 @@ def _of_database(sources: Sources, found: Figures | None, floats: Mapping[str, D
     yield _single("audit_entries", "Length of the audit chain", found.audit_entries)
 
 
-def _outbox(core: Core, found: Figures) -> tuple[dict[tuple[str], float], dict[tuple[str], float]]:
+def outbox(core: Core, found: Figures) -> tuple[dict[tuple[str], float], dict[tuple[str], float]]:
     """How many messages wait, and how long the oldest is due, by what a channel is for."""
     named = {getattr(core.channels, role): role for role in ("audit", "alerts", "approvals")}
     waiting: dict[tuple[str], float] = {(role,): 0 for role in CHANNELS}

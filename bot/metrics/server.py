@@ -24,6 +24,5 @@ async def serve(sources: Sources, *, host: str, port: int) -> Server:
 
 async def _answer(sources: Sources, turn: asyncio.Lock, _request: web.Request) -> web.Response:
     # One reading of the database at a time, however many ask.
-    async with turn:
-        body = await exposition.text(sources)
+    body = await exposition.text(sources, turn)
     return web.Response(body=body, headers={"Content-Type": _CONTENT_TYPE})

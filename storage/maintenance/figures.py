@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Row, case, func, select
 
 from storage import audit
 from storage import tables as t
@@ -19,7 +19,10 @@ from storage.transaction import Tx
 
 @dataclass(frozen=True, slots=True)
 class OutboxFigures:
-    """Messages that wait to be sent to one channel: how many, and since when the oldest of those due is due."""
+    """Messages that wait to be sent to one channel: how many, and since when the oldest of those due is due.
+
+    One that was tried counts from when it was written: each try puts off when it is due next.
+    """
 
     waiting: int
     oldest_due_at: datetime | None
@@ -45,8 +48,9 @@ async def figures(tx: Tx, *, programs: Collection[str], job_prefix: str, events:
     is the name of the cursor of the event log."""
     r, o, i, a = t.request.c, t.outbox.c, t.inbox.c, t.alert.c
     by_kind = select(r.kind, r.state, func.count().label("n")).where(r.parent_id.is_(None))
+    since = case((o.last_error != "", o.created_at), else_=o.due_at)
     waiting = select(
-        o.channel, o.user, func.count().label("n"), func.min(o.due_at, type_=o.due_at.type).label("oldest")
+        o.channel, o.user, func.count().label("n"), func.min(since, type_=o.due_at.type).label("oldest")
     ).where(o.state.in_(("owed", "sending")))
     received = select(
         func.count().label("n"), func.min(i.received_at, type_=i.received_at.type).label("oldest")

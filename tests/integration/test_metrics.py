@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from decimal import Decimal
 
@@ -15,7 +16,7 @@ from bot.domain.requests import State
 from bot.metrics import exposition
 from bot.outcomes import Finding
 from tests.integration.surroundings import Surroundings
-from tests.test_deploy import documented
+from tests.test_deploy import documented, documented_labels
 
 #: The contract with those who watch: these names stay.
 PROMISED = {
@@ -32,7 +33,7 @@ def documented_families() -> set[str]:
 async def scraped(around: Surroundings) -> dict[str, Metric]:
     """Families by name, without the suffixes of their samples."""
     async with httpx.AsyncClient(trust_env=False) as client:
-        answer = await client.get(f"http://{around.env['COUNTERSIGN_METRICS_BIND']}/metrics")
+        answer = await client.get(f"http://{around.env['COUNTERSIGN_METRICS_BIND']}/metrics", timeout=10)
     assert answer.status_code == 200
     assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
     return {family.name: family for family in text_string_to_metric_families(answer.text)}
@@ -59,6 +60,11 @@ async def test_every_promised_metric_is_served_from_the_start(around: Surroundin
 
         named = {name for name in found if not name.startswith("countersign_process_")}
         assert named | PROMISED == documented_families(), "docs/metrics.md"
+        for family in found.values():
+            if family.name in documented_families() and family.samples:
+                labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+                name = family.name + ("_total" if family.type == "counter" else "")
+                assert labels == documented_labels()[name], "docs/metrics.md"
         assert labels_of(found, "requests", "state") == {state.value for state in State}
         assert labels_of(found, "requests", "kind") == set(running.core.kinds)
         assert all(sample.value == 0 for sample in found["countersign_requests"].samples)
@@ -113,6 +119,32 @@ async def test_a_database_that_does_not_answer_leaves_the_rest(
         assert value(found, "database_up") == 0
         assert "countersign_requests" not in found
         assert value(found, "api_calls_total", operation="GET /me", status="200") >= 1
+    finally:
+        await running.stop()
+
+
+async def test_a_database_that_hangs_leaves_the_rest_within_five_seconds(
+    around: Surroundings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For each of those who ask, not for the first alone. A driver takes its time to give up a query, too."""
+    running = await around.start()
+    try:
+
+        async def hangs(*_: object, **__: object) -> None:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                await asyncio.sleep(10)
+                raise
+
+        monkeypatch.setattr(exposition, "figures", hangs)
+        async with asyncio.timeout(5):
+            both = await asyncio.gather(scraped(around), scraped(around))
+
+        for found in both:
+            assert value(found, "database_up") == 0
+            assert "countersign_requests" not in found
+            assert value(found, "api_calls_total", operation="GET /me", status="200") >= 1
     finally:
         await running.stop()
 

@@ -14,7 +14,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services.events import Poller
 from bot.services.money import float_lookups
-from bot.services.operators import pausing, programs
+from bot.services.operators import health, pausing, programs
 from storage.cards import api_snapshots
 from storage.messages import alerts
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, status
@@ -116,8 +116,12 @@ async def test_nothing_is_sent_after_a_start_before_the_api_has_said_whose_the_k
     await execute(world, request)
     assert await world.sent("POST /topup") == []
     assert "could not be read at the start" in await why_paused(world)
+    said = await health.keys_work(world.core) or ""
+    assert "does not take the key" not in said, "nobody asked it"
+    assert "could not be read at the start" in said
 
     await programs.probe_paused(world.core)
+    assert await health.keys_work(world.core) is None
     assert (await execute(world, request)).state is State.SUCCEEDED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from bot.cli.doctor import Level, messages
 from bot.domain import slack_faults
 from bot.domain.alerts import float_alerts
+from bot.metrics import exposition
 from bot.services.alerts import keep, resolve
 from bot.services.events import Poller
 from bot.services.messages import Outbox, SlackTrouble, waiting
@@ -58,6 +60,29 @@ async def test_a_channel_that_is_lost_is_said_and_ends_when_all_was_sent(world: 
         await outbox.deliver_due()
     assert await health.messages_go_out(world.core) is None
     assert (await messages(world.store)).level is Level.WELL
+
+
+async def oldest_s(world: World) -> float:
+    """`countersign_outbox_oldest_seconds` of the approvals channel."""
+    found, _ = await exposition.from_the_database(world.core, asyncio.Lock())
+    assert found is not None
+    return exposition.outbox(world.core, found)[1][("approvals",)]
+
+
+async def test_the_metric_of_the_oldest_message_grows_while_it_is_tried_again(world: World) -> None:
+    slack = ScriptedSlack(all_closed=SlackTrouble("token_revoked", everywhere=True))
+    outbox = Outbox(world.core, slack)
+    await world.top_up(approved=False)
+    for _ in range(60):
+        await outbox.deliver_due()
+        world.clock.advance(5)
+    assert await oldest_s(world) == 300
+
+    slack.all_closed = None
+    for _ in range(24):
+        await outbox.deliver_due()
+        world.clock.advance(5)
+    assert await oldest_s(world) == 0
 
 
 async def test_the_end_says_how_long_the_oldest_message_really_waited(world: World) -> None:

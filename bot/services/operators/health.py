@@ -10,6 +10,7 @@ from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
+from bot.services.operators.programs import cause_of
 from storage.maintenance import why_not_written
 from storage.messages import Waiting, outbox
 from storage.operators import programs, safe_mode
@@ -21,14 +22,10 @@ _LOOKED_AT = 50
 
 
 async def keys_work(core: Core) -> str | None:
-    """No program is paused because the API does not take its key."""
+    """No program is paused for its key: the API takes it, and has said whose account it is of."""
     async with core.store.read() as tx:
-        paused = [p.name for p in await programs.all(tx) if p.paused_reason]
-    return (
-        f"Your card provider does not take the key of {', '.join(paused)}: nothing is sent."
-        if paused
-        else None
-    )
+        paused = [p for p in await programs.all(tx) if p.paused_reason]
+    return " ".join(f"Nothing is sent to {p.name}: {cause_of(p)}." for p in paused) or None
 
 
 async def messages_go_out(core: Core) -> str | None:

@@ -225,9 +225,13 @@ async def why_paused(tx: Tx, program: str) -> str:
         return drafts
     if known is not None and known.paused_at is not None:
         since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
-        cause = _CAUSES.get(known.paused_reason or "", _NO_KEY)
-        return f"Sending to {program} is paused since {since}: {cause}."
+        return f"Sending to {program} is paused since {since}: {cause_of(known)}."
     return ""
+
+
+def cause_of(paused: programs.Program) -> str:
+    """Why a program is paused that is paused for its key, as the end of a sentence."""
+    return _CAUSES.get(paused.paused_reason or "", _NO_KEY)
 
 
 async def is_draft_only(tx: Tx, program: str) -> bool:

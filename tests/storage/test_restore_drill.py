@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import select
 
 from bot import startup
-from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
 from bot.domain.time import SystemClock
 from bot.services.anchor_places import AnchorPlaces
@@ -30,7 +30,7 @@ from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from storage.migrate import migrate
-from storage.operators import pauses
+from storage.operators import OrphanDebit, pauses
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
@@ -198,6 +198,85 @@ async def test_what_restore_puts_in_place_starts_in_safe_mode_whatever_the_ancho
         assert await outbox.put(tx, channel="C0ALERTS", kind="line", subject="x:1", body={}, dedupe="after")
     await world.store.close()
     databases.drop(url)
+
+
+async def test_what_was_asked_before_an_older_copy_was_put_in_place_is_confirmed_by_nobody(
+    world: World, databases: Databases, tmp_path: Path, own_url: str
+) -> None:
+    """One click on a message of before would leave safe mode, before the ledger is read."""
+    await pausing.pause(world.core, BOB, ["main"], "strange top-ups")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        asked = await confirmations.open_one(tx, pausing.RESUME, "main")
+    assert asked is not None
+    await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+
+    url = databases.empty()
+    await put_back(url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    await restart_on(world, url)
+
+    with pytest.raises(Stale, match="answered already, or its time is over"):
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+        assert await pauses.of(tx, "main") is not None
+        assert [one for one in await alert_rows.open_ones(tx) if one.kind == "consent"] == []
+        (text,) = (
+            await tx.run(select(tables.alert.c.text).where(tables.alert.c.subject == asked.id))
+        ).scalars()
+    assert text.startswith("Void: an older copy"), "the message of before says so and keeps no button"
+    await world.store.close()
+    databases.drop(url)
+
+
+async def test_nobody_confirms_that_safe_mode_is_left_while_the_ledger_is_unread(world: World) -> None:
+    """However the question came to be open."""
+    await pausing.pause(world.core, BOB, ["main"], "strange top-ups")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.begin() as tx:
+        asked = await confirmations.open_one(tx, pausing.RESUME, "main")
+        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+    assert asked is not None
+
+    with pytest.raises(NotFound, match="still reading the whole ledger"):
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+        assert await pauses.of(tx, "main") is not None
+        still_open = await confirmations.open_one(tx, pausing.RESUME, "main")
+    assert still_open is not None, "it can be confirmed once the ledger is read"
+
+
+async def test_debits_that_are_found_later_are_listed_once_even_if_they_were_booked_earlier(
+    world: World,
+) -> None:
+    async with world.store.begin() as tx:
+        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+    await safe_mode.at_start(world.core)
+    expected = []
+    for program, hours in (("main", 1), ("second", 5)):
+        async with world.store.begin() as tx:
+            found = [
+                OrphanDebit(
+                    program,
+                    f"topup:co-{program}-{number}",
+                    Decimal(-number),
+                    "topup",
+                    None,
+                    tx.now - timedelta(hours=hours, minutes=number),
+                    tx.now,
+                )
+                for number in (1, 2, 3)
+            ]
+            await rows.add_orphans(tx, found)
+        await safe_mode.review(world.core)
+        expected += [one.reference for one in found]
+        await world.advance(5)
+
+    async with world.store.read() as tx:
+        listed = "\n".join((await tx.run(select(tables.alert_thread_line.c.text))).scalars())
+    assert {reference: listed.count(reference) for reference in expected} == dict.fromkeys(expected, 1)
 
 
 async def test_a_backup_of_a_database_that_is_written_all_the_time_ends_and_is_of_one_moment(

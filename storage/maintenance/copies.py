@@ -12,7 +12,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from sqlalchemy.pool import NullPool
 
 from bot.domain.time import Clock
 from storage import audit, tables
-from storage.database import Database, FileLock
+from storage.database import Database, file_lock
 from storage.errors import DatabaseUnreachable, StorageError
 from storage.maintenance.write_probe import explained
 from storage.migrate import migrate
@@ -95,7 +95,7 @@ async def check(copy: Path, *, vault: Vault, clock: Clock) -> Copied:
             return Copied(int(counted), report.last, await audit.made_at(tx, report.last))
     finally:
         await store.close()
-        await asyncio.to_thread(_fold_log, copy)
+        await asyncio.to_thread(_as_one_file, copy)
 
 
 async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple[Copied, Path | None]:
@@ -155,7 +155,7 @@ async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
             )
     finally:
         await store.close()
-    await asyncio.to_thread(_fold_log, copy)
+    await asyncio.to_thread(_as_one_file, copy)
 
 
 async def _fill(url: str, copy: Path) -> None:
@@ -181,19 +181,22 @@ def _copy_file(source: Path, target: Path) -> None:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
                 raise CopyRefused(_NO_ROOM.format(folder=target.parent)) from None
             raise DatabaseUnreachable(f"The database {source} cannot be read ({error}).") from None
-    _fold_log(target)
+    _as_one_file(target)
 
 
-def _fold_log(path: Path) -> None:
-    """Into the file: it is all there is of the copy."""
+def _as_one_file(path: Path) -> None:
+    """Without a log beside it, which SQLite would have to make to read it: that fails on a disk that can only be
+    read."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode=DELETE")
 
 
 def _damage(path: Path) -> str:
     try:
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.OperationalError as error:
+        raise CopyRefused(f"{path} cannot be read ({error}).") from None
     except sqlite3.DatabaseError:
         return "it isn't a database"
     return "" if found == "ok" else str(found)
@@ -201,21 +204,41 @@ def _damage(path: Path) -> str:
 
 def _replace(path: Path, work: Path) -> Path | None:
     """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
-    kept = None
-    if path.exists():
-        lock = FileLock(path)
+    with file_lock(path):
+        kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
+        if not path.exists():
+            _rename_log(path, kept)  # SQLite would take it for a log of the copy
+            os.rename(work, path)
+            return None
+        # One that cannot be read keeps its log: whoever looks into it later needs both.
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        _rename(path, kept)
         try:
-            _fold_log(path)
-            kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
-            os.rename(path, kept)
-            for name in ("-wal", "-shm"):
-                path.with_name(path.name + name).unlink(missing_ok=True)
-            os.link(work, path)
-        finally:
-            lock.release()
-    else:
-        os.link(work, path)
-    return kept
+            os.rename(work, path)
+        except OSError as error:
+            try:
+                _rename(kept, path)
+            except OSError:
+                raise CopyRefused(
+                    f"The backup cannot be put in place ({error.strerror}), nor the database that was there put back."
+                    f" It is kept as {kept}: rename it to {path}, and its -wal file if there is one."
+                ) from None
+            raise
+        return kept
+
+
+def _rename(database: Path, to: Path) -> None:
+    os.rename(database, to)
+    _rename_log(database, to)
+
+
+def _rename_log(database: Path, to: Path) -> None:
+    """If there is one."""
+    database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
+    log = database.with_name(f"{database.name}-wal")
+    if log.exists():
+        os.rename(log, to.with_name(f"{to.name}-wal"))
 
 
 def _has_rows(database: Database) -> bool:

@@ -112,7 +112,7 @@ async def add_orphans(tx: Tx, orphans: Sequence[OrphanDebit]) -> None:
 
 
 async def orphans(tx: Tx, *, since: datetime) -> list[OrphanDebit]:
-    """Those that were found from then on, the one booked first first."""
+    """Those that were found from then on, in the order in which they were found: what comes later is at the end."""
     o = t.orphan_debit.c
-    asked = select(t.orphan_debit).where(o.found_at >= since).order_by(o.booked_at, o.reference)
+    asked = select(t.orphan_debit).where(o.found_at >= since).order_by(o.found_at, o.booked_at, o.reference)
     return [OrphanDebit(**row._mapping) for row in (await tx.run(asked)).all()]

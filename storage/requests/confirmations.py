@@ -80,6 +80,11 @@ async def open_one(tx: Tx, kind: str, subject: str) -> Consent | None:
     return None if row is None else Consent(**row._mapping)
 
 
+async def open_ones(tx: Tx) -> list[Consent]:
+    """The one asked first first."""
+    return [Consent(**row) for row in (await tx.run(_OPEN)).mappings()]
+
+
 async def end(tx: Tx, consent_id: str, state: str, *, by: str | None = None) -> bool:
     """Give, decline or let expire what is open; False when somebody was quicker.
 

@@ -6,8 +6,11 @@ The drill runs on both databases, with the real client and simulator: a backup, 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
+import sqlite3
 from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +19,7 @@ import pytest
 from sqlalchemy import select
 
 from bot import startup
-from bot.domain.errors import NotAllowed, NotFound
+from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
 from bot.domain.time import SystemClock
 from bot.services.anchor_places import AnchorPlaces
@@ -30,14 +33,14 @@ from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from storage.migrate import migrate
-from storage.operators import pauses
+from storage.operators import OrphanDebit, pauses
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
 from storage.upsert import upsert
 from storage.vault import Keyring, Vault
 from tests.storage.conftest import Databases
-from tests.support.disks import a_small_disk, fill
+from tests.support.disks import a_small_disk, fill, mount
 from tests.support.world import BOB, CAROL, MASTER, World, a_world
 
 DEBITS = 100
@@ -198,6 +201,194 @@ async def test_what_restore_puts_in_place_starts_in_safe_mode_whatever_the_ancho
         assert await outbox.put(tx, channel="C0ALERTS", kind="line", subject="x:1", body={}, dedupe="after")
     await world.store.close()
     databases.drop(url)
+
+
+async def test_what_was_asked_before_an_older_copy_was_put_in_place_is_confirmed_by_nobody(
+    world: World, databases: Databases, tmp_path: Path, own_url: str
+) -> None:
+    """One click on a message of before would leave safe mode, before the ledger is read."""
+    await pausing.pause(world.core, BOB, ["main"], "strange top-ups")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        asked = await confirmations.open_one(tx, pausing.RESUME, "main")
+    assert asked is not None
+    await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+
+    url = databases.empty()
+    await put_back(url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    await restart_on(world, url)
+
+    with pytest.raises(Stale, match="answered already, or its time is over"):
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+        assert await pauses.of(tx, "main") is not None
+        assert [one for one in await alert_rows.open_ones(tx) if one.kind == "consent"] == []
+        (text,) = (
+            await tx.run(select(tables.alert.c.text).where(tables.alert.c.subject == asked.id))
+        ).scalars()
+    assert text.startswith("Void: an older copy"), "the message of before says so and keeps no button"
+    await world.store.close()
+    databases.drop(url)
+
+
+async def test_nobody_confirms_that_safe_mode_is_left_while_the_ledger_is_unread(world: World) -> None:
+    """However the question came to be open."""
+    await pausing.pause(world.core, BOB, ["main"], "strange top-ups")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.begin() as tx:
+        asked = await confirmations.open_one(tx, pausing.RESUME, "main")
+        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+    assert asked is not None
+
+    with pytest.raises(NotFound, match="still reading the whole ledger"):
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+        assert await pauses.of(tx, "main") is not None
+        still_open = await confirmations.open_one(tx, pausing.RESUME, "main")
+    assert still_open is not None, "it can be confirmed once the ledger is read"
+
+
+async def test_debits_that_are_found_later_are_listed_once_even_if_they_were_booked_earlier(
+    world: World,
+) -> None:
+    async with world.store.begin() as tx:
+        await rows.enter(tx, "s", head_seq=1, head_at=None, anchor_seq=9, anchor_at=tx.now)
+    await safe_mode.at_start(world.core)
+    expected = []
+    for program, hours in (("main", 1), ("second", 5)):
+        async with world.store.begin() as tx:
+            found = [
+                OrphanDebit(
+                    program,
+                    f"topup:co-{program}-{number}",
+                    Decimal(-number),
+                    "topup",
+                    None,
+                    tx.now - timedelta(hours=hours, minutes=number),
+                    tx.now,
+                )
+                for number in (1, 2, 3)
+            ]
+            await rows.add_orphans(tx, found)
+        await safe_mode.review(world.core)
+        expected += [one.reference for one in found]
+        await world.advance(5)
+
+    async with world.store.read() as tx:
+        listed = "\n".join((await tx.run(select(tables.alert_thread_line.c.text))).scalars())
+    assert {reference: listed.count(reference) for reference in expected} == dict.fromkeys(expected, 1)
+
+
+async def test_a_backup_is_put_in_place_of_a_database_with_a_damaged_header(tmp_path: Path) -> None:
+    """The runbook says to do so; what is damaged is kept as it is, with its log."""
+    path, copy = await a_database_and_its_backup(tmp_path)
+    log = path.with_name("bot.db-wal")
+    with closing(sqlite3.connect(path)) as written:
+        written.execute("PRAGMA journal_mode=WAL")
+        written.execute("INSERT INTO meta (name, value) VALUES ('last', 'written')")
+        written.commit()
+        killed = path.read_bytes(), log.read_bytes()
+    header = killed[0][:24]
+    path.write_bytes(b"X" * len(header) + killed[0][len(header) :])
+    log.write_bytes(killed[1])
+
+    _, kept = await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+
+    assert kept is not None
+    assert safe_modes_in(path) == 1
+    with kept.open("r+b") as file:
+        file.write(header)
+    with closing(sqlite3.connect(kept)) as repaired:
+        assert repaired.execute("SELECT value FROM meta WHERE name = 'last'").fetchone() == ("written",)
+
+
+async def test_the_log_of_a_database_that_is_gone_is_not_taken_for_one_of_the_backup(tmp_path: Path) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    with closing(sqlite3.connect(path)) as written:
+        written.execute("PRAGMA journal_mode=WAL")
+        written.execute("INSERT INTO meta (name, value) VALUES ('last', 'written')")
+        written.commit()
+        log = path.with_name("bot.db-wal").read_bytes()
+    path.unlink()
+    path.with_name("bot.db-wal").write_bytes(log)
+
+    assert (await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock()))[1] is None
+
+    assert safe_modes_in(path) == 1
+    with closing(sqlite3.connect(path)) as restored:
+        assert restored.execute("SELECT value FROM meta WHERE name = 'last'").fetchone() is None
+
+
+async def test_a_backup_on_a_disk_that_can_only_be_read_is_put_in_place(tmp_path: Path) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    with a_small_disk(20) as disk:
+        (disk / "copy.db").write_bytes(copy.read_bytes())
+        with closing(sqlite3.connect(copy)) as changed:
+            changed.execute("PRAGMA journal_mode=WAL")
+        (disk / "older.db").write_bytes(copy.read_bytes())
+        mount("-o", "remount,ro", str(disk))
+        _, kept = await put_back(f"sqlite:///{path}", disk / "copy.db", vault=VAULT, clock=SystemClock())
+        with pytest.raises(CopyRefused, match=r"older\.db cannot be read \("):  # and not "is damaged"
+            await put_back(f"sqlite:///{path}", disk / "older.db", vault=VAULT, clock=SystemClock())
+    assert kept is not None
+    assert safe_modes_in(path) == 1
+
+
+async def test_a_file_system_without_hard_links_is_enough_for_a_restore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+
+    _, kept = await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+
+    assert kept is not None
+    assert kept.exists()
+    assert safe_modes_in(path) == 1
+
+
+@pytest.mark.parametrize("goes_back", [True, False])
+async def test_where_a_backup_cannot_be_put_in_place_the_database_is_there_or_it_is_said_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, goes_back: bool
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    before = path.read_bytes()
+    rename = os.rename
+
+    def failing(source: Path, target: Path) -> None:
+        if target == path and (".part" in source.name or not goes_back):
+            raise OSError(errno.EIO, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+
+    with pytest.raises(CopyRefused, match=r"cannot be put in place \(Input/output error\)") as refused:
+        await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+
+    kept = [tmp_path / name for name in os.listdir(tmp_path) if name.startswith("bot.db.before-restore-")]
+    if goes_back:
+        assert (kept, path.read_bytes()) == ([], before)
+    else:
+        assert [f"kept as {one}: rename it to {path}" in str(refused.value) for one in kept] == [True]
+
+
+async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:
+    path, copy = folder / "bot.db", folder / "copy.db"
+    await migrate(f"sqlite:///{path}")
+    await back_up(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+    return path, copy
+
+
+def safe_modes_in(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("SELECT count(*) FROM safe_mode WHERE left_at IS NULL").fetchone()[0])
 
 
 async def test_a_backup_of_a_database_that_is_written_all_the_time_ends_and_is_of_one_moment(

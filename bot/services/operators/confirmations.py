@@ -203,19 +203,24 @@ async def expire_due(core: Core) -> None:
     """What nobody confirmed in time is over, and can be asked for again."""
     async with core.store.begin() as tx:
         for found in await confirmations.overdue(tx):
-            if await confirmations.end(tx, found.id, "expired"):
-                await audit.record(
-                    tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _recorded(found)
-                )
-                await _close(
-                    tx, core, found, "system:consents", "Nobody confirmed it in time. Nothing was changed."
-                )
+            await _expire(tx, core, found, "Nobody confirmed it in time. Nothing was changed.")
 
 
 async def withdraw(tx: Tx, core: Core, kind: str, subject: str, text: str) -> None:
     """What was asked for has no point any more."""
     found = await confirmations.open_one(tx, kind, subject)
-    if found is not None and await confirmations.end(tx, found.id, "expired"):
+    if found is not None:
+        await _expire(tx, core, found, text)
+
+
+async def withdraw_all(tx: Tx, core: Core, text: str) -> None:
+    """Whatever waits for a second person."""
+    for found in await confirmations.open_ones(tx):
+        await _expire(tx, core, found, text)
+
+
+async def _expire(tx: Tx, core: Core, found: Consent, text: str) -> None:
+    if await confirmations.end(tx, found.id, "expired"):
         await audit.record(
             tx, core, "system:consents", "consent.expired", f"consent:{found.id}", _recorded(found)
         )

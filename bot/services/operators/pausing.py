@@ -97,7 +97,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
             if why := await program_pauses.why_held(tx, program):
                 held[program] = why
         if held and (why_not := await safe_mode.why_not_resumed(tx, core)):
-            raise NotFound(f"{why_not} Try again in a minute. Nothing was changed.")
+            raise NotFound(why_not)
         about_the_copy = await safe_mode.summary(tx)
         asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
         known_ones = [p for p in await programs.all(tx) if p.name in named]
@@ -144,6 +144,8 @@ async def _ask(core: Core, program: str, why: str, actor: Actor) -> str:
 
 async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     program = consent.subject
+    if why_not := await safe_mode.why_not_resumed(tx, core):
+        raise NotFound(why_not)
     held = await held_endpoints.of(tx, program)
     for one in held:
         await program_pauses.release(tx, core, program, one.endpoint, by=actor.id)

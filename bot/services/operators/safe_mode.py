@@ -18,6 +18,7 @@ from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import Event, Request, State
 from bot.services import alerts, audit, snapshots
 from bot.services.core import Core
+from bot.services.operators import confirmations
 from bot.services.requests import close
 from storage.cards import cards
 from storage.messages import Alert
@@ -29,6 +30,10 @@ log = logging.getLogger("countersign.safe_mode")
 
 ACTOR = "system:restore"
 _REASON = "an older copy of the database was put in place"
+_NOT_CONFIRMED = (
+    "Void: an older copy of the database was put in place. This may have been answered since the copy was made."
+    " Nothing was changed; request it again if it is still needed."
+)
 _CONDITION = running_alerts.SAFE_MODE.condition()
 # The card provider knows a key for a day: what is older must not be sent under it.
 _KEY_KNOWN_FOR = timedelta(hours=20)
@@ -58,6 +63,7 @@ async def at_start(core: Core) -> None:
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await snapshots.LEDGER.drop(tx, program.name)
+            await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await requests.doubt_all(tx)
             await _show(tx, core, mode)
     if mode.voided is None:
@@ -148,7 +154,10 @@ async def why_not_resumed(tx: Tx, core: Core) -> str:
     mode = await safe_mode.current(tx)
     if mode is None or await is_ledger_read(tx, core, mode):
         return ""
-    return "Countersign is still reading the whole ledger for debits that this copy of the database does not know."
+    return (
+        "Countersign is still reading the whole ledger for debits that this copy of the database does not know."
+        " Try again in a minute. Nothing was changed."
+    )
 
 
 async def summary(tx: Tx) -> str:

@@ -382,3 +382,55 @@ def test_backups_older_than_the_days_to_keep_are_removed_and_nothing_else(tmp_pa
     checked(*(word.replace("/var/backups/countersign", str(tmp_path)) for word in words), cwd=tmp_path)
 
     assert {path.name for path in tmp_path.iterdir()} == {new, "before-upgrade.db"}
+
+
+def test_each_way_to_run_it_stores_the_api_key_before_it_starts() -> None:
+    """Without a key no process starts."""
+    page = (ROOT / "docs" / "install.md").read_text()
+    ways = {
+        "With Docker Compose": "docker compose up",
+        "With Kubernetes": "kubectl apply --filename web.yaml",
+    }
+    for title, starts in ways.items():
+        section = page.split(f"\n### {title}\n")[1].split("\n## ")[0].split("\n### ")[0]
+        before, found, _ = section.partition(starts)
+        assert found, title
+        assert " keys set main --url " in before, title
+
+
+def test_the_pod_in_which_the_api_key_is_stored_has_what_the_others_have_and_gets_no_traffic() -> None:
+    (pod,) = [manifest for manifest in manifests() if manifest["kind"] == "Pod"]
+    (worker,) = [m for m in manifests() if m["kind"] == "Deployment" and "worker" in m["metadata"]["name"]]
+    mine, theirs = pod["spec"], worker["spec"]["template"]["spec"]
+
+    assert (
+        f"kubectl exec -it --namespace countersign {pod['metadata']['name']} -- "
+        in (ROOT / "docs" / "install.md").read_text()
+    )
+    assert "labels" not in pod["metadata"]
+    assert (mine["volumes"], mine["securityContext"]) == (theirs["volumes"], theirs["securityContext"])
+    for same in ("image", "envFrom", "volumeMounts", "securityContext"):
+        assert mine["containers"][0][same] == theirs["containers"][0][same]
+
+
+def test_prometheus_in_the_cluster_reads_every_pod_that_is_deployed(laid_out: Path) -> None:
+    file = laid_out / "prometheus" / "kubernetes.yml"
+    config = yaml.safe_load(file.read_text())
+    (job,) = config["scrape_configs"]
+    # Debian's promtool is built without Kubernetes, so it checks all but the search for Pods.
+    search = job.pop("kubernetes_sd_configs")
+    file.write_text(yaml.safe_dump(config))
+    checked(tool("promtool"), "check", "config", file, cwd=laid_out)
+    (kept,) = [rule for rule in job["relabel_configs"] if rule.get("action") == "keep"]
+
+    assert job["job_name"] == "countersign"
+    assert search == [{"role": "pod", "namespaces": {"names": ["countersign"]}}]
+    for manifest in manifests():
+        if manifest["kind"] == "Deployment":
+            template = manifest["spec"]["template"]
+            (container,) = template["spec"]["containers"]
+            assert manifest["metadata"]["namespace"] == "countersign"
+            assert any(
+                f"{template['metadata']['labels']['app']};{port['name']}" == kept["regex"]
+                for port in container["ports"]
+            )

@@ -22,7 +22,7 @@ RUN /opt/countersign/bin/pip uninstall --quiet --yes rich markdown-it-py mdurl p
 
 FROM python:3.11.14-slim-bookworm
 RUN useradd --no-log-init --uid 10001 --create-home --home-dir /srv/countersign countersign \
-    && install -d -o countersign -g countersign -m 0700 /srv/countersign/var
+    && install -d -o countersign -g countersign -m 0700 /srv/countersign/var /srv/countersign/anchors
 COPY --from=build /opt/countersign /opt/countersign
 ENV PATH=/opt/countersign/bin:$PATH PYTHONDONTWRITEBYTECODE=1 TYPER_USE_RICH=0 \
     COUNTERSIGN_HTTP_BIND=0.0.0.0:8402

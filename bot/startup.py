@@ -242,8 +242,8 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
         kept = await kept_in.read()
     except Unreadable as error:
         raise CannotStart(
-            f"{error} cannot be read as audit anchors. Nothing was started. Restore what it holds, or correct"
-            " COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND."
+            f"{error} cannot be read as audit anchors, and no other place has any. Nothing was started. Restore what it"
+            " holds, or correct COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND."
         ) from None
     return await _compare(store, kept)
 

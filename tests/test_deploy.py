@@ -6,8 +6,10 @@ import inspect
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import partial
@@ -16,10 +18,13 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.core import TyperGroup
+from typer.main import get_command
 
-from bot import details, entrances, passkey_page, web
+from bot import cli, details, entrances, passkey_page, web
 from bot.cli.serving import SHUTDOWN_S
 from bot.config import Settings
+from bot.domain import process_roles
 from tests.test_docs_pages import anchor, headings
 
 ROOT = Path(__file__).parents[1]
@@ -351,6 +356,132 @@ def test_every_setting_that_is_deployed_is_one() -> None:
     assert {name for name in named if name.isupper()} - known == {"PGPASSWORD"}
 
 
-def test_the_roles_that_are_deployed_can_be_run() -> None:
-    if "--roles" not in (ROOT / "docs" / "cli.md").read_text():
-        pytest.skip("deploy/kubernetes: `countersign run` has no --roles yet")
+def composed() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose" / "compose.yaml").read_text())
+    return found
+
+
+def deployed_commands() -> Iterator[tuple[str, list[str]]]:
+    """What each file has Countersign do, as words of the command line."""
+    for manifest in manifests():
+        containers = manifest.get("spec", {}).get("template", {}).get("spec", {}).get("containers", [])
+        yield from ((manifest["metadata"]["name"], one["args"]) for one in containers if "args" in one)
+    for name, service in composed()["services"].items():
+        if service.get("image") == "countersign":
+            yield name, service["command"]
+    for unit in (DEPLOY / "systemd").glob("*.service"):
+        text = re.sub(r"\$\(.+?\)", "DATE", unit.read_text())
+        for line in re.findall(r"/bin/countersign ([^'\n]+)", text):
+            yield unit.name, line.split()
+
+
+def test_the_commands_that_are_deployed_can_be_run() -> None:
+    program = get_command(cli.app)
+    assert isinstance(program, TyperGroup)
+    deployed = list(deployed_commands())
+    assert len(deployed) >= 9
+    for where, (name, *options) in deployed:
+        assert name in program.commands, where
+        program.commands[name].make_context(name, options)  # raises what its user would read
+
+
+def test_the_roles_that_are_deployed_can_be_run_and_are_all_there_are() -> None:
+    named = [words[words.index("--roles") + 1] for _, words in deployed_commands() if "--roles" in words]
+
+    assert len(named) == 3
+    assert frozenset().union(*map(process_roles.parse, named)) == process_roles.ALL
+
+
+def test_what_a_container_keeps_is_a_folder_of_its_user() -> None:
+    """A new volume takes over whose folder it is from the image, and is root's where the image has none."""
+    made = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    (folders,) = re.findall(r"install -d -o countersign -g countersign -m 0700 (.+)", made)
+    kept = [
+        volume.split(":")[1]
+        for volume in composed()["x-countersign"]["volumes"]
+        if not volume.startswith((".", "/"))
+    ]
+
+    assert kept
+    assert set(kept) <= set(folders.split())
+    file = Path(composed()["x-countersign"]["environment"]["COUNTERSIGN_ANCHORS_FILE"])
+    assert str(file.parent) in kept
+
+
+def test_systemd_lets_the_anchors_be_written_where_the_docs_put_them() -> None:
+    (writable,) = re.findall(
+        r"^ReadWritePaths=(.+)$", (DEPLOY / "systemd" / "countersign.service").read_text(), re.MULTILINE
+    )
+    (file,) = re.findall(r"COUNTERSIGN_ANCHORS_FILE=(/\S+?)`", (ROOT / "docs" / "install.md").read_text())
+
+    # The minus: whoever keeps anchors elsewhere does not have the folder.
+    assert f"-{Path(file).parent}" in writable.split()
+
+
+def test_backups_older_than_the_days_to_keep_are_removed_and_nothing_else(tmp_path: Path) -> None:
+    unit = (DEPLOY / "systemd" / "countersign-backup.service").read_text()
+    (days,) = re.findall(r"^Environment=KEEP_DAYS=(\d+)$", unit, re.MULTILINE)
+    (line,) = re.findall(r"^ExecStartPost=(.+)$", unit, re.MULTILINE)
+    old, new = "2026-01-01-0215.db", "2026-03-02-0215.db"
+    for name, age_days in ((old, int(days) + 2), (new, int(days) - 1), ("before-upgrade.db", 1000)):
+        (tmp_path / name).write_text("")
+        made_at = time.time() - age_days * 86_400
+        os.utime(tmp_path / name, (made_at, made_at))
+    assert "/var/backups/countersign" in line
+
+    words = [word.replace("${KEEP_DAYS}", days) for word in shlex.split(line)]
+    checked(*(word.replace("/var/backups/countersign", str(tmp_path)) for word in words), cwd=tmp_path)
+
+    assert {path.name for path in tmp_path.iterdir()} == {new, "before-upgrade.db"}
+
+
+def test_each_way_to_run_it_stores_the_api_key_before_it_starts() -> None:
+    """Without a key no process starts."""
+    page = (ROOT / "docs" / "install.md").read_text()
+    ways = {
+        "With Docker Compose": "docker compose up",
+        "With Kubernetes": "kubectl apply --filename web.yaml",
+    }
+    for title, starts in ways.items():
+        section = page.split(f"\n### {title}\n")[1].split("\n## ")[0].split("\n### ")[0]
+        before, found, _ = section.partition(starts)
+        assert found, title
+        assert " keys set main --url " in before, title
+
+
+def test_the_pod_in_which_the_api_key_is_stored_has_what_the_others_have_and_gets_no_traffic() -> None:
+    (pod,) = [manifest for manifest in manifests() if manifest["kind"] == "Pod"]
+    (worker,) = [m for m in manifests() if m["kind"] == "Deployment" and "worker" in m["metadata"]["name"]]
+    mine, theirs = pod["spec"], worker["spec"]["template"]["spec"]
+
+    assert (
+        f"kubectl exec -it --namespace countersign {pod['metadata']['name']} -- "
+        in (ROOT / "docs" / "install.md").read_text()
+    )
+    assert "labels" not in pod["metadata"]
+    assert (mine["volumes"], mine["securityContext"]) == (theirs["volumes"], theirs["securityContext"])
+    for same in ("image", "envFrom", "volumeMounts", "securityContext"):
+        assert mine["containers"][0][same] == theirs["containers"][0][same]
+
+
+def test_prometheus_in_the_cluster_reads_every_pod_that_is_deployed(laid_out: Path) -> None:
+    file = laid_out / "prometheus" / "kubernetes.yml"
+    config = yaml.safe_load(file.read_text())
+    (job,) = config["scrape_configs"]
+    # Debian's promtool is built without Kubernetes, so it checks all but the search for Pods.
+    search = job.pop("kubernetes_sd_configs")
+    file.write_text(yaml.safe_dump(config))
+    checked(tool("promtool"), "check", "config", file, cwd=laid_out)
+    (kept,) = [rule for rule in job["relabel_configs"] if rule.get("action") == "keep"]
+
+    assert job["job_name"] == "countersign"
+    assert search == [{"role": "pod", "namespaces": {"names": ["countersign"]}}]
+    for manifest in manifests():
+        if manifest["kind"] == "Deployment":
+            template = manifest["spec"]["template"]
+            (container,) = template["spec"]["containers"]
+            assert manifest["metadata"]["namespace"] == "countersign"
+            assert any(
+                f"{template['metadata']['labels']['app']};{port['name']}" == kept["regex"]
+                for port in container["ports"]
+            )

@@ -74,16 +74,14 @@ def export(
 def _read_anchors(path: Path | None) -> list[Anchor]:
     if path is None:
         return []
-    from storage.audit import Anchor
+    from bot.services.anchor_places import Unreadable, anchors_among
 
     try:
-        lines = path.read_text().splitlines()
+        return anchors_among(path.read_text().splitlines(), str(path))
     except (OSError, UnicodeDecodeError):
         raise Mistake(f"{path} cannot be read.") from None
-    try:
-        return [Anchor.from_line(line) for line in lines if line.strip()]
-    except ValueError:
-        raise Mistake(f"{path} holds a line that isn't an anchor.") from None
+    except Unreadable:
+        raise Mistake(f"{path} holds no anchors.") from None
 
 
 async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: bool, as_json: bool) -> None:

@@ -23,6 +23,8 @@ FEW_PLACES = (
     " COUNTERSIGN_ANCHORS_FILE on another disk."
 )
 _COMMAND_TAKES_S = 10.0
+# As `Anchor.line` begins.
+_BEGINS = '{"at": "'
 
 
 class Unreadable(Exception):
@@ -37,18 +39,36 @@ class AnchorPlaces:
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
+    #: That of the files which is lost, or taken back in time, with the database.
+    beside: Path | None = None
 
     async def read(self) -> list[Anchor]:
-        """All anchors of all places, by number. Raises Unreadable."""
-        lines = [line for path in self.files for line in await asyncio.to_thread(_lines, path)]
+        """All anchors of all places, by number. Raises Unreadable where a place fails and no other, apart from the
+        database, has an anchor; else the one that failed is logged."""
+        found: set[Anchor] = set()
+        failed: list[str] = []
+        is_known_apart = False
+        for path in self.files:
+            try:
+                anchors = anchors_among(await asyncio.to_thread(_lines, path), str(path))
+            except Unreadable as error:
+                failed.append(str(error))
+                continue
+            found.update(anchors)
+            is_known_apart |= bool(anchors) and path != self.beside
         if self.command:
-            said = await _run([*self.command, "read"], b"")
-            lines += said.decode(errors="replace").splitlines()
-        try:
-            found = {Anchor.from_line(line) for line in lines if line.strip()}
-        except ValueError:
-            named = [*map(str, self.files), *([shlex.join(self.command)] if self.command else [])]
-            raise Unreadable(" or ".join(named)) from None
+            try:
+                said = await _run([*self.command, "read"], b"")
+                anchors = anchors_among(said.decode(errors="replace").splitlines(), shlex.join(self.command))
+            except Unreadable as error:
+                failed.append(str(error))
+            else:
+                found.update(anchors)
+                is_known_apart |= bool(anchors)
+        if failed and not is_known_apart:
+            raise Unreadable(" and ".join(failed))
+        for place in failed:
+            log.warning("audit.anchors_not_read", extra={"place": place})
         return sorted(found, key=lambda anchor: (anchor.seq, anchor.at))
 
     async def write(self, anchor: Anchor) -> None:
@@ -71,19 +91,42 @@ def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces
     path = store.database.path
     # A snapshot of its disk takes this one back with it, so it does not count as a place apart.
     beside = [] if path is None else [path.with_name(path.name + ".anchors")]
-    return AnchorPlaces([*beside, *([file] if file else [])], shlex.split(command or ""))
+    files = [*beside, *([file] if file else [])]
+    return AnchorPlaces(files, shlex.split(command or ""), beside=beside[0] if beside else None)
+
+
+def anchors_among(lines: Sequence[str], place: str) -> list[Anchor]:
+    """The anchors of a place. What is none is skipped and logged: a full disk or a lost connection cuts a line off.
+    Raises Unreadable where no line is one, or begins as one: that is another file."""
+    found, others = [], []
+    for line in filter(str.strip, lines):
+        try:
+            found.append(Anchor.from_line(line))
+        except ValueError:
+            others.append(line)
+    if others and not found and not any(line.startswith(_BEGINS[: len(line)]) for line in others):
+        raise Unreadable(place)
+    if others:
+        log.warning("audit.anchors_skipped", extra={"place": place, "lines": len(others)})
+    return found
 
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text().splitlines() if path.exists() else []
-    except (OSError, UnicodeDecodeError):
+        return path.read_text(errors="replace").splitlines() if path.exists() else []
+    except OSError:
         raise Unreadable(str(path)) from None
 
 
 def _append(path: Path, line: str) -> None:
-    with path.open("a") as file:
-        file.write(line + "\n")
+    """On a line of its own, whatever the line before it was cut off by."""
+    with path.open("a+b") as file:
+        file.seek(0, os.SEEK_END)
+        is_cut = False
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            is_cut = file.read(1) != b"\n"
+        file.write(b"\n" * is_cut + line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
 

@@ -147,6 +147,7 @@ def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> 
         (("frobnicate",), "", "No such command"),
         (("audit", "export", "--format", "xml"), "", "xml"),
         (("audit", "verify", "--anchors", "absent.jsonl"), "", "cannot be read"),
+        (("audit", "verify", "--anchors", __file__), "", "holds no anchors"),
         (("audit", "verify", "--from", "99"), "", "There is no entry from 99 on, so nothing was checked"),
         (("audit", "verify", "--from", "5", "--to", "2"), "", "--from 5 is after --to 2"),
         (("sandbox", "--slack-port", "0", "--partner-port", "0"), "", "Both halves are switched off"),

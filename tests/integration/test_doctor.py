@@ -327,6 +327,26 @@ FAULTS = {
         "Run it by hand, as the user that Countersign runs as, to see why.",
         key_command_that_fails,
     ),
+    "a file for anchors that cannot be written": Fault(
+        "/proc/nowhere/anchors cannot be written (No such file or directory)",
+        "Make its folder, or let the user that Countersign runs as write there.",
+        env(COUNTERSIGN_ANCHORS_FILE="/proc/nowhere/anchors"),
+    ),
+    "a folder for anchors in which no file can be made": Fault(
+        "/proc/anchors cannot be written",
+        "let the user that Countersign runs as write there.",
+        env(COUNTERSIGN_ANCHORS_FILE="/proc/anchors"),
+    ),
+    "a file for anchors that is a folder": Fault(
+        "/usr cannot be written (Is a directory)",
+        "let the user that Countersign runs as write there.",
+        env(COUNTERSIGN_ANCHORS_FILE="/usr"),
+    ),
+    "a command for anchors that fails": Fault(
+        "false (exit code 1) cannot be read as audit anchors.",
+        "Run it with read by hand",
+        env(COUNTERSIGN_ANCHORS_COMMAND="false"),
+    ),
     "a channel without Countersign": Fault(
         "not in #card-approvals",
         "/invite @Countersign",
@@ -599,6 +619,20 @@ async def test_a_port_held_by_the_running_bot_is_to_check_and_one_held_by_anothe
     assert any(f"127.0.0.1:{port} is held by a Countersign that runs" in text for text in ours["to_check"])
     (said,) = other["wrong"]
     assert f"127.0.0.1:{port} is used by another program. End that one, or choose" in said
+
+
+async def test_the_doctor_tries_the_places_of_anchors_and_leaves_nothing_there(
+    patient: Patient, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    patient.env |= {"COUNTERSIGN_ANCHORS_FILE": f"{kept}/anchors", "COUNTERSIGN_ANCHORS_COMMAND": "true"}
+
+    found = await patient.findings()
+
+    assert found["wrong"] == []
+    assert "Audit anchors are kept in two places apart." in found["well"]
+    assert list(kept.iterdir()) == []
 
 
 async def test_what_only_has_to_be_checked_is_no_fault(patient: Patient) -> None:

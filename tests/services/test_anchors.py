@@ -104,6 +104,59 @@ async def test_a_place_that_cannot_be_read_stops_the_start_with_its_name(
     assert "Nothing was started" in str(refused.value)
 
 
+async def test_a_line_that_was_cut_off_is_never_continued_and_stops_no_start(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As a full disk leaves it."""
+    kept = tmp_path / "anchors"
+    world.rebuild(anchors=AnchorPlaces([kept]))
+    await entries(world, 1)
+    await audit_anchors.drop(world.core)
+    whole = kept.read_text()
+    for size in range(1, len(whole) - 1):
+        kept.write_text(whole[:size])
+        assert await startup.check_audit(world.store, world.core.anchors) is None, whole[:size]
+    assert {record.msg for record in caplog.records if record.levelname == "WARNING"} == {
+        "audit.anchors_skipped"
+    }
+
+    await entries(world, 1)
+    await audit_anchors.drop(world.core)
+
+    assert kept.read_text().startswith(whole[: len(whole) - 2] + "\n{")
+    (newest,) = await world.core.anchors.read()
+    async with world.store.read() as tx:
+        assert newest.seq == (await audit.head(tx)).seq
+
+
+async def test_a_place_that_fails_at_a_start_is_logged_where_another_has_anchors(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fails = [sys.executable, "-c", "import sys; sys.exit(7)"]
+    await entries(world, 1)
+    world.rebuild(anchors=AnchorPlaces([tmp_path / "anchors"]))
+    await audit_anchors.drop(world.core)
+
+    assert await startup.check_audit(world.store, AnchorPlaces([tmp_path / "anchors"], fails)) is None
+
+    (failed,) = [vars(record) for record in caplog.records if record.msg == "audit.anchors_not_read"]
+    assert "exit code 7" in failed["place"]
+
+
+async def test_the_file_beside_the_database_does_not_stand_in_for_a_place_that_fails(
+    world: World, tmp_path: Path
+) -> None:
+    """Whoever puts an older disk back puts that file back as well."""
+    fails = [sys.executable, "-c", "import sys; sys.exit(7)"]
+    beside = tmp_path / "anchors"
+    await entries(world, 1)
+    world.rebuild(anchors=AnchorPlaces([beside]))
+    await audit_anchors.drop(world.core)
+
+    with pytest.raises(startup.CannotStart, match="exit code 7"):
+        await startup.check_audit(world.store, AnchorPlaces([beside], fails, beside=beside))
+
+
 async def test_an_anchor_that_is_not_signed_by_us_puts_nobody_into_safe_mode(
     world: World, tmp_path: Path
 ) -> None:

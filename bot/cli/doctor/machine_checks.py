@@ -7,7 +7,9 @@ import errno
 import http.client
 import json
 import re
+import shlex
 import socket
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -18,6 +20,8 @@ from urllib.parse import urlsplit
 from bot.cli.doctor.findings import Finding, to_check, well, wrong
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bot.config import Bind, Config, Model, Settings
     from bot.domain.events import Destination
 
@@ -32,7 +36,7 @@ async def all_of(settings: Settings, config: Config) -> AsyncIterator[Finding]:
     for finding in _http_mode(settings):
         yield finding
     yield await asyncio.to_thread(_port, settings.http_bind)
-    yield _anchors(settings, config)
+    yield await _anchors(settings, config)
     for finding in _traces(settings):
         yield finding
     if settings.public_url:
@@ -109,15 +113,42 @@ def _port_in_use(bind: Bind, error: OSError) -> Finding:
     )
 
 
-def _anchors(settings: Settings, config: Config) -> Finding:
+async def _anchors(settings: Settings, config: Config) -> Finding:
+    from bot.services.anchor_places import AnchorPlaces, Unreadable
     from bot.startup import few_places
 
+    if settings.anchors_file:
+        try:
+            await asyncio.to_thread(_try_to_append, settings.anchors_file)
+        except OSError as error:
+            return wrong(
+                "anchors",
+                f"The file for audit anchors {settings.anchors_file} cannot be written ({error.strerror})."
+                " Make its folder, or let the user that Countersign runs as write there.",
+            )
+    if settings.anchors_command:
+        try:
+            await AnchorPlaces(command=shlex.split(settings.anchors_command)).read()
+        except Unreadable as error:
+            return wrong(
+                "anchors",
+                f"{error} cannot be read as audit anchors. Run it with read by hand, as the user that Countersign runs"
+                " as, and correct COUNTERSIGN_ANCHORS_COMMAND.",
+            )
     fault = few_places(settings, config)
     return (
         to_check("anchors", fault)
         if fault
         else well("anchors", "Audit anchors are kept in two places apart.")
     )
+
+
+def _try_to_append(path: Path) -> None:
+    """Raises OSError where the bot could not. Leaves nothing: a file of whoever runs this may not be the bot's."""
+    if path.exists():
+        path.open("ab").close()
+    else:
+        tempfile.TemporaryFile(dir=path.parent).close()
 
 
 def _traces(settings: Settings) -> list[Finding]:

@@ -10,13 +10,15 @@ import pytest
 from sqlalchemy import text
 
 from bot.domain.errors import AlreadyDecided, NotAllowed, PasskeyNeeded
-from bot.domain.passkeys import Site
+from bot.domain.ids import short_code
+from bot.domain.passkeys import CONFIRMED_WITHIN, Site, base64url, key_digest
 from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import people
 from bot.services.operators import confirmation_answers, deep_check
 from bot.services.passkeys import enrolment, page
 from bot.services.passkeys.page import PageRefused
+from storage.operators import passkeys
 from storage.requests import confirmations
 from storage.vault import new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
@@ -316,3 +318,49 @@ async def test_rows_that_are_others_while_people_read_them_are_approved_by_nobod
         await devices.open(link)
 
     assert refused.value.reason == "terms_changed_outside"
+
+
+async def code_of(world: World, passkey_id: str) -> str:
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", passkey_id)
+    assert consent is not None
+    return str(consent.terms["code"])
+
+
+async def test_the_check_code_of_a_passkey_cannot_be_worked_out_from_its_key(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    made = await Devices(world).make(BOB)
+    async with world.store.read() as tx:
+        found = await passkeys.get(tx, made)
+    assert found is not None
+    assert found.key is not None
+
+    shown = await code_of(world, made)
+    (listed,) = (await enrolment.listed(world.core, BOB)).mine
+
+    assert shown == listed.code
+    assert shown != short_code(key_digest(found.key.public_key))
+
+
+async def test_the_same_key_has_another_check_code_as_another_passkey(world: World) -> None:
+    async with world.store.read() as tx:
+        codes = {enrolment.check_code(tx, one, base64url(b"key")) for one in ("K1", "K2")}
+
+    assert len(codes) == 2
+
+
+async def test_making_and_removing_passkeys_shows_ten_check_codes_a_day(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    devices = Devices(world)
+    begun = await enrolment.begin(world.core, BOB, "Laptop")
+    for _ in range(10):
+        await enrolment.revoke(world.core, BOB, await devices.make(BOB))
+
+    with pytest.raises(NotAllowed) as another:
+        await enrolment.begin(world.core, BOB, "Laptop")
+    with pytest.raises(PageRefused) as begun_before:
+        await devices.use(begun, BOB)
+    assert (another.value.reason, begun_before.value.reason) == ("too_many", "too_many")
+
+    await world.advance(CONFIRMED_WITHIN.total_seconds())
+    await devices.make(BOB)

@@ -125,6 +125,11 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
 
 async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
     """The message in the alerts channel with Confirm and Decline."""
+    await confirmations.ask(tx, core, ADD, actor, subject=passkey_id, terms=terms)
+
+
+async def _facts(_tx: Tx, consent: Consent) -> dict[str, str]:
+    terms = {name: str(value) for name, value in consent.terms.items()}
     which = {
         "1": "One other person confirms this.",
         "2": "Two other people confirm this, as an earlier passkey is gone.",
@@ -133,15 +138,7 @@ async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping
         which = (
             "One person confirmed this. A second one has to confirm it, too, as an earlier passkey is gone."
         )
-    await confirmations.ask(
-        tx,
-        core,
-        ADD,
-        actor,
-        subject=passkey_id,
-        terms=terms,
-        facts={"name": terms["name"], "code": terms["code"], "which": which},
-    )
+    return {"name": terms["name"], "code": terms["code"], "which": which}
 
 
 def _first(consent: Consent) -> tuple[str, ...]:
@@ -219,8 +216,8 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
             raise NotFound("This person has no passkey. Nothing was changed.")
         seen = await people_rows.get(tx, person)
         name = seen.actor.name if seen else person
-        terms, facts = {"person": person, "name": name}, {"name": name, "person": person}
-        consent = await confirmations.ask(tx, core, LOST, actor, subject=person, terms=terms, facts=facts)
+        terms = {"person": person, "name": name}
+        consent = await confirmations.ask(tx, core, LOST, actor, subject=person, terms=terms)
     if consent is None:
         return (
             f"The passkeys of {name} were reported lost already. Another approver or admin has to confirm it."
@@ -237,6 +234,10 @@ def _no_longer(count: int, whose: str) -> str:
         if count == 1
         else f"{count} passkeys of {whose} no longer work."
     )
+
+
+async def _facts_of_loss(_tx: Tx, consent: Consent) -> dict[str, str]:
+    return {name: str(consent.terms[name]) for name in ("name", "person")}
 
 
 async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
@@ -328,6 +329,7 @@ ADD = confirmations.Act(
     Role.APPROVER_OR_ADMIN,
     _added,
     _not_allowed,
+    _facts,
     about_passkeys=True,
     confirmed_before=_first,
 )
@@ -338,5 +340,6 @@ LOST = confirmations.Act(
     Role.APPROVER_OR_ADMIN,
     _ended_as_lost,
     _not_allowed,
+    _facts_of_loss,
     about_passkeys=True,
 )

@@ -92,9 +92,10 @@ async def give(
 
     `proof` is from the page for passkeys; raises `PasskeyNeeded` without one where one is needed.
     """
-    if proof is None and await _needs_passkey(core, act):
+    if proof is None:
         await existing(core, consent_id)
-        raise PasskeyNeeded(Purpose.CONSENT, consent_id)
+        async with core.store.read() as tx:
+            await _require_click_is_enough(tx, core, act, consent_id)
     async with audited_refusal(core, slack_id, "consent.give", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
@@ -131,13 +132,11 @@ async def give(
         return await _give(core, act, found, actor, proof)
 
 
-async def _needs_passkey(core: Core, act: Act) -> bool:
+async def _require_click_is_enough(tx: Tx, core: Core, act: Act, consent_id: str) -> None:
     """A new or a lost passkey is confirmed with one as soon as there is one; everything else where the policy asks for
-    passkeys at all."""
-    if not act.about_passkeys:
-        return core.policy.uses_passkeys
-    async with core.store.read() as tx:
-        return await proofs.any_was_added(tx)
+    passkeys at all. Raises `PasskeyNeeded`."""
+    if await proofs.any_was_added(tx) if act.about_passkeys else core.policy.uses_passkeys:
+        raise PasskeyNeeded(Purpose.CONSENT, consent_id)
 
 
 async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None) -> str:
@@ -158,6 +157,10 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proof
         await audit.record(
             tx, core, actor.id, "consent.given", f"consent:{found.id}", {**_recorded(found), **signed}
         )
+        if (
+            proof is None
+        ):  # again, as the audit log is locked now: another first passkey may have been added since
+            await _require_click_is_enough(tx, core, act, found.id)
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said

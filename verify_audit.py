@@ -211,6 +211,7 @@ class Passkeys:
                 self._counting.pop(passkey, None)
             case "passkey.reset":
                 self._is_click_enough = True
+                self._had_one.clear()
 
     def _added(self, entry: Json, passkey: str, body: Json) -> None:
         """Others confirmed exactly this key: one, or two where an earlier passkey of the person did not sign for it."""

@@ -33,6 +33,7 @@ PURPOSES = frozenset(
         "pii",
         "passkey",
         "passkey_link",
+        "passkey_code",
         "approval_mac",
         "request_digest",
         "audit_mac",

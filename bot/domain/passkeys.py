@@ -147,7 +147,7 @@ def link_digest(token: Hidden) -> str:
 
 
 def key_digest(public_key: str) -> str:
-    """Hex; the check code of a new passkey is made of it, so that two people can compare it."""
+    """Hex: by which exactly this key is confirmed."""
     return hashlib.sha256(unbase64url(public_key)).hexdigest()
 
 

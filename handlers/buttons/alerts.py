@@ -93,13 +93,13 @@ async def _resume(turn: Turn, alert_id: str) -> None:
 
 
 async def _confirm(turn: Turn, alert_id: str) -> None:
-    alert = await alert_actions.of_kind(turn.core, alert_id, people_alerts.CONSENT)
-    await turn.tell(replies.said(f"✓ {await confirmation_answers.give(turn.core, alert.subject, turn.user)}"))
+    asked = await confirmation_answers.asked_in(turn.core, alert_id)
+    await turn.tell(replies.said(f"✓ {await confirmation_answers.give(turn.core, asked, turn.user)}"))
 
 
 async def _decline(turn: Turn, alert_id: str) -> None:
-    alert = await alert_actions.of_kind(turn.core, alert_id, people_alerts.CONSENT)
-    await confirmation_answers.decline(turn.core, alert.subject, turn.user)
+    asked = await confirmation_answers.asked_in(turn.core, alert_id)
+    await confirmation_answers.decline(turn.core, asked, turn.user)
     await turn.tell(replies.said("Declined. Nothing was changed."))
 
 

@@ -98,6 +98,11 @@ async def _new_id(tx: Tx, dedupe: str) -> str:
     before = (
         await tx.run(select(func.count()).select_from(t.alert).where(t.alert.c.dedupe == dedupe))
     ).scalar_one()
+    return id_of(dedupe, before)
+
+
+def id_of(dedupe: str, before: int = 0) -> str:
+    """The id of the alert of this condition that was raised so many times before."""
     return "A-" + hashlib.sha256(f"{before}:{dedupe}".encode()).hexdigest()[:12].upper()
 
 

@@ -9,12 +9,14 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bot.cli import environment, keys
 from bot.domain.errors import PasskeyNeeded
 from bot.domain.passkeys import Bound, base64url, unbase64url
 from bot.services import people
@@ -22,6 +24,7 @@ from bot.services.operators import pausing
 from bot.services.passkeys import enrolment, links
 from bot.services.requests import approvals
 from storage import audit
+from storage.store import Store
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import processor
 from tests.support.authenticator import Authenticator
@@ -340,3 +343,31 @@ async def test_keys_of_every_kind_that_devices_may_use_are_read() -> None:
         check(cbor2.dumps(cose), signature, b"data")
         with pytest.raises(ValueError, match="not by this passkey"):
             check(cbor2.dumps(cose), signature, b"date")
+
+
+async def test_after_a_reset_one_person_confirms_each_next_passkey(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "audit.jsonl"
+    async with a_world(tmp_path) as world:
+        await _reset(world, monkeypatch)
+        async with world.store.read() as tx:
+            with file.open("w") as to:
+                await audit.export(tx, to.write, "jsonl")
+
+    code, said = checked(file)
+
+    assert (code, "Passkeys: " in said) == (0, True), said
+
+
+async def _reset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    @asynccontextmanager
+    async def same_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
+        yield world.store
+
+    devices = await everybody_has_one(world)
+    monkeypatch.setattr(environment, "open_store", same_store)
+    await keys._reset_passkeys()
+    await devices.add(BOB, CAROL)
+    await devices.add(CAROL, BOB)
+    await devices.approve(await world.top_up("50", approved=False))

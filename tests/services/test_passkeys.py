@@ -7,18 +7,23 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from bot.cli import environment, keys
+from bot.domain.card_details import Manner
 from bot.domain.errors import NotAllowed, PasskeyNeeded, Stale
 from bot.domain.passkeys import Bound, base64url, link_digest, unbase64url
-from bot.domain.people import Actor
+from bot.domain.people import Actor, KindPolicy
+from bot.domain.people.policy import Tier
 from bot.domain.requests import Request, State
 from bot.partner.secret import Secret
 from bot.services import people
+from bot.services.cards import details_link
+from bot.services.execution import NotShown, card_details_access
 from bot.services.operators import confirmation_answers, pausing
 from bot.services.passkeys import enrolment, links, page, proofs
 from bot.services.passkeys.page import PageRefused
@@ -27,8 +32,8 @@ from storage import audit
 from storage.operators import passkey_links
 from storage.requests import confirmations
 from storage.store import Store
-from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
-from tests.services.outcome_steps import processor
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
+from tests.services.outcome_steps import execute, processor
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, token_of, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
@@ -555,15 +560,91 @@ async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_agai
     monkeypatch.setattr(environment, "open_store", same_store)
     await keys._reset_passkeys()
     made = await devices.make(BOB, "New phone")
-    for person in (CAROL, ALICE):  # an earlier one is gone, so two confirm it
-        world.people.groups["@card-approvers"].add(ALICE)
-        await world.advance(people.DECIDED_WITHIN_S)
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", made)
+    assert consent is not None
+    await confirmation_answers.give(world.core, consent.id, CAROL)
+    await devices.approve(await pending(world))
+    again = await devices.make(CAROL, "New phone")  # from now on as ever: with the passkey of another
+    said = await devices.confirm(again, BOB)
+    await enrolment.lost(world.core, BOB, BOB)
+    after_a_loss = await devices.confirm(await devices.make(BOB, "Newest phone"), CAROL)
+
+    assert "works from now on" in said
+    assert "needs one more person" in after_a_loss
+
+
+async def test_a_row_of_a_list_is_resolved_with_passkeys_where_the_list_is_approved_with_them(
+    world: World, devices: Devices
+) -> None:
+    tiers = (Tier(Decimal(15), 1, passkey=True),)
+    world.rebuild(policy=replace(a_policy(), kinds={"card_topup": KindPolicy(tiers=tiers)}))
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    await processor("5xx").set(world, "POST /cards/{cardId}/topup")
+    await devices.approve(batch)
+    await world.run(20)
+    row = next(one for one in await rows_of(world, batch) if one.state is State.UNRESOLVED)
+
+    for person in (ALICE, BOB):
+        with pytest.raises(PasskeyNeeded) as needed:
+            await approvals.resolve(
+                world.core, row.id, person, verdict="failed", evidence="Not in the ledger"
+            )
+        await devices.use(await links.for_needed(world.core, needed.value, person), person)
+
+    assert (await world.request(row.id)).state is State.FAILED
+
+
+async def test_of_two_first_passkeys_that_are_confirmed_at_once_one_takes_a_passkey(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    world.people.groups["@card-approvers"].add(ALICE)
+    await world.advance(people.DECIDED_WITHIN_S)
+    devices = Devices(world)
+    asked = []
+    for person in (BOB, CAROL):
+        made = await devices.make(person)
         async with world.store.read() as tx:
             consent = await confirmations.open_one(tx, "passkey_add", made)
         assert consent is not None
-        await confirmation_answers.give(world.core, consent.id, person)
+        asked.append(consent.id)
 
-    await devices.approve(await pending(world))
+    came = await asyncio.gather(
+        *(confirmation_answers.give(world.core, one, ALICE) for one in asked), return_exceptions=True
+    )
+
+    assert sorted((type(one) for one in came), key=str) == [PasskeyNeeded, str]
+
+
+async def test_card_details_are_not_shown_once_the_passkey_of_the_approval_is_lost(
+    world: World, devices: Devices
+) -> None:
+    token = await _details_link(world, devices)
+    await enrolment.lost(world.core, BOB, BOB)
+
+    with pytest.raises(NotShown) as refused:
+        await card_details_access.open_link(world.core, token, Manner.FRAME)
+
+    assert refused.value.reason == "passkey_gone"
+    assert not await world.sent("GET /pan")
+
+
+async def test_card_details_are_not_shown_where_the_signature_is_gone(world: World, devices: Devices) -> None:
+    token = await _details_link(world, devices)
+    await change(world, "UPDATE decision SET assertion = NULL")
+
+    with pytest.raises(NotShown):
+        await card_details_access.open_link(world.core, token, Manner.FRAME)
+
+    assert not await world.sent("GET /pan")
+
+
+async def _details_link(world: World, devices: Devices) -> Secret:
+    request = await world.ask("card_reveal", {"card": world.cards[0]["id"]})
+    await devices.approve(request)
+    await execute(world, request)
+    view = await details_link.make_link(world.core, request.id)
+    assert view is not None
+    return token_of(view.url)
 
 
 async def test_nobody_confirms_their_own_passkey(world: World) -> None:

@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from bot.domain.errors import AlreadyDecided, NotAllowed, PasskeyNeeded
-from bot.domain.passkeys import Site
+from bot.domain.errors import AlreadyDecided, NotAllowed, NotFound, PasskeyNeeded
+from bot.domain.ids import short_code
+from bot.domain.passkeys import CONFIRMED_WITHIN, Purpose, Site, base64url, key_digest
 from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import people
-from bot.services.operators import confirmation_answers, deep_check
-from bot.services.passkeys import enrolment, page
+from bot.services.messages import view_model_loader
+from bot.services.operators import confirmation_answers, deep_check, pausing
+from bot.services.passkeys import enrolment, links, page
 from bot.services.passkeys.page import PageRefused
+from storage.operators import passkeys
 from storage.requests import confirmations
 from storage.vault import new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
@@ -316,3 +319,100 @@ async def test_rows_that_are_others_while_people_read_them_are_approved_by_nobod
         await devices.open(link)
 
     assert refused.value.reason == "terms_changed_outside"
+
+
+async def code_of(world: World, passkey_id: str) -> str:
+    async with world.store.read() as tx:
+        consent = await confirmations.open_one(tx, "passkey_add", passkey_id)
+    assert consent is not None
+    return str(consent.terms["code"])
+
+
+async def test_the_check_code_of_a_passkey_cannot_be_worked_out_from_its_key(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    made = await Devices(world).make(BOB)
+    async with world.store.read() as tx:
+        found = await passkeys.get(tx, made)
+    assert found is not None
+    assert found.key is not None
+
+    shown = await code_of(world, made)
+    (listed,) = (await enrolment.listed(world.core, BOB)).mine
+
+    assert shown == listed.code
+    assert shown != short_code(key_digest(found.key.public_key))
+
+
+async def test_the_same_key_has_another_check_code_as_another_passkey(world: World) -> None:
+    async with world.store.read() as tx:
+        codes = {enrolment.check_code(tx, one, base64url(b"key")) for one in ("K1", "K2")}
+
+    assert len(codes) == 2
+
+
+async def test_making_and_removing_passkeys_shows_ten_check_codes_a_day(world: World) -> None:
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    devices = Devices(world)
+    begun = await enrolment.begin(world.core, BOB, "Laptop")
+    for _ in range(10):
+        await enrolment.revoke(world.core, BOB, await devices.make(BOB))
+
+    with pytest.raises(NotAllowed) as another:
+        await enrolment.begin(world.core, BOB, "Laptop")
+    with pytest.raises(PageRefused) as begun_before:
+        await devices.use(begun, BOB)
+    assert (another.value.reason, begun_before.value.reason) == ("too_many", "too_many")
+
+    await world.advance(CONFIRMED_WITHIN.total_seconds())
+    await devices.make(BOB)
+
+
+async def two_askings(world: World) -> tuple[str, str]:
+    """Bob asks to resume sending, and a thief with Dora's session for a passkey: the ids of the two askings."""
+    await an_approver(world, DORA)
+    made = await Devices(world).make(DORA)
+    await pausing.pause(world.core, BOB, ["main"], "drill")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        resume = await confirmations.open_one(tx, "resume", "main")
+        add = await confirmations.open_one(tx, "passkey_add", made)
+    assert resume is not None
+    assert add is not None
+    return resume.id, add.id
+
+
+async def test_the_page_and_the_message_say_what_is_signed_whatever_the_alerts_row_says(
+    world: World, devices: Devices
+) -> None:
+    _, add = await two_askings(world)
+    await change(
+        world, "UPDATE alert SET title = 'Bob asks to resume', text = 'x' WHERE subject = :id", id=add
+    )
+    async with world.store.read() as tx:
+        alert_id = (await tx.run(text("SELECT id FROM alert WHERE subject = :id"), {"id": add})).scalar_one()
+        message = await view_model_loader.alert(tx, world.core, alert_id)
+    assert message is not None
+
+    link = await links.for_needed(world.core, PasskeyNeeded(Purpose.CONSENT, add), CAROL)
+    shown = await devices.open(link)
+
+    for title, words in ((shown.heading, shown.lead), (message.title, message.text)):
+        assert title.endswith("asks to add a passkey: Laptop")
+        assert "check code of the new passkey" in words
+
+
+async def test_the_button_of_one_asking_confirms_no_other(world: World, devices: Devices) -> None:
+    resume, add = await two_askings(world)
+    async with world.store.read() as tx:
+        alert_id = (
+            await tx.run(text("SELECT id FROM alert WHERE subject = :id"), {"id": resume})
+        ).scalar_one()
+    assert await confirmation_answers.asked_in(world.core, alert_id) == resume
+    await change(world, "UPDATE alert SET subject = :add WHERE id = :id", add=add, id=alert_id)
+
+    with pytest.raises(NotFound):
+        await confirmation_answers.asked_in(world.core, alert_id)
+    async with world.store.read() as tx:
+        message = await view_model_loader.alert(tx, world.core, alert_id)
+    assert message is not None
+    assert message.title == "This was changed outside Countersign"

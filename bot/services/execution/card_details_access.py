@@ -1,6 +1,6 @@
 """What happens when a link to card details is used: once, for a person who may still see them.
 
-    look     whose link it is; the approval is genuine, the person still a member
+    look     whose link it is; the approval is genuine and its passkey still counts, the person still a member
     spend    unless sending is paused: one UPDATE and its audit entry, committed before the card provider is asked
     ask      GET pan or POST pan-token, never twice: each call mints another address
     record   opened, by whom and when; then the address goes to the browser and nowhere else
@@ -29,7 +29,7 @@ from bot.services import audit, outbox_messages, people
 from bot.services.audit import audited_refusal
 from bot.services.cards import details_link
 from bot.services.core import Core
-from bot.services.execution import effect_writer
+from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import programs
 from bot.services.requests import approved_by, given, has_its_digest
 from storage.cards import cards
@@ -52,6 +52,10 @@ _OPENED = (
     " If it was not you who saw them, tell an admin and freeze the card."
 )
 _OVER = "The approval behind this link has expired. Make a new request with /card reveal."
+_UNPROVEN = (
+    "The details are not shown: the passkey with which this was approved no longer counts, or the policy asks for one"
+    " since. Make a new request with /card reveal."
+)
 _TAMPERED = "What is stored is not what was approved, so nothing is shown. Tell an admin."
 
 
@@ -123,15 +127,21 @@ async def _require_allowed(core: Core, request: Request) -> None:
         approvers = approved_by(tx.vault, request, made)
         words = given(tx.vault, request, made, DecisionKind.APPROVE)
         last_word, asked = max((d.decided_at for d in words), default=None), Conditions.of(words)
+        unproven = await presend_checks.why_not_proven(tx, core, request, asked.needed)
         now = tx.now
     if last_word is not None and now > last_word + asked.waits + APPROVAL_VALID_FOR:
         async with _refusal(core, request):
             await _end(core, request, "lapsed", _OVER)
             raise NotShown(_OVER, "lapsed")
-    if not genuine or len(approvers) < max(request.approvals_needed, asked.needed):
+    few = len(approvers) < max(request.approvals_needed, asked.needed)
+    if not genuine or few or (unproven is not None and unproven.alarm):
         async with _refusal(core, request):
             await _end(core, request, "tampered", _TAMPERED)
             raise NotShown(_TAMPERED, "tampered")
+    if unproven is not None:
+        async with _refusal(core, request):
+            await _end(core, request, "passkey_gone", _UNPROVEN)
+            raise NotShown(_UNPROVEN, "passkey_gone")
     try:
         await people.member(core, request.requester)
     except LookupFailed as error:

@@ -279,14 +279,17 @@ async def _asked_now(tx: Tx, core: Core, whole: Request, words: list[Decision]) 
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
+    return None if request.break_glass else await why_not_proven(tx, core, found.whole, found.needed)
+
+
+async def why_not_proven(tx: Tx, core: Core, whole: Request, needed: int) -> Stop | None:
     """Where the policy asks for passkeys: enough approvals with a signature that holds when it is checked again."""
-    whole = found.whole
-    if request.break_glass or not proofs.needed_for(core, whole):
+    if not proofs.needed_for(core, whole):
         return None
     made = given(tx.vault, whole, await decisions.of(tx, whole.id), DecisionKind.APPROVE)
     worth = {d.actor: await proofs.standing(tx, core, whole, d) for d in made}
     proven = [actor for actor, one in worth.items() if one is proofs.Standing.HOLDS]
-    if len(second_people(proven, asked_by=whole.requester)) >= max(whole.approvals_needed, found.needed):
+    if len(second_people(proven, asked_by=whole.requester)) >= max(whole.approvals_needed, needed):
         return None
     if proofs.Standing.WRONG in worth.values():
         return _TAMPERED

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from bot.domain.alerts import people_alerts
+from bot.domain.alerts.alert_kind import Said
+from bot.domain.errors import NotFound
+from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from bot.services.operators import confirmations, draft_only, otp_recipients, pausing
 from bot.services.operators.confirmations import Act
 from bot.services.passkeys import enrolment, proofs
+from storage.errors import ChangedOutside
+from storage.messages import Alert
+from storage.requests import Consent
+from storage.requests import confirmations as consents
+from storage.transaction import Tx
 
 _ACTS: dict[str, Act] = {
     act.kind: act for act in (pausing.ACT, draft_only.ACT, otp_recipients.ACT, enrolment.ADD, enrolment.LOST)
@@ -19,6 +28,29 @@ async def give(core: Core, consent_id: str, slack_id: str, *, proof: proofs.Proo
     """
     found = await confirmations.existing(core, consent_id)
     return await confirmations.give(core, _ACTS[found.kind], consent_id, slack_id, proof=proof)
+
+
+async def words_of(core: Core, found: Consent) -> Said:
+    """What is asked, as it is signed."""
+    async with core.store.read() as tx:
+        return await confirmations.words(tx, _ACTS[found.kind], found)
+
+
+async def words_on(tx: Tx, alert: Alert) -> Said | None:
+    """What this open message asks, as it is signed; None where its row names something else since."""
+    try:
+        found = await consents.get(tx, alert.subject) if confirmations.is_of_its_alert(alert) else None
+    except ChangedOutside:
+        return None
+    return await confirmations.words(tx, _ACTS[found.kind], found) if found else None
+
+
+async def asked_in(core: Core, alert_id: str) -> str:
+    """The id of what this message asks for. Raises NotFound where there is none or its row names another one since."""
+    alert = await alert_actions.of_kind(core, alert_id, people_alerts.CONSENT)
+    if not confirmations.is_of_its_alert(alert):
+        raise NotFound("This message does not ask for what is stored. Nothing was changed. Tell an admin.")
+    return alert.subject
 
 
 async def decline(core: Core, consent_id: str, slack_id: str) -> None:

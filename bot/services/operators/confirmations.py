@@ -12,6 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.domain.alerts import people_alerts
+from bot.domain.alerts.alert_kind import Said
 from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor
@@ -33,8 +34,9 @@ class Act:
     """What is done by a second person's yes.
 
     `may_ask` and `may_confirm` say whose it is, by the roles as read now; `apply` does it and returns the
-    sentence of what is so now. `holds_for`: how long the asking waits. `confirmed_before`: who confirmed an earlier
-    asking of the same, where it takes two.
+    sentence of what is so now. `facts` are those that the wording of the alert names, who asks and until when apart:
+    by the signed asking, whatever the alert's row says. `holds_for`: how long the asking waits. `confirmed_before`: who
+    confirmed an earlier asking of the same, where it takes two.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Act:
     may_confirm: Role
     apply: Callable[[Tx, Core, Consent, Actor], Awaitable[str]]
     not_allowed: Callable[[Core], str]
+    facts: Callable[[Tx, Consent], Awaitable[Mapping[str, Any]]]
     about_passkeys: bool = False
     confirmed_before: Callable[[Consent], tuple[str, ...]] = lambda _: ()
 
@@ -55,12 +58,10 @@ async def ask(
     *,
     subject: str,
     terms: Mapping[str, Any],
-    facts: Mapping[str, Any],
     program: str = "",
 ) -> Consent | None:
     """Ask the others, in the alerts channel; None when it is asked for already. `actor` may ask.
 
-    `facts` are those that the wording of the alert for this act names, who asks and until when apart.
     `program`: the one it is about; empty for all.
     """
     consent = await confirmations.ask(
@@ -76,7 +77,7 @@ async def ask(
     if consent is None:
         return None
     await audit.record(tx, core, actor.id, "consent.asked", f"consent:{consent.id}", _recorded(consent))
-    said = people_alerts.CONSENT.says(act.kind, who=actor.name, until=consent.expires_at, **facts)
+    said = await words(tx, act, consent)
     alert = await alerts.raise_(
         tx, core, said, condition=_condition(consent), subject=consent.id, program=program
     )
@@ -91,9 +92,10 @@ async def give(
 
     `proof` is from the page for passkeys; raises `PasskeyNeeded` without one where one is needed.
     """
-    if proof is None and await _needs_passkey(core, act):
+    if proof is None:
         await existing(core, consent_id)
-        raise PasskeyNeeded(Purpose.CONSENT, consent_id)
+        async with core.store.read() as tx:
+            await _require_click_is_enough(tx, core, act, consent_id)
     async with audited_refusal(core, slack_id, "consent.give", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
@@ -130,13 +132,11 @@ async def give(
         return await _give(core, act, found, actor, proof)
 
 
-async def _needs_passkey(core: Core, act: Act) -> bool:
+async def _require_click_is_enough(tx: Tx, core: Core, act: Act, consent_id: str) -> None:
     """A new or a lost passkey is confirmed with one as soon as there is one; everything else where the policy asks for
-    passkeys at all."""
-    if not act.about_passkeys:
-        return core.policy.uses_passkeys
-    async with core.store.read() as tx:
-        return await proofs.any_was_added(tx)
+    passkeys at all. Raises `PasskeyNeeded`."""
+    if await proofs.any_was_added(tx) if act.about_passkeys else core.policy.uses_passkeys:
+        raise PasskeyNeeded(Purpose.CONSENT, consent_id)
 
 
 async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None) -> str:
@@ -157,6 +157,10 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proof
         await audit.record(
             tx, core, actor.id, "consent.given", f"consent:{found.id}", {**_recorded(found), **signed}
         )
+        if (
+            proof is None
+        ):  # again, as the audit log is locked now: another first passkey may have been added since
+            await _require_click_is_enough(tx, core, act, found.id)
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said
@@ -190,13 +194,16 @@ async def existing(core: Core, consent_id: str) -> Consent:
     return found
 
 
-async def words_of(core: Core, found: Consent) -> tuple[str, str]:
-    """Title and text of the message that asks for it, as they are shown in the alerts channel."""
-    async with core.store.read() as tx:
-        alert = await alert_rows.open_one(tx, _condition(found))
-    if alert is None:
-        raise Stale(GONE)
-    return alert.title, alert.text
+async def words(tx: Tx, act: Act, found: Consent) -> Said:
+    """Title and text of the message that asks for it, by what was signed when it was asked."""
+    facts = await act.facts(tx, found)
+    return people_alerts.CONSENT.says(found.kind, who=found.asked_by_name, until=found.expires_at, **facts)
+
+
+def is_of_its_alert(alert: alert_rows.Alert) -> bool:
+    """Is this the message in which its subject was asked? Its id is made of the consent's: a row that names another
+    consent since is none."""
+    return alert.id == alert_rows.id_of(people_alerts.CONSENT.condition(alert.subject))
 
 
 async def expire_due(core: Core) -> None:

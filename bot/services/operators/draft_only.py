@@ -54,13 +54,14 @@ async def switch_off(core: Core, slack_id: str, named: Sequence[str]) -> list[st
 
 async def _ask(core: Core, program: str, actor: Actor) -> str:
     async with core.store.begin() as tx:
-        facts = {"program": program}
-        consent = await confirmations.ask(
-            tx, core, ACT, actor, subject=program, terms={}, facts=facts, program=program
-        )
+        consent = await confirmations.ask(tx, core, ACT, actor, subject=program, terms={}, program=program)
     if consent is None:
         return f"Switching off draft only for {program} was requested already. A second person has to confirm it."
     return f"Requested. An approver or another admin has to confirm it before anything is sent to {program}."
+
+
+async def _facts(_tx: Tx, consent: Consent) -> dict[str, str]:
+    return {"program": consent.subject}
 
 
 async def _ended(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
@@ -87,4 +88,6 @@ def _not_allowed(core: Core) -> str:
     return f"Draft only is switched off by an admin ({', '.join(named)}) and a second person. Nothing was changed."
 
 
-ACT = confirmations.Act("drafts_off", _ASKED_FOR, Role.ADMIN, Role.APPROVER_OR_ADMIN, _ended, _not_allowed)
+ACT = confirmations.Act(
+    "drafts_off", _ASKED_FOR, Role.ADMIN, Role.APPROVER_OR_ADMIN, _ended, _not_allowed, _facts
+)

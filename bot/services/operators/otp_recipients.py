@@ -49,12 +49,6 @@ async def ask(core: Core, slack_id: str, partner_ref: str, person: str) -> str:
             actor,
             subject=partner_ref,
             terms={"person": person, "name": named.name},
-            facts={
-                "reference": partner_ref,
-                "name": named.name,
-                "person": person,
-                "holders": await _whose(tx, partner_ref),
-            },
         )
     if consent is None:
         raise NotFound(
@@ -112,6 +106,11 @@ async def _holders(tx: Tx, partner_ref: str) -> tuple[str, ...]:
     return tuple(card.label for card in await cards.match(tx, partner_ref) if card.partner_ref == partner_ref)
 
 
+async def _facts(tx: Tx, consent: Consent) -> dict[str, str]:
+    terms = {name: str(consent.terms[name]) for name in ("name", "person")}
+    return {"reference": consent.subject, **terms, "holders": await _whose(tx, consent.subject)}
+
+
 async def _whose(tx: Tx, partner_ref: str) -> str:
     holders = await _holders(tx, partner_ref)
     return (
@@ -143,4 +142,4 @@ def _not_allowed(core: Core) -> str:
     return "Only admins and approvers may confirm who gets one-time codes. Nothing was changed."
 
 
-ACT = confirmations.Act(NAME, _ASKED_FOR, Role.ADMIN, Role.APPROVER_OR_ADMIN, _named, _not_allowed)
+ACT = confirmations.Act(NAME, _ASKED_FOR, Role.ADMIN, Role.APPROVER_OR_ADMIN, _named, _not_allowed, _facts)

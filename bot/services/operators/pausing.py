@@ -98,7 +98,6 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
                 held[program] = why
         if held and (why_not := await safe_mode.why_not_resumed(tx, core)):
             raise NotFound(why_not)
-        about_the_copy = await safe_mode.summary(tx)
         asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
         known_ones = [p for p in await programs.all(tx) if p.name in named]
         no_key = {p.name for p in known_ones if p.is_paused}
@@ -116,16 +115,24 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
     if not held:
         raise NotFound(f"Nobody paused {' or '.join(named)}. Nothing was changed.")
     said = []
-    for program, why in held.items():
+    for program in held:
         known = asked[program]
         if known is not None and known.asked_by != actor.id:
             said.append(await confirmations.give(core, ACT, known.id, actor.id))
         else:
-            said.append(await _ask(core, program, f"{why}{about_the_copy}", actor))
+            said.append(await _ask(core, program, actor))
     return said
 
 
-async def _ask(core: Core, program: str, why: str, actor: Actor) -> str:
+async def _facts(tx: Tx, consent: Consent) -> dict[str, str]:
+    """Why nothing is sent now, as the second person reads it."""
+    program = consent.subject
+    paused = await pauses.of(tx, program)
+    why = program_pauses.sentence(paused) if paused else await program_pauses.why_held(tx, program) or ""
+    return {"program": program, "pause": f"{why}{await safe_mode.summary(tx)}"}
+
+
+async def _ask(core: Core, program: str, actor: Actor) -> str:
     async with core.store.begin() as tx:
         consent = await confirmations.ask(
             tx,
@@ -134,7 +141,6 @@ async def _ask(core: Core, program: str, why: str, actor: Actor) -> str:
             actor,
             subject=program,
             terms={},
-            facts={"program": program, "pause": why},
             program=program,
         )
     if consent is None:
@@ -186,7 +192,7 @@ def _not_allowed(core: Core) -> str:
 
 
 ACT = confirmations.Act(
-    RESUME, _ASKED_FOR, Role.APPROVER_OR_ADMIN, Role.APPROVER_OR_ADMIN, _resumed, _not_allowed
+    RESUME, _ASKED_FOR, Role.APPROVER_OR_ADMIN, Role.APPROVER_OR_ADMIN, _resumed, _not_allowed, _facts
 )
 
 

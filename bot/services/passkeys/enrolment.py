@@ -13,7 +13,7 @@ from typing import Any
 from bot.domain.alerts import passkey_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, Stale
 from bot.domain.ids import short_code
-from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest
+from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest, unbase64url
 from bot.domain.people import Actor
 from bot.partner.secret import Secret
 from bot.services import alerts, audit, people
@@ -26,6 +26,7 @@ from storage.operators import Key, Passkey, PasskeyLink, passkeys
 from storage.operators import people as people_rows
 from storage.requests import Consent
 from storage.transaction import Tx
+from storage.vault import length_prefixed
 
 LONGEST_NAME = 40
 _DEFAULT_NAME = "Passkey"
@@ -40,13 +41,33 @@ async def begin(core: Core, slack_id: str, name: str) -> Secret:
     name = _name(name or _DEFAULT_NAME)
     passkey_id = "K" + core.ids.request_id(6)[1:]
     async with core.store.begin() as tx:
-        if len([one for one in await passkeys.of_person(tx, slack_id) if one.state != "ended"]) >= _ENOUGH:
-            raise NotAllowed(
-                f"You have {_ENOUGH} passkeys already. Remove one first: /countersign passkey.", "too_many"
-            )
+        await _require_few(tx, slack_id)
         return await links.make(
             tx, core, Purpose.ADD, slack_id, subject=passkey_id, digest="", terms={"name": name}
         )
+
+
+async def _require_few(tx: Tx, slack_id: str) -> None:
+    """Those that ended within a day count, too: nobody makes one after the other until its check code fits."""
+    since = tx.now - CONFIRMED_WITHIN
+    found = [
+        one
+        for one in await passkeys.of_person(tx, slack_id)
+        if one.state != "ended" or one.created_at > since
+    ]
+    if len(found) >= _ENOUGH:
+        raise NotAllowed(
+            f"You have {_ENOUGH} passkeys already, with those that you made and removed in the last 24 hours. Remove an"
+            " older one with /countersign passkey, or try again tomorrow.",
+            "too_many",
+        )
+
+
+def check_code(tx: Tx, passkey_id: str, public_key: str) -> str:
+    """What two people compare, such as `K7F-2QX`. By the master key: nobody can look for a key with a given code."""
+    return short_code(
+        tx.vault.mac("passkey_code", length_prefixed(passkey_id.encode(), unbase64url(public_key)))
+    )
 
 
 def _name(text: str) -> str:
@@ -77,6 +98,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
     async with core.store.begin() as tx:
+        await _require_few(tx, actor.id)
         had = await proofs.has_had_one(tx, actor.id)
         signed = {}
         if proof is not None:
@@ -89,7 +111,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
         )
         if not await passkeys.add(tx, link.subject, name, key):
             raise Stale("This device has a passkey here already. Nothing was changed.")
-        code = short_code(key_digest(made.public_key))
+        code = check_code(tx, link.subject, made.public_key)
         body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
         await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", {**body, **signed})
         confirmed_by = 2 if had and proof is None else 1
@@ -103,6 +125,11 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
 
 async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
     """The message in the alerts channel with Confirm and Decline."""
+    await confirmations.ask(tx, core, ADD, actor, subject=passkey_id, terms=terms)
+
+
+async def _facts(_tx: Tx, consent: Consent) -> dict[str, str]:
+    terms = {name: str(value) for name, value in consent.terms.items()}
     which = {
         "1": "One other person confirms this.",
         "2": "Two other people confirm this, as an earlier passkey is gone.",
@@ -111,15 +138,7 @@ async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping
         which = (
             "One person confirmed this. A second one has to confirm it, too, as an earlier passkey is gone."
         )
-    await confirmations.ask(
-        tx,
-        core,
-        ADD,
-        actor,
-        subject=passkey_id,
-        terms=terms,
-        facts={"name": terms["name"], "code": terms["code"], "which": which},
-    )
+    return {"name": terms["name"], "code": terms["code"], "which": which}
 
 
 def _first(consent: Consent) -> tuple[str, ...]:
@@ -197,8 +216,8 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
             raise NotFound("This person has no passkey. Nothing was changed.")
         seen = await people_rows.get(tx, person)
         name = seen.actor.name if seen else person
-        terms, facts = {"person": person, "name": name}, {"name": name, "person": person}
-        consent = await confirmations.ask(tx, core, LOST, actor, subject=person, terms=terms, facts=facts)
+        terms = {"person": person, "name": name}
+        consent = await confirmations.ask(tx, core, LOST, actor, subject=person, terms=terms)
     if consent is None:
         return (
             f"The passkeys of {name} were reported lost already. Another approver or admin has to confirm it."
@@ -215,6 +234,10 @@ def _no_longer(count: int, whose: str) -> str:
         if count == 1
         else f"{count} passkeys of {whose} no longer work."
     )
+
+
+async def _facts_of_loss(_tx: Tx, consent: Consent) -> dict[str, str]:
+    return {name: str(consent.terms[name]) for name in ("name", "person")}
 
 
 async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
@@ -289,7 +312,7 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
 
 def _view(one: Passkey, tx: Tx) -> PasskeyView:
     late = one.state == "waiting" and one.created_at + CONFIRMED_WITHIN <= tx.now
-    code = short_code(key_digest(one.key.public_key)) if one.key and one.state == "waiting" else ""
+    code = check_code(tx, one.id, one.key.public_key) if one.key and one.state == "waiting" else ""
     state = "changed" if one.key is None else "expired" if late else one.state
     return PasskeyView(one.id, one.name, state, one.created_at, one.used_at, code)
 
@@ -306,6 +329,7 @@ ADD = confirmations.Act(
     Role.APPROVER_OR_ADMIN,
     _added,
     _not_allowed,
+    _facts,
     about_passkeys=True,
     confirmed_before=_first,
 )
@@ -316,5 +340,6 @@ LOST = confirmations.Act(
     Role.APPROVER_OR_ADMIN,
     _ended_as_lost,
     _not_allowed,
+    _facts_of_loss,
     about_passkeys=True,
 )

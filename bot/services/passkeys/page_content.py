@@ -18,7 +18,7 @@ from bot.operations import Line, after_approval, urgency
 from bot.partner.secret import Secret
 from bot.services import people
 from bot.services.core import Core
-from bot.services.operators import confirmations
+from bot.services.operators import confirmation_answers, confirmations
 from bot.services.passkeys import ceremonies, enrolment, proofs
 from bot.services.requests import approvals, request_lookups
 from bot.view_models import BulkRowView, Confirmation
@@ -63,8 +63,8 @@ async def of_link(core: Core, link: PasskeyLink, own: Secret) -> tuple[Page, Map
     match purpose:
         case Purpose.CONSENT:
             asked = await confirmations.existing(core, link.subject)
-            heading, lead = await confirmations.words_of(core, asked)
-            shown = _Shown(heading, lead)
+            said = await confirmation_answers.words_of(core, asked)
+            shown = _Shown(said.title, said.text)
         case Purpose.APPROVE:
             shown, terms = await _approving(core, link, actor.id)
         case _:

@@ -72,12 +72,24 @@ async def any_was_added(tx: Tx) -> bool:
     return not (await audit.verify(tx, from_seq=done[-1].seq if done else 1)).ok
 
 
+async def _last_reset(tx: Tx) -> audit.Entry | None:
+    """None where there was none, and where the log isn't whole from there on."""
+    found = [entry async for entry in audit.about(tx, "passkey") if entry.action == RESET]
+    if not found or not (await audit.verify(tx, from_seq=found[-1].seq)).ok:
+        return None
+    return found[-1]
+
+
 async def has_had_one(tx: Tx, slack_id: str) -> bool:
-    """Did a passkey of this person ever count? By its row or, as rows can be deleted, by the audit log."""
-    if [one for one in await passkeys.of_person(tx, slack_id) if one.added_at is not None]:
+    """Did a passkey of this person ever count, since all were last reset? By its row or, as rows can be deleted, by the
+    audit log."""
+    reset = await _last_reset(tx)
+    added_at = [one.added_at for one in await passkeys.of_person(tx, slack_id) if one.added_at is not None]
+    if any(reset is None or at > reset.at for at in added_at):
         return True
     added = [entry async for entry in audit.about(tx, "passkey") if entry.action == ADDED]
-    return any(audit.body_of(entry).get("person") == slack_id for entry in added)
+    since = [entry for entry in added if reset is None or entry.seq > reset.seq]
+    return any(audit.body_of(entry).get("person") == slack_id for entry in since)
 
 
 async def _was_ended(tx: Tx, passkey_id: str) -> bool:

@@ -181,7 +181,7 @@ async def _assertion(
     `terms`: how they say that it ended, of a resolution. Raises `PasskeyNeeded`, and what the signature is refused for.
     """
     if proof is None:
-        if proofs.needed_for(core, request):
+        if proofs.needed_for(core, await batch_approval.decided_on(tx, request)):
             raise PasskeyNeeded(purpose, request.id, terms)
         return None
     digest = terms_of_resolution(request.digest, **terms) if terms else request.digest
@@ -309,7 +309,8 @@ async def _offer_passkey(
     """Raises `PasskeyNeeded` where a click isn't enough, before anything is on record: the page comes next."""
     if proof is None and core.policy.uses_passkeys:
         async with core.store.read() as tx:
-            if proofs.needed_for(core, await existing(tx, request_id)):
+            whole = await batch_approval.decided_on(tx, await existing(tx, request_id))
+            if proofs.needed_for(core, whole):
                 raise PasskeyNeeded(purpose, request_id, terms)
 
 

@@ -11,7 +11,11 @@ master key (`mac`) are not checked: that takes the key, and `countersign audit v
 
 Of each decision with a passkey it checks that the person's own passkey signed exactly this: the same purpose, request,
 version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
-counted, which others had confirmed. `--passkeys` lists every approval, and whether it was given with a passkey.
+counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a list
+counts as approved with the list alone. `--passkeys` lists every approval, and whether it was given with a passkey.
+
+What an export cannot prove, it names with its entry number, to ask about: that passkeys were reset, and that a request
+was signed again under another master key.
 
 Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 """
@@ -173,8 +177,10 @@ class Passkeys:
         self._confirmed: dict[str, dict[str, Json]] = {}  # by the id of the passkey, by who confirmed it
         self._nonces: set[str] = set()
         self._versions: dict[str, int] = {}  # of each request, by its last entry
+        self._requests = _Requests()
         self.decisions: Counter[str] = Counter()
         self.approvals: list[str] = []
+        self.to_ask_about: list[str] = []
 
     @property
     def count(self) -> int:
@@ -192,13 +198,9 @@ class Passkeys:
             self._signed(entry, body, assertion)
         if (version := _version_of(entry)) is not None:
             self._versions[subject.split(":")[1]] = version
+            self._requests.see(entry, body)
         if action == "request.approval":
-            how = "by a click"
-            if assertion:
-                how = f"with the passkey {assertion['passkey']}"
-            elif "batch" in body:
-                how = f"as a row of {body['batch']}"
-            self.approvals.append(f"entry {entry['seq']}: {subject.split(':')[1]} by {entry['actor']}, {how}")
+            self._list(entry, body, assertion)
         passkey = subject.removeprefix("passkey:")
         match action:
             case "passkey.made":
@@ -209,9 +211,36 @@ class Passkeys:
                 self._added(entry, passkey, body)
             case "passkey.ended":
                 self._counting.pop(passkey, None)
+                self._confirmed.pop(passkey, None)  # it is confirmed again before it counts again
             case "passkey.reset":
                 self._is_click_enough = True
                 self._had_one.clear()
+                self._ask(
+                    entry,
+                    "all passkeys were reset, so that the next one was confirmed by a click. Who did it?",
+                )
+            case "request.signed_again":
+                self._ask(
+                    entry,
+                    f"{subject.split(':')[1]} was signed again under another master key. Was the key changed then?",
+                )
+
+    def finish(self) -> None:
+        """After the last entry. Raises Broken for a row of a list that nobody approved."""
+        self._requests.finish()
+
+    def _list(self, entry: Json, body: Json, assertion: Json | None) -> None:
+        how = "by a click"
+        if assertion:
+            how = f"with the passkey {assertion['passkey']}"
+        elif "batch" in body:
+            how = f"as a row of {body['batch']}"
+        request = str(entry["subject"]).split(":")[1]
+        self.approvals.append(f"entry {entry['seq']}: {request} by {entry['actor']}, {how}")
+
+    def _ask(self, entry: Json, what: str) -> None:
+        """About what only people can tell: an entry that nothing proves, and on which proofs depend."""
+        self.to_ask_about.append(f"Ask about entry {entry['seq']}, by {entry['actor']}: {what}")
 
     def _added(self, entry: Json, passkey: str, body: Json) -> None:
         """Others confirmed exactly this key: one, or two where an earlier passkey of the person did not sign for it."""
@@ -219,7 +248,11 @@ class Passkeys:
         made = self._made_with_another.get(passkey)
         needed = 2 if person in self._had_one and not made else 1
         key = hashlib.sha256(_unbase64url(body["public_key"])).hexdigest()
-        by = {one: said for one, said in self._confirmed.get(passkey, {}).items() if said["key"] == key}
+        by = {
+            one: said
+            for one, said in self._confirmed.get(passkey, {}).items()
+            if (said["key"], said["person"], said["asked_by"]) == (key, person, person)
+        }
         if made is None or person in by or len(by) < needed or set(body["confirmed_by"]) != set(by):
             raise Broken(f"{where} was not confirmed by {needed} other person(s)")
         if not self._is_click_enough and not all("assertion" in said for said in by.values()):
@@ -324,6 +357,54 @@ class Passkeys:
         return f"Passkeys: {self.count} signature(s) are right ({words})."
 
 
+class _Requests:
+    """What each request asked for, by its fingerprint, and which rows wait for the approval of their list."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, str] = {}
+        self._rows: dict[str, set[str]] = {}  # by the id of the list
+        self._approved_by: dict[str, set[str]] = {}
+        self._waiting: dict[str, list[tuple[Json, set[str]]]] = {}  # approvals of rows, by the id of the list
+
+    def see(self, entry: Json, body: Json) -> None:
+        """Take the next entry about a request. Raises Broken where it has other terms, or is a row of no list."""
+        subject, action, digest = str(entry["subject"]).split(":")[1], entry["action"], body.get("digest")
+        known = self._digests.get(subject)
+        if action == "request.submitted" and known is None:
+            self._rows[subject] = set(body.get("rows", ()))
+        elif action == "request.rows_left_out" and self._rows.get(subject):
+            self._rows[subject] -= set(body["rows"])
+            self._approved_by.pop(subject, None)  # what was approved before, was approved with these rows
+        elif (body.get("before") if action == "request.signed_again" else digest) != known or known is None:
+            raise Broken(
+                f"entry {entry['seq']}: {subject} has another fingerprint than when it was submitted"
+            )
+        self._digests[subject] = str(digest)
+        if action == "request.approval":
+            self._approval(entry, body, subject)
+
+    def _approval(self, entry: Json, body: Json, subject: str) -> None:
+        if (batch := body.get("batch")) is None:
+            given = self._approved_by.setdefault(subject, set())
+            given.add(entry["actor"])
+            for row, by in self._waiting.pop(subject, ()):
+                if not by <= given:
+                    raise Broken(
+                        f"entry {row['seq']}: {subject} was not approved by {', '.join(sorted(by - given))}"
+                    )
+            return
+        if subject not in self._rows.get(batch, ()):
+            raise Broken(f"entry {entry['seq']}: {subject} is no row of {batch}")
+        # The entry of a list follows those of its rows.
+        self._waiting.setdefault(batch, []).append((entry, {entry["actor"], *body["by"]}))
+
+    def finish(self) -> None:
+        for batch, rows in self._waiting.items():
+            raise Broken(
+                f"entry {rows[0][0]['seq']} is the approval of a row of {batch}, which nobody approved"
+            )
+
+
 def _version_of(entry: Json) -> int | None:
     """Of the request, as this entry left it; None for what has no versions."""
     parts = str(entry["subject"]).split(":")
@@ -368,6 +449,7 @@ def main(arguments: list[str]) -> int:
     passkeys = Passkeys(with_cryptography())
     try:
         hashes = check_chain(_lines(path), passkeys.see)
+        passkeys.finish()
         check_manifest(path, len(hashes), hashes[len(hashes)])
         anchors = check_anchors(_lines(Path(names[1])), hashes) if len(names) == 2 else 0
     except Broken as fault:
@@ -380,7 +462,8 @@ def main(arguments: list[str]) -> int:
     _say(
         f"Whole: {len(hashes):,} entries, each follows the one before and has its own content's fingerprint{more}."
     )
-    for line in filter(None, [passkeys.report(), *(passkeys.approvals if lists else ())]):
+    more_lines = [passkeys.report(), *passkeys.to_ask_about, *(passkeys.approvals if lists else ())]
+    for line in filter(None, more_lines):
         _say(line)
     return 0
 

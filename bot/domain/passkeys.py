@@ -63,6 +63,11 @@ class Site:
         host = (parts.hostname or "").lower()
         if not host or _is_ip_address(host):
             raise ValueError(f"{base_url} has no host name, and passkeys work with a host name only")
+        if not host.isascii():
+            raise ValueError(
+                f"{base_url} has letters in its host that browsers write in another way, and passkeys belong to the"
+                " host as browsers write it: give it as it is copied from their address bar, with xn--"
+            )
         if parts.scheme != "https" and not (host == "localhost" or host.endswith(".localhost")):
             raise ValueError(f"{base_url} isn't an https address, and browsers allow passkeys on https only")
         usual = {"https": 443, "http": 80}[parts.scheme]

@@ -118,6 +118,7 @@ async def _read(request: web.Request, fields: set[str]) -> Mapping[str, Any]:
         async with asyncio.timeout(_READ_TIMEOUT_S):
             raw = await request.read()
         body = json.loads(raw)
+        json.dumps(body, ensure_ascii=False).encode()  # half a character, such as "\ud800", is no text
     except (TimeoutError, ValueError, RecursionError):
         raise _Malformed("This isn't a JSON object.") from None
     if len(raw) > _MOST_BYTES or not isinstance(body, dict) or set(body) != fields:

@@ -146,6 +146,10 @@ async function act() {
     return;
   }
   if (!answer) return askForSecond();
+  // From here on Countersign decides whether it was in time: it may be recorded when the time shown here is up.
+  clearInterval(ticking);
+  at("left").textContent = "";
+  at("problem").textContent = "";
   at("said").textContent = "Checking…";
   try {
     const done = await post("finish", { token: page.token, answer });
@@ -174,5 +178,7 @@ async function begin() {
   fill(page);
 }
 
+// Another link in the same tab changes the fragment alone; without this the first request would stay, to be signed.
+window.addEventListener("hashchange", () => location.reload());
 at("button").addEventListener("click", act);
 begin();

@@ -6,6 +6,7 @@ earlier or of another request, or with a copied device, approves nothing.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -331,6 +332,62 @@ async def test_the_link_opens_once(desk: Desk) -> None:
         async with desk.page(link, desk.devices[BOB].copy()) as second:
             await expect(second.get_by_role("alert")).to_contain_text("This link was used already")
             await expect(second.get_by_role("button")).to_have_count(0)
+
+
+async def test_what_is_being_recorded_when_the_time_is_up_is_said_to_be_done(desk: Desk) -> None:
+    ts = await desk.request("53")
+    is_late = asyncio.Event()
+
+    async def short(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**await answer.json(), "expires_in": 3})
+
+    async def late(route: Route) -> None:
+        answer = await route.fetch()
+        await is_late.wait()
+        await route.fulfill(response=answer)
+
+    async with desk.page("about:blank", desk.devices[BOB]) as page:
+        await page.route("**/passkey/open", short)
+        await page.route("**/passkey/finish", late)
+        await page.goto(await desk.approve_link(ts, BOB))
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await desk.becomes(ts, "succeeded")
+        await page.wait_for_timeout(4_000)
+        await expect(page.locator("#problem")).to_have_text("")
+        is_late.set()
+        await expect(page.get_by_role("heading")).to_have_text("Done")
+        await expect(page.locator("#problem")).to_have_text("")
+
+
+async def test_the_time_runs_out_on_a_page_on_which_nothing_was_pressed(desk: Desk) -> None:
+    ts = await desk.request("54")
+
+    async def short(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**await answer.json(), "expires_in": 1})
+
+    async with desk.page("about:blank", desk.devices[BOB]) as page:
+        await page.route("**/passkey/open", short)
+        await page.goto(await desk.approve_link(ts, BOB))
+        await expect(page.get_by_role("alert")).to_contain_text("The time is up, and nothing was recorded")
+
+    assert await desk.state(ts) == "pending"
+
+
+async def test_a_second_link_in_the_same_tab_takes_the_place_of_the_first(desk: Desk) -> None:
+    first, second = await desk.request("55"), await desk.request("56")
+
+    async with desk.page(await desk.approve_link(first, BOB), desk.devices[BOB]) as page:
+        await expect(page.locator("main")).to_contain_text("55")
+        await page.goto(await desk.approve_link(second, BOB))
+        await expect(page.locator("#lines")).to_contain_text("56.00")
+        await expect(page.locator("#lines")).not_to_contain_text("55.00")
+        await page.get_by_role("button", name="Approve with passkey").click()
+        await expect(page.get_by_role("heading")).to_have_text("Done")
+
+    await desk.becomes(second, "succeeded")
+    assert await desk.state(first) == "pending"
 
 
 async def test_a_copied_device_is_found_out_and_its_passkey_ends(desk: Desk) -> None:

@@ -22,10 +22,10 @@ from bot.domain.passkeys import Bound, base64url, unbase64url
 from bot.services import people
 from bot.services.operators import pausing
 from bot.services.passkeys import enrolment, links
-from bot.services.requests import approvals
+from bot.services.requests import approvals, batch_submission
 from storage import audit
 from storage.store import Store
-from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import processor
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one
@@ -53,6 +53,10 @@ async def _work(world: World) -> None:
     await devices.approve(request)
     await devices.approve(await world.top_up("600", approved=False), by=CAROL)
     await devices.approve(await ask_bulk(world, a_list(world, "10", "11")))
+    shorter = await ask_bulk(world, a_list(world, "12", "13"))
+    rows = await rows_of(world, shorter)
+    await batch_submission.leave_out(world.core, shorter.id, ALICE, [rows[0].id])
+    await devices.approve(shorter)
     await world.run(5)
     await _freeze_now(world, devices)
     await _resolve(world, devices)
@@ -60,6 +64,7 @@ async def _work(world: World) -> None:
     await pausing.resume(world.core, BOB, ["main"])
     await devices.confirm("main", CAROL, "resume")
     await devices.add(BOB, CAROL)  # a further one, for which the first signs
+    await devices.add(ALICE, CAROL)
     await enrolment.lost(world.core, BOB, BOB)
     world.people.groups["@card-approvers"].add(ALICE)
     await world.advance(people.DECIDED_WITHIN_S)
@@ -141,11 +146,11 @@ def test_every_decision_with_a_passkey_is_proven(
 
     assert code == 0, said
     assert (
-        "Passkeys: 15 signature(s) are right (1 to add, 5 to approve, 1 to confirm, 6 to consent, 2 to resolve)"
+        "Passkeys: 18 signature(s) are right (2 to add, 6 to approve, 1 to confirm, 7 to consent, 2 to resolve)"
         in said
     )
-    assert said.count("with the passkey K-") == 5
-    assert said.count("as a row of R-") == 2
+    assert said.count("with the passkey K-") == 6
+    assert said.count("as a row of R-") == 3
     assert "by a click" not in said
     assert checked(changed(nothing))[0] == 0
 
@@ -154,7 +159,7 @@ def test_without_cryptography_it_says_that_the_signatures_were_not_checked(whole
     code, said = checked(whole, with_packages=False)
 
     assert code == 0
-    assert "Not checked: 15 signature(s) with passkeys" in said
+    assert "Not checked: 18 signature(s) with passkeys" in said
     assert "pip install cryptography" in said
 
 
@@ -198,7 +203,7 @@ def other_request(entries: Entries) -> None:
 
 def other_version(entries: Entries) -> None:
     for one in by_passkey(entries)[:1]:
-        before = {**one, "action": "request.rows_left_out", "body": {}, "subject": one["subject"][:-1] + "2"}
+        before = {**one, "action": "request.try_now", "subject": one["subject"][:-1] + "2"}
         entries.insert(entries.index(one), before)
         one["subject"] = one["subject"][:-1] + "3"
 
@@ -270,6 +275,135 @@ def one_confirmation_after_a_loss(entries: Entries) -> None:
     last["body"]["confirmed_by"] = last["body"]["confirmed_by"][:1]
 
 
+def further_passkey(entries: Entries) -> Json:
+    """The second one of Alice, which one person confirmed, as her first signed for it."""
+    added = [one for one in entries if one["action"] == "passkey.added" and one["body"]["person"] == ALICE]
+    assert len(added) == 2
+    return added[1]
+
+
+def passkey_of_another_booked_on_bob(entries: Entries) -> None:
+    """Alice's first passkey signed for her second and Carol confirmed it as hers; then it stands there as Bob's."""
+    added = further_passkey(entries)
+    added["body"]["person"] = BOB
+    assert CAROL in added["body"]["confirmed_by"]
+
+
+def added_again_by_its_old_confirmation(entries: Entries) -> None:
+    added = further_passkey(entries)
+    ended = {**added, "action": "passkey.ended", "body": {"person": added["body"]["person"], "why": "lost"}}
+    entries[entries.index(added) + 1 : entries.index(added) + 1] = [ended, copied(added)]
+
+
+def approvals_of_rows(entries: Entries) -> Entries:
+    found = [one for one in entries if one["action"] == "request.approval" and "batch" in one["body"]]
+    assert found, "no row was approved with its list"
+    return found
+
+
+def row_invented(entries: Entries) -> None:
+    """It was submitted by nobody as a part of that list, and approved by nobody."""
+    row = copied(approvals_of_rows(entries)[-1])
+    row["subject"] = "request:R-2222:2"
+    submitted = {**row, "subject": "request:R-2222:1", "action": "request.submitted"}
+    at = entries.index(approvals_of_rows(entries)[-1]) + 1
+    entries[at:at] = [submitted, row]
+
+
+def row_never_submitted(entries: Entries) -> None:
+    row = approvals_of_rows(entries)[-1]
+    entries.insert(entries.index(row) + 1, {**row, "subject": "request:R-2222:2"})
+
+
+def list_of_rows_approved_by_nobody(entries: Entries) -> None:
+    batch = approvals_of_rows(entries)[0]["body"]["batch"]
+    (approval,) = (
+        one
+        for one in by_passkey(entries)
+        if one["subject"].startswith(f"request:{batch}:") and one["action"] == "request.approval"
+    )
+    entries.remove(approval)
+
+
+def row_approved_by_another(entries: Entries) -> None:
+    approvals_of_rows(entries)[0]["body"]["by"] = [CAROL]
+
+
+def with_other_terms(entries: Entries, *actions: str) -> None:
+    """The first request that was approved with a passkey has another fingerprint in these entries."""
+    request = by_passkey(entries)[0]["subject"].split(":")[1]
+    found = [
+        one
+        for one in entries
+        if one["subject"].startswith(f"request:{request}:") and one["action"] in actions
+    ]
+    assert {one["action"] for one in found} == set(actions)
+    for one in found:
+        one["body"]["digest"] = "cd" * 38
+
+
+def sent_with_other_terms(entries: Entries) -> None:
+    with_other_terms(entries, "request.submitted", "request.attempt", "request.outcome")
+
+
+def only_the_attempt_with_other_terms(entries: Entries) -> None:
+    with_other_terms(entries, "request.attempt")
+
+
+def only_the_outcome_with_other_terms(entries: Entries) -> None:
+    with_other_terms(entries, "request.outcome")
+
+
+def copied(entry: Json) -> Json:
+    return dict(json.loads(json.dumps(entry)))
+
+
+def reset_invented(entries: Entries) -> None:
+    """By it the second passkey here was confirmed by a click."""
+    given = by_passkey(entries, "consent.given")[0]
+    reset = {**given, "action": "passkey.reset", "subject": "passkey:all", "actor": "cli:root", "body": {}}
+    entries.insert(entries.index(given), reset)
+    del given["body"]["assertion"]
+
+
+def signed_again_invented(entries: Entries) -> None:
+    """By it the request is sent with other terms than the approved ones."""
+    first = by_passkey(entries)[0]
+    sent_before = first["body"]["digest"]
+    with_other_terms(entries, "request.attempt", "request.outcome")
+    body = {"kind": "card_topup", "state": "approved", "digest": "cd" * 38, "before": sent_before}
+    entries.insert(
+        entries.index(first) + 1,
+        {**first, "action": "request.signed_again", "actor": "cli:root", "body": body},
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "asks"),
+    [
+        (reset_invented, "all passkeys were reset, so that the next one was confirmed by a click"),
+        (signed_again_invented, "was signed again under another master key"),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_what_an_export_cannot_prove_is_named_with_its_entry_to_ask_about(
+    changed: Callable[[Callable[[Entries], object]], Path], change: Callable[[Entries], object], asks: str
+) -> None:
+    numbers: list[int] = []
+
+    def how(entries: Entries) -> None:
+        change(entries)
+        invented = ("passkey.reset", "request.signed_again")
+        numbers.extend(at for at, one in enumerate(entries, start=1) if one["action"] in invented)
+
+    code, said = checked(changed(how))
+
+    (number,) = numbers
+    assert code == 0, said
+    assert f"Ask about entry {number}, by cli:root: " in said
+    assert asks in said
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -289,6 +423,15 @@ def one_confirmation_after_a_loss(entries: Entries) -> None:
         (added_by_nobody, "was not confirmed by 1 other person(s)"),
         (added_by_a_click, "was confirmed without a passkey"),
         (one_confirmation_after_a_loss, "was not confirmed by 2 other person(s)"),
+        (passkey_of_another_booked_on_bob, "was not confirmed by 1 other person(s)"),
+        (added_again_by_its_old_confirmation, "was not confirmed by 1 other person(s)"),
+        (row_invented, "R-2222 is no row of R-"),
+        (row_never_submitted, "R-2222 has another fingerprint than when it was submitted"),
+        (list_of_rows_approved_by_nobody, "which nobody approved"),
+        (row_approved_by_another, f"was not approved by {CAROL}"),
+        (sent_with_other_terms, "has another fingerprint than when it was submitted"),
+        (only_the_attempt_with_other_terms, "has another fingerprint than when it was submitted"),
+        (only_the_outcome_with_other_terms, "has another fingerprint than when it was submitted"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )

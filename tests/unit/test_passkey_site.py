@@ -37,6 +37,13 @@ def test_browsers_allow_no_passkeys_at_an_ip_address_or_without_https(address: s
         Site.at(address)
 
 
+def test_an_address_is_written_as_browsers_report_it() -> None:
+    with pytest.raises(ValueError, match="xn--"):
+        Site.at("https://bücher.example")
+
+    assert Site.at("https://xn--bcher-kva.example").rp_id == "xn--bcher-kva.example"
+
+
 def test_a_policy_with_passkeys_does_not_start_without_an_address() -> None:
     with pytest.raises(CannotStart, match="COUNTERSIGN_PUBLIC_URL"):
         passkey_site(start(SMALLEST + ASKS))

@@ -37,7 +37,10 @@ from tests.support.waiting import eventually
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "install.md").read_text()
 _BLOCK = re.compile(r"(?:<!-- not run by a test: (?P<why>.+?) -->\n)?```sh\n(?P<commands>.*?)```", re.DOTALL)
-CANNOT_RUN = "the tests run in a set-up copy", "needs systemd and root", "needs the superuser", "needs Docker"
+CANNOT_RUN = (
+    *("the tests run in a set-up copy", "needs systemd and root", "needs the superuser", "needs Docker"),
+    "needs a cluster",
+)
 Json = dict[str, Any]
 
 

@@ -256,7 +256,7 @@ async def _as_signed(tx: Tx, found: alerts.Alert) -> alerts.Alert:
 
 _CHANGED = (
     "This was changed outside Countersign",
-    "What was asked for here cannot be confirmed here. Tell an admin: somebody wrote to the database.",
+    "What was requested here cannot be confirmed here. Tell an admin: somebody wrote to the database.",
 )
 
 

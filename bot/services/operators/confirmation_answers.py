@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts import people_alerts
-from bot.domain.alerts.alert_kind import Said
+from bot.domain.alerts import Said, people_alerts
 from bot.domain.errors import NotFound
 from bot.services.alerts import alert_actions
 from bot.services.core import Core

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from bot.domain.alerts import people_alerts
-from bot.domain.alerts.alert_kind import Said
+from bot.domain.alerts import Said, people_alerts
 from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor

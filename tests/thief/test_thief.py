@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.databases import PostgresDatabases, postgres_server
 from tests.thief import programme
-from tests.thief.mends import WITHOUT
+from tests.thief.open_holes import WITHOUT
 
 SAMPLE = 14
 

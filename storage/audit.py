@@ -171,7 +171,9 @@ async def append(
         None if tx.chain_end.seq is None else await _moved(tx, tx.chain_end.seq, tx.chain_end.hash, covered)
     )
     if link is None:  # somebody else has added to it, or what this process added was undone
-        end = (await tx.run(_HEAD_LOCKED)).one()
+        end = (await tx.run(_HEAD_LOCKED)).one_or_none()
+        if end is None:
+            raise RuntimeError("the row that says where the audit chain ends is gone from the database")
         link = await _moved(tx, end.seq, end.hash, covered)
     if link is None:
         raise RuntimeError("the end of the audit chain moved although it was locked")
@@ -193,9 +195,30 @@ async def _moved(tx: Tx, known_seq: int, known_hash: str, covered: Iterable[str]
 
 
 async def head(tx: Tx) -> Head:
-    """Where the chain ends."""
-    row = (await tx.run(_HEAD)).one()
-    return Head(row.seq, row.hash)
+    """Where the chain ends, as its row says; where somebody took the row out, at 0, which no entry agrees with."""
+    row = (await tx.run(_HEAD)).one_or_none()
+    return Head(0, "") if row is None else Head(row.seq, row.hash)
+
+
+async def head_is_gone(tx: Tx) -> bool:
+    """Did somebody take out the row that says where the chain ends?"""
+    return (await tx.run(_HEAD)).one_or_none() is None
+
+
+async def put_head_back(tx: Tx) -> bool:
+    """Where the row of the chain's end is gone, write it again after the last entry there is; was it gone?
+
+    Without it nothing can be recorded, so nothing is done. Entries that were cut off are found by the anchors.
+    """
+    if not await head_is_gone(tx):
+        return False
+    last = (
+        await tx.run(select(t.audit.c.seq, t.audit.c.hash).order_by(t.audit.c.seq.desc()).limit(1))
+    ).one_or_none()
+    await tx.run(
+        insert(t.audit_head), {"id": 1, "seq": last.seq if last else 0, "hash": last.hash if last else ""}
+    )
+    return True
 
 
 async def made_at(tx: Tx, seq: int) -> datetime | None:

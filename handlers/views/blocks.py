@@ -52,7 +52,7 @@ _LIKE_MARKUP = str.maketrans(
 _LIKE_BACKTICKS = str.maketrans({"`": SHOWN_FOR["`"]})
 _UNDERSCORES = re.compile(r"(?<![^\W_])[_＿]|[_＿](?![^\W_])")
 _OUR_CODE = re.compile(
-    r"(`(?:/(?:card|float|funding|requests|countersign)\b[^`\n]*|countersign [^`\n]+|[a-z]+(?:[._][a-z_]+)+"
+    r"(`(?:/(?:card|float|funding|requests|countersign)\b[^`\n]*|countersign [^`\n]+|details\.hosts"
     r"|keys (?:rewrap|verify))`)"
 )
 # `:name:` is an emoji, and `>` at the beginning of a line a quote.

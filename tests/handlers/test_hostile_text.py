@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import random
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from handlers.commands import grammar
 from handlers.views import blocks as b
 from tests.handlers.every_view import MESSAGES, VIEWS
 
+ROOT = Path(__file__).parents[2]
 ALL = {**MESSAGES, **VIEWS}
 SEED = int(os.environ.get("SEED", "20261123"))
 STRINGS = 100_000
@@ -165,6 +168,36 @@ def test_no_markup_link_mention_line_or_field_comes_from_what_others_write() -> 
 
     assert wrong == []
     assert drawn == 25 * len(ALL)
+
+
+@pytest.mark.parametrize("text", ["`a_b`", "`www.evil.cc`", "`countersign.toml`", "`approved`"])
+def test_what_others_write_between_backticks_is_no_code(text: str) -> None:
+    harmless = {name: signature(ALL[name]("Marta Kowalska")) for name in ALL}
+
+    assert [said for name in ALL if (said := found_wrong(name, text, harmless[name]))] == []
+
+
+def sentences(folder: str) -> Iterator[str]:
+    """The texts in the code of a folder, without docstrings; what is put into them stands as X."""
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        aside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                aside.update(map(id, node.values))
+                yield "".join(
+                    str(part.value) if isinstance(part, ast.Constant) else "X" for part in node.values
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in aside:
+                yield node.value
+
+
+@pytest.mark.parametrize("folder", ["bot/services", "bot/operations"])
+def test_what_our_sentences_have_between_backticks_is_shown_as_code(folder: str) -> None:
+    found = {code for text in sentences(folder) for code in re.findall(r"`[^`\n]+`", text)}
+
+    assert found
+    assert {code for code in found if b.said(code).count("`") != 2} == set()
 
 
 @pytest.mark.soak

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from bot import startup
 from bot.domain.card_details import Manner, digest_of
 from bot.domain.errors import CountersignError
 from bot.domain.requests import Request, State
@@ -19,6 +20,7 @@ from bot.services.execution import NotShown, card_details_access
 from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, confirmations, pausing
 from bot.view_models import LinkView
+from storage import audit
 from storage.cards import otp_recipients
 from storage.messages import alerts as alert_rows
 from storage.messages import mutes
@@ -335,3 +337,31 @@ async def test_a_mute_rule_that_cannot_be_read_silences_no_alert(world: World) -
     async with world.store.read() as tx:
         assert await mutes.in_force(tx) == []
     assert "paused" in await alert_kinds(world)
+
+
+async def test_without_the_end_of_the_log_nothing_is_done_until_it_is_written_again_and_told(
+    world: World,
+) -> None:
+    by_hand(world, "DELETE FROM audit_head")
+
+    with pytest.raises(RuntimeError, match="where the audit chain ends is gone"):
+        await world.top_up("50")
+    await changed_rows.watch(world.core)
+
+    assert "changed_outside" in await alert_kinds(world)
+    async with world.store.read() as tx:
+        assert (await audit.verify(tx)).ok
+    request = await world.top_up("50")
+    await world.run(10)
+    assert keys_sent(world) == [request.key]
+
+
+async def test_a_start_without_the_end_of_the_log_is_refused_as_a_broken_log_is(world: World) -> None:
+    await world.top_up("50")
+    by_hand(world, "DELETE FROM audit_head")
+
+    async def nothing_kept() -> list[str]:
+        return []
+
+    with pytest.raises(startup.CannotStart, match=r"broken at entry \d+ \(head\)"):
+        await startup.check_audit_channel(world.store, nothing_kept)

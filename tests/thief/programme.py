@@ -1,4 +1,4 @@
-"""The programme of edits: a story of the bot, one edit between two of its steps, then the bot goes on.
+"""The programme of edits: a story of the bot, edits between two of its steps, then the bot goes on.
 
 Holds when nothing leaves that was not approved as people read it, no key, code or link goes to anybody else, a pause
 that two people have not ended goes on, and an edit of a signed row raises an alert.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import shutil
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -48,6 +48,7 @@ from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, pu
 
 REFERENCE = "emp-1042"
 TOKEN = Secret("t" * 43)
+TRIES = 60
 
 
 @dataclass
@@ -431,14 +432,16 @@ async def tried(
     folder: Path,
     story: str,
     step: int,
-    choose: Callable[[World, Snapshot], list[Edit]],
+    choose: Callable[[World, Snapshot], Iterable[Edit]],
     *,
+    most: int | None = None,
     url: str = "",
     restarts: bool = False,
-) -> tuple[str, list[str]]:
-    """Tell the story with these edits before step `step`; returns what was done ("" = nothing) and what went wrong.
+) -> tuple[list[Edit], list[str]]:
+    """Tell the story with these edits before step `step`; returns those that were made and what went wrong.
 
-    `restarts`: the bot was down meanwhile, and comes back with nothing in memory.
+    `most`: how many of them are made; None is all. `restarts`: the bot was down meanwhile, and comes back with
+    nothing in memory.
     """
     async with a_world(folder, url=url) as world:
         truth = Truth(world, world.simulator.base_url)
@@ -448,7 +451,7 @@ async def tried(
             number = 0
             async for _ in steps:
                 if number == step:
-                    done = _edited(world, choose(world, before))
+                    done = _edited(world, choose(world, before), most)
                     if restarts:
                         await _restart(world)
                 elif number < step:
@@ -458,7 +461,7 @@ async def tried(
         except Exception as error:  # noqa: BLE001 - whatever the edit broke: refused is refused
             truth.wrong += [f"{type(error).__name__} without an edit: {error}"] if not done else []
         await _judge(truth, done)
-        return "; ".join(edit.name for edit in done), truth.wrong
+        return done, truth.wrong
 
 
 async def _restart(world: World) -> None:
@@ -466,13 +469,15 @@ async def _restart(world: World) -> None:
     await changed_rows.undo_what_was_put_back(world.core)
 
 
-def _edited(world: World, edits: list[Edit]) -> list[Edit]:
+def _edited(world: World, edits: Iterable[Edit], most: int | None) -> list[Edit]:
     """Those that the database took: its own checks and triggers refuse some."""
-    taken = []
+    taken: list[Edit] = []
     for edit in edits:
         with suppress(Exception), opened(place_of(world)) as database:
             if edit.apply(database):
                 taken.append(edit)
+        if len(taken) == most:
+            break
     return taken
 
 
@@ -549,7 +554,7 @@ async def known_holes(
 
         with _lent(folder / str(number), databases) as (place, url):
             done, wrong = await tried(place, story, step, choose, url=url, restarts=name in WHILE_DOWN)
-        assert done == "; ".join(asked), f"{name}: not all of it was edited: {done}"
+        assert [edit.name for edit in done] == asked, f"{name}: not all of it was edited: {done}"
         if wrong:
             found[name] = wrong
     return found
@@ -557,35 +562,43 @@ async def known_holes(
 
 @dataclass
 class Figures:
-    """How many edits were made, of which tables, and what went wrong, by its seed."""
+    """How many stories and edits there were, of which tables, and what went wrong, by its seed."""
 
+    stories: int = 0
     edits: int = 0
-    refused: int = 0
     tables: Counter[str] = field(default_factory=Counter)
     wrong: dict[int, tuple[str, list[str]]] = field(default_factory=dict)
 
 
 async def by_chance(folder: Path, seeds: range, databases: PostgresDatabases | None = None) -> Figures:
-    """One edit by chance for each seed, on SQLite unless databases are given."""
+    """A story with edits by chance for each seed, on SQLite unless databases are given.
+
+    Half of the thieves make one edit, the others up to six, since a change may hide the traces of another.
+    """
     figures = Figures()
     for seed in seeds:
         chance = random.Random(seed)
         story = chance.choice(list(STORIES))
         step, restarts = chance.randrange(_STEPS.get(story, 2)), chance.random() < 0.3
-
-        def choose(world: World, before: Snapshot, chance: random.Random = chance) -> list[Edit]:
-            with opened(place_of(world)) as database:
-                found = any_edit(chance, database, before)
-            return [] if found is None else [found]
+        most = chance.choice((1, chance.randint(2, 6)))
 
         with _lent(folder / str(seed), databases) as (place, url):
-            done, wrong = await tried(place, story, step, choose, url=url, restarts=restarts)
-        if done:
-            figures.edits += 1
-            figures.tables[done.split(".")[0].split(":")[0]] += 1
-        else:
-            figures.refused += 1
+            choose = partial(_drawn, chance)
+            done, wrong = await tried(place, story, step, choose, most=most, url=url, restarts=restarts)
+        figures.stories += 1
+        figures.edits += len(done)
+        figures.tables.update(edit.table for edit in done)
         if wrong:
             start = ", started again" if restarts else ""
-            figures.wrong[seed] = (f"{story} before step {step}: {done}{start}", wrong)
+            names = "; ".join(edit.name for edit in done)
+            figures.wrong[seed] = (f"{story} before step {step}: {names}{start}", wrong)
     return figures
+
+
+def _drawn(chance: random.Random, world: World, before: Snapshot) -> Iterator[Edit]:
+    """Edits of the database as it is at that moment; much of what is drawn changes nothing, or is refused."""
+    for _ in range(TRIES):
+        with opened(place_of(world)) as database:
+            found = any_edit(chance, database, before)
+        if found is not None:
+            yield found

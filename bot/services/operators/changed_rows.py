@@ -24,6 +24,7 @@ from storage.protection import (
 from storage.transaction import Tx
 
 CARDS = "card"
+END_OF_LOG = "where the audit log ends"
 WORDS = {
     PROGRAM.name: "the account of a program, or whether it is for drafts only",
     PAUSE.name: "who stopped sending to a program",
@@ -39,6 +40,7 @@ WORDS = {
 async def watch(core: Core) -> None:
     """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
     condition = request_alerts.CHANGED_OUTSIDE.condition
+    await _end_of_log_again(core)
     async with core.store.read() as tx:
         # Another process may have retired a master key meanwhile.
         await master_keys.learn_retired(tx)
@@ -59,6 +61,18 @@ async def watch(core: Core) -> None:
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
+
+
+async def _end_of_log_again(core: Core) -> None:
+    """Where its row was taken out nothing can be recorded, alerts neither: it is written again, and told."""
+    async with core.store.read() as tx:
+        if not await audit.head_is_gone(tx):
+            return
+    async with core.store.begin() as tx:
+        if await audit.put_head_back(tx):
+            said = request_alerts.CHANGED_OUTSIDE.says(what=f"{END_OF_LOG}; it was written again")
+            condition = request_alerts.CHANGED_OUTSIDE.condition("audit_head")
+            await alerts.keep(tx, core, said, condition=condition, subject="audit_head", program="")
 
 
 async def undo_what_was_put_back(core: Core) -> list[str]:

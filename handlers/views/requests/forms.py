@@ -235,12 +235,10 @@ def preview(shown: Shown, *, channel: str = "") -> b.Block:
 
 
 def concerns(found: Sequence[Concern]) -> list[b.Block]:
-    """What speaks against it, the worst first."""
+    """What speaks against it, the worst first. Our sentences here have no code: what looks like it is of others."""
     ordered = sorted(found, key=lambda c: not c.stops)
     return [
-        b.section(
-            f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.said(c.text)}"
-        )
+        b.section(f"*{'✗ This would be blocked right now' if c.stops else '▲ Please note'}:* {b.esc(c.text)}")
         for c in ordered
     ]
 

@@ -126,7 +126,7 @@ async def test_a_refusal_is_reported_in_words_with_its_status(
     [
         b"", b"[]", b"null", b"{", b'{"token": 1}', b'{"token": null}', b'{"as": "text"}', b"\xff",
         b'{"token": "x", "as": ["text"]}', b'{"token": "x", "as": "pdf"}', b'{"token": "x", "card": "y"}',
-        b'{"token": "' + b"x" * 2000 + b'"}', b"[" * 900,
+        b'{"token": "' + b"x" * 2000 + b'"}', b"[" * 900, b'{"token": "\\ud800"}',
     ],
 )  # fmt: skip
 async def test_a_body_of_another_form_is_refused_and_spends_nothing(

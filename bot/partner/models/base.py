@@ -35,6 +35,8 @@ _CLOCK = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})
 _OFFSET = r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
 _TIME = re.compile(_CLOCK + _OFFSET)
 _BARE_TIME = re.compile(_CLOCK)
+# Before the decimal point, and after it.
+_MOST_DIGITS = 20
 
 
 _RESPONSE = "_response"  # beside the fields, which equality and JSON are made of
@@ -52,7 +54,18 @@ class Known:
 
 def _exact(value: object) -> object:
     """A JSON number as Decimal; strings and booleans are left for pydantic to refuse."""
-    return Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    number = Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(number, Decimal) and not _can_be_added(number):
+        raise ValueError("a number of too many digits")
+    return number
+
+
+def _can_be_added(number: Decimal) -> bool:
+    """Whether sums of many such numbers are still exact: see `bot.domain.money.exact_sum`. No amount is near it."""
+    if not number.is_finite():
+        return True  # refused elsewhere, by what it is
+    exponent = number.as_tuple().exponent
+    return number.adjusted() < _MOST_DIGITS and isinstance(exponent, int) and exponent >= -_MOST_DIGITS
 
 
 def _whole(value: object) -> object:
@@ -89,7 +102,10 @@ def _text_or_none(value: object) -> object:
 
 
 def _exact_or_none(value: object) -> object:
-    number = _exact(value)
+    try:
+        number = _exact(value)
+    except ValueError:
+        return None
     return number if isinstance(number, Decimal) and number.is_finite() else None
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
     Row,
     Select,
     bindparam,
+    delete,
     insert,
     literal,
     or_,
@@ -41,6 +42,7 @@ from storage.vault import Vault, length_prefixed
 _DOMAIN = b"countersign-audit-v1"
 _HEAD = select(t.audit_head.c.seq, t.audit_head.c.hash)
 _HEAD_LOCKED = _HEAD.with_for_update()
+_LAST = select(t.audit.c.seq, t.audit.c.hash).order_by(t.audit.c.seq.desc()).limit(1)
 _LINK = insert(t.audit)
 # Only from where the chain was thought to end: who was mistaken looks, and moves it from there.
 _MOVE_HEAD = (
@@ -200,21 +202,21 @@ async def head(tx: Tx) -> Head:
     return Head(0, "") if row is None else Head(row.seq, row.hash)
 
 
-async def head_is_gone(tx: Tx) -> bool:
-    """Did somebody take out the row that says where the chain ends?"""
-    return (await tx.run(_HEAD)).one_or_none() is None
+async def head_is_lost(tx: Tx) -> bool:
+    """Did somebody take out the row of the chain's end, or set it back, so that nothing can be added any more?
+
+    A row that is ahead of the entries stays: it is what is left to see that entries were cut off.
+    """
+    row, last = (await tx.run(_HEAD)).one_or_none(), (await tx.run(_LAST)).one_or_none()
+    return row is None or (last is not None and row.seq < last.seq)
 
 
 async def put_head_back(tx: Tx) -> bool:
-    """Where the row of the chain's end is gone, write it again after the last entry there is; was it gone?
-
-    Without it nothing can be recorded, so nothing is done. Entries that were cut off are found by the anchors.
-    """
-    if not await head_is_gone(tx):
+    """Where the row of the chain's end is lost, write it again after the last entry there is; was it lost?"""
+    if not await head_is_lost(tx):
         return False
-    last = (
-        await tx.run(select(t.audit.c.seq, t.audit.c.hash).order_by(t.audit.c.seq.desc()).limit(1))
-    ).one_or_none()
+    last = (await tx.run(_LAST)).one_or_none()
+    await tx.run(delete(t.audit_head))
     await tx.run(
         insert(t.audit_head), {"id": 1, "seq": last.seq if last else 0, "hash": last.hash if last else ""}
     )

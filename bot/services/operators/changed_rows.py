@@ -64,9 +64,9 @@ async def watch(core: Core) -> None:
 
 
 async def _end_of_log_again(core: Core) -> None:
-    """Where its row was taken out nothing can be recorded, alerts neither: it is written again, and told."""
+    """Where its row was taken out or set back, nothing can be recorded, not even alerts. Write it again, and tell."""
     async with core.store.read() as tx:
-        if not await audit.head_is_gone(tx):
+        if not await audit.head_is_lost(tx):
             return
     async with core.store.begin() as tx:
         if await audit.put_head_back(tx):

@@ -118,8 +118,8 @@ class Directory(Sequence[KnownCard]):
         """Cards whose holder's name has all of these folded words."""
         if not words:
             return ()
-        rest = set(words[1:])
-        return [card for card in self._by_word.get(words[0], ()) if rest <= _words(card.holder)]
+        rest, known = set(words[1:]), self._by_word.get(words[0], ())
+        return [card for card in known if rest <= _words(card.holder)] if rest else known
 
     def words_spelled_like(self, word: str) -> list[str]:
         """Words of holders' names that begin like `word` and are at most one letter longer or shorter."""

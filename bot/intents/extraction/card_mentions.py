@@ -15,6 +15,8 @@ from bot.intents.extraction.entity import Entity
 
 #: How far back a value looks for a word that says what it is: looking from the beginning each time takes long.
 NEAR: Final = 80
+# Enough for the words that say what a name right after them is, `the cards belonging to` the longest.
+JUST_BEFORE: Final = 40
 _LEAD: Final = (
     r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
     r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]{0,20}"
@@ -211,7 +213,7 @@ def _name_at(
 
 def _before(pattern: re.Pattern[str], text: str, end: int) -> int | None:
     """Where a match begins that ends there: looked for in the words just before alone, as long texts hold many names."""
-    near = max(0, end - NEAR)
+    near = max(0, end - JUST_BEFORE)
     found = pattern.search(text[near:end])
     return None if found is None else near + found.start()
 
@@ -234,7 +236,7 @@ def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Ent
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
     """How far this stretch is a name: None = it is not."""
-    before, after, word = text[max(0, start - NEAR) : start], text[end : end + NEAR], text[start:end]
+    before, after, word = text[max(0, start - JUST_BEFORE) : start], text[end : end + NEAR], text[start:end]
     if full:
         return frozenset({"name"})
     if fold(word) not in ORDINARY:

@@ -14,23 +14,24 @@ from sqlalchemy import select
 
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.people import KindPolicy
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.messages import audit_anchors
 from bot.services.operators import confirmation_answers, otp_recipients, pausing, safe_mode
+from bot.services.requests import approvals, lifecycle
 from storage import audit, tables
 from storage.cards import otp_recipients as recipient_rows
 from storage.maintenance import back_up, put_back
-from storage.messages import Alert
+from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, pauses
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from tests.storage.conftest import Databases
 from tests.storage.restores import VAULT, debit, put_in_place, restart_on
-from tests.support.world import BOB, CAROL, World, a_policy, a_world
+from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
 
 @pytest.fixture
@@ -397,6 +398,51 @@ async def test_what_may_have_been_paid_is_not_paid_again_once_its_key_may_be_for
     await world.advance(30 * 3600)
     await safe_mode.review(world.core)
     assert (await world.request(new.id)).state is State.PENDING, "requested since: nothing of it is in doubt"
+    await world.store.close()
+    databases.drop(url)
+
+
+async def expires(world: World, request: Request) -> None:
+    await world.advance(9 * 3600)
+    await lifecycle.expire_due(world.core)
+
+
+async def is_cancelled(world: World, request: Request) -> None:
+    await lifecycle.cancel(world.core, request.id, ALICE)
+
+
+async def is_rejected(world: World, request: Request) -> None:
+    await approvals.reject(world.core, request.id, BOB, reason="wrong card")
+
+
+async def is_never_decided(world: World, request: Request) -> None:
+    await world.advance(21 * 3600)
+    await safe_mode.review(world.core)
+
+
+@pytest.mark.parametrize("end", [expires, is_cancelled, is_rejected, is_never_decided])
+async def test_however_a_request_of_an_older_copy_ends_nobody_is_told_that_nothing_was_sent(
+    world: World, databases: Databases, tmp_path: Path, end: Callable[[World, Request], Awaitable[None]]
+) -> None:
+    """It was paid in the time that the copy does not know."""
+    await read_ledger(world)
+    waiting = await world.top_up("8", approved=False)
+    copy = await copied(world, tmp_path / "copy.db")
+    await world.approve(waiting)
+    await world.run_due()
+    url = await by_restore(world, copy, databases)
+    await restart_on(world, url)
+
+    await end(world, waiting)
+
+    ended = await world.request(waiting.id)
+    assert ended.state in (State.EXPIRED, State.CANCELLED, State.REJECTED)
+    assert "may have been carried out" in ended.outcome_text
+    assert "Nothing was sent" not in ended.outcome_text
+    async with world.store.read() as tx:
+        lines = [row.body["line"] for row in await outbox.next_due(tx) if row.kind == "line"]
+    assert set(lines) & {"rejected", "cancelled", "expired"} == set()
+    assert set(lines) & {"voided", "ended_in_doubt"}
     await world.store.close()
     databases.drop(url)
 

@@ -198,12 +198,7 @@ def _doubtful(request: Request, now: datetime) -> Stop | None:
     key."""
     if not planning.is_doubtful(request, now):
         return None
-    return Stop(
-        Event.CANCEL,
-        "Void: an older copy of the database was put in place after this was requested, and it was not sent while your"
-        " card provider was sure to know its key. It may have been carried out before: check the card and the ledger"
-        " before you request it again.",
-    )
+    return Stop(Event.CANCEL, "It was not sent while your card provider was sure to know its key.")
 
 
 def _expired(core: Core, request: Request, now: datetime) -> Answer:

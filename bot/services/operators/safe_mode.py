@@ -118,14 +118,15 @@ def _void_since(mode: SafeMode) -> str:
 
 
 async def _void_all(core: Core, find: FindRequests, text: str) -> int:
-    """Every one that `find` finds, until it finds none. Returns how many requests ended by it."""
+    """Every one that `find` finds, until there is none that can be ended. Returns how many requests ended by it."""
     count = 0
     while True:
         async with core.store.read() as tx:
             found = await find(tx, limit=_PIECE)
-        if not found:
+        ended = sum([await _void(core, request, text) for request in found])
+        if not ended:
             return count
-        count += sum([await _void(core, request, text) for request in found])
+        count += ended
 
 
 async def _void(core: Core, request: Request, text: str) -> bool:

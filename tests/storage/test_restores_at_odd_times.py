@@ -136,10 +136,10 @@ async def test_debits_of_others_since_the_copy_are_reported_and_those_before_it_
     await read_ledger(world)
     await safe_mode.review(world.core)
 
-    (told,) = await open_alerts(world, "unexplained_movement")
-    assert (told.severity, "no request here explains it" in told.title) == ("warning", True)
-    assert "elsewhere-after" in told.text
-    assert "elsewhere-before" not in told.text
+    (found,) = await open_alerts(world, "unexplained_movement")
+    assert (found.severity, "no request here explains it" in found.title) == ("warning", True)
+    assert "elsewhere-after" in found.text
+    assert "elsewhere-before" not in found.text
     (alert,) = await open_alerts(world, "older_copy")
     assert "*1 debit of 4.00 USD in all*" in alert.text
     await ledger_rules.compare(world.core, "main")
@@ -211,9 +211,9 @@ async def test_a_debit_whose_reading_ends_after_safe_mode_was_left_is_reported_n
     await safe_mode.review(world.core)
     await safe_mode.review(world.core)
 
-    (told,) = await open_alerts(world, "unexplained_movement")
-    assert (told.severity, told.count) == ("critical", 1)
-    assert "topup:co-x-7" in told.text
+    (found,) = await open_alerts(world, "unexplained_movement")
+    assert (found.severity, found.count) == ("critical", 1)
+    assert "topup:co-x-7" in found.text
 
 
 async def test_each_debit_is_listed_once_in_whatever_order_they_are_committed(world: World) -> None:
@@ -421,7 +421,7 @@ async def is_never_decided(world: World, request: Request) -> None:
 
 
 @pytest.mark.parametrize("end", [expires, is_cancelled, is_rejected, is_never_decided])
-async def test_however_a_request_of_an_older_copy_ends_nobody_is_told_that_nothing_was_sent(
+async def test_however_a_request_of_an_older_copy_ends_nobody_reads_that_nothing_was_sent(
     world: World, databases: Databases, tmp_path: Path, end: Callable[[World, Request], Awaitable[None]]
 ) -> None:
     """It was paid in the time that the copy does not know."""

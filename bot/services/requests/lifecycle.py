@@ -195,7 +195,7 @@ async def close(
     """End a request before anything was carried out: reject, cancel, expire. Private details go with it.
 
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
-    copy of the database was put in place, nobody is told that nothing was sent.
+    copy of the database was put in place, nobody reads that nothing was sent.
     """
     if request.state in UNSENT and request.outcome_unknown and not line:
         text, line = f"{_OF_SENDING.sub('', text)} {_IN_DOUBT}".strip(), "ended_in_doubt"

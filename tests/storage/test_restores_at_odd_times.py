@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from random import Random
 
 import pytest
 from sqlalchemy import select
 
 from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
+from bot.domain.money import ledger_text
 from bot.domain.people import KindPolicy
 from bot.domain.requests import Request, State
 from bot.services.alerts import ledger_rules
@@ -547,3 +550,69 @@ async def test_who_gets_one_time_codes_by_the_copy_is_listed(
     assert BOB in listed
     await world.store.close()
     databases.drop(url)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_whatever_happens_before_a_restore_no_debit_since_the_copy_stays_unreported(
+    world: World, databases: Databases, tmp_path: Path, seed: int
+) -> None:
+    """Debits of this installation and of others, readings, copies, restores of any copy, and leaving, in any order."""
+    random = Random(seed)
+    await read_ledger(world)
+    foreign: dict[str, int] = {}  # when each was made, by its key
+    copies = [(0, await copied(world, tmp_path / "0.db"))]
+    urls, count = list[str](), 0
+
+    async def step() -> None:
+        nonlocal count
+        count += 1
+        match random.choice(["ours", "foreign", "read", "review", "copy", "restore", "leave"]):
+            case "ours":
+                await debit(world, count % 39 + 1)
+            case "foreign":
+                await debit(world, count % 39 + 1, key=f"elsewhere-{count}-")
+                foreign[f"elsewhere-{count}-"] = count
+            case "read":
+                await ledger_rules.compare(world.core, "main")
+            case "review":
+                await safe_mode.review(world.core)
+            case "copy":
+                copies.append((count, await copied(world, tmp_path / f"{count}.db")))
+            case "restore":
+                await restored(random.choice(copies)[1])
+            case "leave":
+                with suppress(CountersignError):
+                    await leave(world)
+
+    async def restored(copy: Path) -> None:
+        urls.append(await random.choice([by_restore, as_a_volume])(world, copy, databases))
+        await restart_on(world, urls[-1])
+
+    for _ in range(14):
+        await world.advance(1)
+        await step()
+    made_at, copy = random.choice(copies)
+    await world.advance(1)
+    await debit(world, 7)
+    await an_entry(world)
+    await restored(copy)
+    await ledger_rules.compare(world.core, "main")
+    await safe_mode.review(world.core)
+
+    (alert,) = await open_alerts(world, "older_copy")
+    listed = await lines_of(world, alert)
+    async with world.store.read() as tx:
+        every_text = "\n".join((await tx.run(select(tables.alert.c.text))).scalars()) + listed
+        lines = "\n".join((await tx.run(select(tables.alert_thread_line.c.text))).scalars())
+    ledger = [entry async for entry in world.core.partners["main"].ledger_entries()]
+    ours = [e.reference or "" for e in ledger if world.core.ids.made(ledger_text.key_in(e.reference))]
+    assert ours
+    assert [one for one in ours if one not in every_text + lines] == []
+    assert [one for one in ours if listed.count(one) > 1] == []
+    since = [key for key, at in foreign.items() if at > made_at]
+    assert [key for key in since if key not in every_text] == []
+    await leave(world)
+    assert await restart_on(world, urls[-1]) is None
+    await world.store.close()
+    for url in urls:
+        databases.drop(url)

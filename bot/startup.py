@@ -242,8 +242,10 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
         kept = await kept_in.read()
     except Unreadable as error:
         raise CannotStart(
-            f"{error} cannot be read as audit anchors, and no other place has any. Nothing was started. Restore what it"
-            " holds, or correct COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND."
+            f"{error} cannot be read as audit anchors, so nobody can tell whether the database is an older copy."
+            " Nothing was started. Restore what it holds, or correct COUNTERSIGN_ANCHORS_FILE or"
+            " COUNTERSIGN_ANCHORS_COMMAND. If you are sure that the database is the newest, remove the setting and"
+            " start without it until it is repaired."
         ) from None
     return await _compare(store, kept)
 

@@ -489,7 +489,6 @@ class SafeModeRow(SQLModel, table=True):
     anchor_at: datetime | None = _maybe_when()
     entered_at: datetime = _when()
     voided: int | None = Field(nullable=True)
-    reported: int
     left_at: datetime | None = _maybe_when()
 
 
@@ -504,6 +503,7 @@ class OrphanDebitRow(SQLModel, table=True):
     card_id: str | None = _maybe_text()
     booked_at: datetime = _when()
     found_at: datetime = _when()
+    listed_at: datetime | None = _maybe_when()
 
 
 class HeldEndpointRow(SQLModel, table=True):

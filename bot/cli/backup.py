@@ -45,5 +45,6 @@ async def restore(copy: Path) -> None:
         typer.echo(f"The database that was there is kept as {kept}.")
     typer.echo(
         "The next start is in safe mode: nothing is sent, approvals of before are void, and debits that this copy does"
-        " not know are listed in the alerts channel. Two people leave it with /countersign resume."
+        " not know are listed in the alerts channel, with who gets one-time codes by this copy, from the start on. Two"
+        " people leave it with /countersign resume."
     )

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.domain.requests import Attempt, Event, Request, State
+from bot.domain.requests import UNSENT, Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
 from bot.outcomes.timing import (
     KEY_TRUSTED_FOR,
+    KEY_TRUSTED_UNSEEN_FOR,
     QUIESCENCE,
     RETRY_PAUSES,
     URGENT_EVERY,
@@ -159,6 +160,20 @@ def is_outdated(request: Request, now: datetime, *, is_urgent: bool = False) -> 
     if request.key_expires_at is not None and now >= request.key_expires_at:
         return True
     return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
+
+
+def is_doubtful(request: Request, now: datetime) -> bool:
+    """It was not sent by what is on record, and may have been before an older copy of the database was put in place, so
+    long ago that the API may have forgotten its key: it must not be sent at all, nor approved."""
+    return request.state in UNSENT and request.key_expires_at is not None and now >= request.key_expires_at
+
+
+def may_have_been_sent_since(request: Request, now: datetime) -> datetime:
+    """From when on the API may show a trace of it: the first send, or the request itself where an older copy of the
+    database has forgotten sends."""
+    sent_at = request.first_sent_at or now
+    is_of_a_copy = request.key_expires_at == request.created_at + KEY_TRUSTED_UNSEEN_FOR
+    return min(request.created_at, sent_at) if is_of_a_copy else sent_at
 
 
 def approval_is_valid(request: Request, now: datetime) -> bool:

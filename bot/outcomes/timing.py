@@ -29,6 +29,9 @@ CLOCKS_AGREE = timedelta(minutes=2)
 LATE_LANDING_FOR = timedelta(hours=48)
 # The API does not say how long it keeps a key: past this only look-ups.
 KEY_TRUSTED_FOR = timedelta(hours=24)
+# Of what was open in an older copy of the database the first send may be forgotten here: it counts from the request on,
+# with a margin for the approval to be used.
+KEY_TRUSTED_UNSEEN_FOR = timedelta(hours=20)
 # Sealed details of an unresolved order are kept this long, for the same body under the same key.
 PRIVATE_KEPT_FOR = timedelta(hours=72)
 

@@ -39,36 +39,26 @@ class AnchorPlaces:
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
-    #: That of the files which is lost, or taken back in time, with the database.
-    beside: Path | None = None
 
     async def read(self) -> list[Anchor]:
-        """All anchors of all places, by number. Raises Unreadable where a place fails and no other, apart from the
-        database, has an anchor; else the one that failed is logged."""
+        """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
+        may show what the others do not, as none of them tells whether it was written to lately."""
         found: set[Anchor] = set()
         failed: list[str] = []
-        is_known_apart = False
         for path in self.files:
             try:
-                anchors = anchors_among(await asyncio.to_thread(_lines, path), str(path))
+                found.update(anchors_among(await asyncio.to_thread(_lines, path), str(path)))
             except Unreadable as error:
                 failed.append(str(error))
-                continue
-            found.update(anchors)
-            is_known_apart |= bool(anchors) and path != self.beside
         if self.command:
             try:
                 said = await _run([*self.command, "read"], b"")
-                anchors = anchors_among(said.decode(errors="replace").splitlines(), shlex.join(self.command))
+                place = shlex.join(self.command)
+                found.update(anchors_among(said.decode(errors="replace").splitlines(), place))
             except Unreadable as error:
                 failed.append(str(error))
-            else:
-                found.update(anchors)
-                is_known_apart |= bool(anchors)
-        if failed and not is_known_apart:
+        if failed:
             raise Unreadable(" and ".join(failed))
-        for place in failed:
-            log.warning("audit.anchors_not_read", extra={"place": place})
         return sorted(found, key=lambda anchor: (anchor.seq, anchor.at))
 
     async def write(self, anchor: Anchor) -> None:
@@ -89,10 +79,9 @@ class AnchorPlaces:
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
     """The file beside an SQLite database, and what the settings name."""
     path = store.database.path
-    # A snapshot of its disk takes this one back with it, so it does not count as a place apart.
     beside = [] if path is None else [path.with_name(path.name + ".anchors")]
     files = [*beside, *([file] if file else [])]
-    return AnchorPlaces(files, shlex.split(command or ""), beside=beside[0] if beside else None)
+    return AnchorPlaces(files, shlex.split(command or ""))
 
 
 def anchors_among(lines: Sequence[str], place: str) -> list[Anchor]:

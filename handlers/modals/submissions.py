@@ -133,7 +133,8 @@ async def reject(turn: Turn) -> None:
 
     async def decide() -> Block:
         request = await approvals.reject(turn.core, meta["request"], turn.user, reason=reason)
-        return _said("Reject", f"{request.id} is rejected. Nothing was sent.")
+        said = request.outcome_text if request.outcome_unknown else "Nothing was sent."
+        return _said("Reject", f"{request.id} is rejected. {said}")
 
     await turn.close_when_done("Reject", "Checking that you may reject…", decide())
 

@@ -122,6 +122,8 @@ def cancel(found: Request) -> b.Block:
 
 def cancelled(found: Request) -> str:
     """What a cancellation did; a batch that was under way may have rows that were sent."""
+    if found.state is State.CANCELLED and found.outcome_unknown:
+        return f"{found.id} is cancelled. {found.outcome_text}"
     if found.state is State.CANCELLED:
         return f"{found.id} is cancelled. Nothing of it was sent."
     rows = "rows that were not sent yet will not be sent. " if found.is_batch else ""

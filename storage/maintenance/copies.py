@@ -11,7 +11,8 @@ import asyncio
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -109,8 +110,7 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
     if fault := await asyncio.to_thread(_damage, copy):
         raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
     database = Database.parse(url)
-    folder = copy.parent if database.path is None else database.path.parent
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder_for_work(copy, database)
     work = folder / f".restore.{secrets.token_hex(4)}.part"
     try:
         with _made(work):
@@ -129,6 +129,15 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
             work.with_name(work.name + name).unlink(missing_ok=True)
         for kept in folder.glob(f"{work.name}.before-upgrade-from-*"):
             kept.unlink()
+
+
+def _folder_for_work(copy: Path, database: Database) -> Path:
+    """Where the file can be renamed to the database; for PostgreSQL beside the copy, or where temporary files are: the
+    copy may be on a disk that can only be read."""
+    if database.path is not None:
+        database.path.parent.mkdir(parents=True, exist_ok=True)
+        return database.path.parent
+    return copy.parent if os.access(copy.parent, os.W_OK) else Path(tempfile.gettempdir())
 
 
 async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
@@ -206,39 +215,45 @@ def _replace(path: Path, work: Path) -> Path | None:
     """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
     with file_lock(path):
         kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
-        if not path.exists():
-            _rename_log(path, kept)  # SQLite would take it for a log of the copy
-            os.rename(work, path)
-            return None
         # One that cannot be read keeps its log: whoever looks into it later needs both.
-        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        _rename(path, kept)
+        with suppress(sqlite3.DatabaseError):
+            _empty_log(path)
+        was_there = path.exists()
+        moved: list[tuple[Path, Path]] = []
         try:
+            # The log is moved as well where there is no database: SQLite would take it for one of the copy.
+            for old, new in ((path, kept), (_log_of(path), _log_of(kept))):
+                if old.exists():
+                    os.rename(old, new)
+                    moved.append((old, new))
+            path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
             os.rename(work, path)
         except OSError as error:
-            try:
-                _rename(kept, path)
-            except OSError:
-                raise CopyRefused(
-                    f"The backup cannot be put in place ({error.strerror}), nor the database that was there put back."
-                    f" It is kept as {kept}: rename it to {path}, and its -wal file if there is one."
-                ) from None
+            _undo(moved, path, kept, error)
             raise
-        return kept
+        return kept if was_there else None
 
 
-def _rename(database: Path, to: Path) -> None:
-    os.rename(database, to)
-    _rename_log(database, to)
+def _empty_log(path: Path) -> None:
+    if path.exists():
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _rename_log(database: Path, to: Path) -> None:
-    """If there is one."""
-    database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
-    log = database.with_name(f"{database.name}-wal")
-    if log.exists():
-        os.rename(log, to.with_name(f"{to.name}-wal"))
+def _undo(moved: Sequence[tuple[Path, Path]], path: Path, kept: Path, error: OSError) -> None:
+    """Everything is where it was. Raises `CopyRefused` where that fails, too."""
+    try:
+        for old, new in moved:  # in this order: a log without its database would be lost at the next start
+            os.rename(new, old)
+    except OSError:
+        raise CopyRefused(
+            f"The backup cannot be put in place ({error.strerror}), nor the database that was there put back."
+            f" It is kept as {kept}: rename it to {path}, and its -wal file if there is one."
+        ) from None
+
+
+def _log_of(database: Path) -> Path:
+    return database.with_name(f"{database.name}-wal")
 
 
 def _has_rows(database: Database) -> bool:

@@ -96,7 +96,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
     },
     "safe_mode": dict.fromkeys(
         (
-            *("id", "head_seq", "head_at", "anchor_seq", "anchor_at", "entered_at", "voided", "reported"),
+            *("id", "head_seq", "head_at", "anchor_seq", "anchor_at", "entered_at", "voided"),
             "left_at",
         ),
         _harmless(
@@ -104,7 +104,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ),
     ),
     "orphan_debit": dict.fromkeys(
-        ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at"), _FACT
+        ("program", "reference", "amount_usd", "kind", "card_id", "booked_at", "found_at", "listed_at"), _FACT
     ),
     "passkey": {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),

@@ -597,31 +597,45 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
 
 
-async def doubt_all(tx: Tx) -> None:
-    """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing."""
+async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
+    """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing. What
+    was not sent by what is on record may have been, so its key counts as known to the API from the request on."""
     r = t.request.c
     is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
     await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
+    unseen = select(r.id, r.created_at).where(
+        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None)
+    )
+    found = [
+        {"request_id": row.id, "until": row.created_at + keys_trusted_for}
+        for row in (await tx.run(unseen)).all()
+    ]
+    if found:
+        mine = update(t.request).where(r.id == bindparam("request_id"))
+        await tx.run(mine.values(key_expires_at=bindparam("until", type_=UtcDateTime())), found)
 
 
-async def with_approvals(tx: Tx, *, older_than: datetime, limit: int) -> list[Request]:
-    """Those not sent yet that somebody has approved, and those requested before `older_than`; a batch for its rows
-    where that is not sent either."""
+async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
+    """Those not sent yet that somebody has approved, or whose keys may be forgotten; a batch for its rows where that is
+    not sent either."""
     r, d = t.request.c, t.decision.c
     approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
-    parent = t.request.alias("parent")
+    return await _unsent(tx, or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now), limit)
+
+
+async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
+    """The same of those whose keys may be forgotten alone."""
+    return await _unsent(tx, t.request.c.key_expires_at <= tx.now, limit)
+
+
+async def _unsent(tx: Tx, wanted: ColumnElement[bool], limit: int) -> list[Request]:
+    r, parent = t.request.c, t.request.alias("parent")
     of_its_own = or_(
         r.parent_id.is_(None),
-        ~exists().where(parent.c.id == r.parent_id, parent.c.state.in_([State.PENDING, State.APPROVED])),
+        ~exists().where(parent.c.id == r.parent_id, parent.c.state.in_(UNSENT)),
     )
-    return await _all(
-        tx,
-        r.state.in_([State.PENDING, State.APPROVED]),
-        or_(r.state == State.APPROVED, approved, r.created_at < older_than),
-        of_its_own,
-        order=(r.created_at, r.id),
-        limit=limit,
-    )
+    order = (r.created_at, r.id)
+    return await _all(tx, r.state.in_(UNSENT), wanted, of_its_own, order=order, limit=limit)
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:

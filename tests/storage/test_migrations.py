@@ -5,6 +5,8 @@ import os
 import random
 import shutil
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +27,7 @@ from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
 from storage.events import inbox
 from storage.migrate import migrate, newest
 from storage.migrations import carrier_schema
+from storage.operators import safe_mode
 from storage.requests import decisions
 from storage.store import Store
 from storage.tables import metadata
@@ -241,17 +244,43 @@ async def test_what_the_first_schema_held_is_there_after_the_upgrade(
         assert (event.event_id, event.attempts, event.retry_at) == ("e1", 2, None)
 
 
+async def test_debits_that_were_listed_before_the_upgrade_are_not_listed_again(
+    empty_url: str, open_store: Opener
+) -> None:
+    """In safe mode so many of those found were listed, in this order; all of an earlier one were."""
+    with _a_database_of(empty_url, "0017t") as connection:
+        for id_, at, reported, left_at in (("past", 9, 1, 10), ("now", 11, 2, None)):
+            connection.execute(
+                text(
+                    "INSERT INTO safe_mode (id, head_seq, anchor_seq, entered_at, reported, left_at)"
+                    " VALUES (:id, 1, 1, :at, :reported, :left)"
+                ),
+                {"id": id_, "at": _at(at), "reported": reported, "left": left_at and _at(left_at)},
+            )
+        for reference, hour in (("before", 9), ("d", 14), ("c", 13), ("b", 12), ("a", 12)):
+            connection.execute(
+                text(
+                    "INSERT INTO orphan_debit (program, reference, amount_usd, kind, booked_at, found_at)"
+                    " VALUES ('main', :reference, -1, 'topup', :at, :at)"
+                ),
+                {"reference": reference, "at": _at(hour)},
+            )
+
+    assert await migrate(empty_url) == THIS
+
+    store = await open_store(empty_url)
+    async with store.begin() as tx:
+        assert [row.reference for row in await safe_mode.take_unlisted(tx)] == ["c", "d"]
+        assert await safe_mode.take_unlisted(tx) == []
+
+
+def _at(hour: int) -> str:
+    return f"2026-03-02T{hour:02}:00:00.000000Z"
+
+
 def _make_first_schema(url: str) -> None:
     """A database as revision 0001 left it, with an event waiting."""
-    database = Database.parse(url)
-    database.create_file()
-    engine = create_engine(database.url)
-    config = Config()
-    config.set_main_option("script_location", str(migrating._FOLDER))
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0001")
-        connection.execute(text("INSERT INTO meta (name, value) VALUES ('instance', 'abc123')"))
+    with _a_database_of(url, "0001") as connection:
         connection.execute(
             text(
                 "INSERT INTO inbox (event_id, program, type, created_at, received_at, source, sealed_payload,"
@@ -259,6 +288,21 @@ def _make_first_schema(url: str) -> None:
             ),
             {"at": "2026-03-02T09:00:00.000000Z"},
         )
+
+
+@contextmanager
+def _a_database_of(url: str, revision: str) -> Iterator[Connection]:
+    """A new database of an earlier revision, to be filled."""
+    database = Database.parse(url)
+    database.create_file()
+    engine = create_engine(database.url)
+    config = Config()
+    config.set_main_option("script_location", str(migrating._FOLDER))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+        connection.execute(text("INSERT INTO meta (name, value) VALUES ('instance', 'abc123')"))
+        yield connection
     engine.dispose()
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from bot import startup
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
 from bot.domain.time import SystemClock
@@ -27,7 +26,6 @@ from bot.services.events import Poller
 from bot.services.messages import audit_anchors
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
-from storage.database import Database
 from storage.errors import DatabaseUnreachable
 from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
@@ -38,13 +36,12 @@ from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
 from storage.upsert import upsert
-from storage.vault import Keyring, Vault
 from tests.storage.conftest import Databases
+from tests.storage.restores import VAULT, debit, put_in_place, restart_on
 from tests.support.disks import a_small_disk, fill, mount
-from tests.support.world import BOB, CAROL, MASTER, World, a_world
+from tests.support.world import BOB, CAROL, World, a_world
 
 DEBITS = 100
-VAULT = Vault(Keyring.parse(MASTER))
 
 
 @pytest.fixture
@@ -53,37 +50,6 @@ async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
         world.rebuild(anchors=AnchorPlaces([tmp_path / "anchors"]))
         yield world
         await world.store.close()
-
-
-async def restart_on(world: World, url: str) -> startup.OlderCopy | None:
-    """As another process on this database, which is looked at as each start does."""
-    await world.store.close()
-    world.store = await Store.open(url, vault=VAULT, clock=world.clock)
-    world.rebuild(store=world.store)
-    found = await startup.check_audit(world.store, world.core.anchors)
-    if found is not None:
-        await safe_mode.enter(world.core, found.head, found.anchor)
-    await safe_mode.at_start(world.core)
-    return found
-
-
-async def put_in_place(world: World, copy: Path, databases: Databases) -> str:
-    """As an operator without `countersign restore` does it: a volume, or a dump. Returns where it is."""
-    url = databases.empty()
-    await migrate(url)
-    await asyncio.to_thread(copies._copy_rows, Database.parse(f"sqlite:///{copy}"), Database.parse(url))
-    return url
-
-
-async def debit(world: World, number: int) -> Decimal:
-    """A top-up through the API under a key of this installation, for which it has no request; what it took, in USD."""
-    amount = Decimal(number % 5 + 1)
-    card = world.cards[number % 3]["id"]
-    if number % 40 == 0:
-        await world.advance(61)  # the API takes so many a minute
-    body = f'{{"amount_usd": {amount}}}'.encode()
-    await world.core.partners["main"].top_up(card, body, key=world.core.ids.idempotency_key())
-    return amount
 
 
 async def sent(world: World) -> int:
@@ -111,7 +77,7 @@ async def test_every_debit_that_an_older_copy_does_not_know_is_found_and_nothing
     await audit_anchors.drop(world.core)
     calls = await sent(world)
 
-    url = await put_in_place(world, tmp_path / "copy.db", databases)
+    url = await put_in_place(tmp_path / "copy.db", databases)
     found = await restart_on(world, url)
 
     assert found is not None
@@ -379,6 +345,44 @@ async def test_where_a_backup_cannot_be_put_in_place_the_database_is_there_or_it
         assert [f"kept as {one}: rename it to {path}" in str(refused.value) for one in kept] == [True]
 
 
+@pytest.mark.parametrize("fails", ["bot.db", "bot.db-wal"])
+@pytest.mark.parametrize("is_there", [True, False], ids=["database", "log alone"])
+async def test_whichever_renaming_fails_the_database_and_its_log_are_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool, fails: str
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    log = path.with_name("bot.db-wal")
+    with closing(sqlite3.connect(path)) as written:
+        written.execute("PRAGMA journal_mode=WAL")
+        written.execute("INSERT INTO meta (name, value) VALUES ('last', 'written')")
+        written.commit()
+        killed = path.read_bytes(), log.read_bytes()
+    path.write_bytes(killed[0])
+    log.write_bytes(killed[1])
+    monkeypatch.setattr(
+        copies, "_empty_log", lambda _: None
+    )  # as where it cannot be read, or the disk is full
+    if not is_there:
+        path.unlink()
+    rename = os.rename
+
+    def failing(source: Path, target: Path) -> None:
+        put_in_place = ".part" in source.name
+        if (source == log) if fails == "bot.db-wal" else put_in_place:
+            raise OSError(errno.EIO, "Input/output error")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", failing)
+
+    with pytest.raises(CopyRefused, match=r"cannot be put in place \(Input/output error\)"):
+        await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+
+    assert path.exists() == is_there
+    assert not is_there or path.read_bytes() == killed[0]
+    assert log.read_bytes() == killed[1]
+    assert [name for name in os.listdir(tmp_path) if "before-restore" in name] == []
+
+
 async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:
     path, copy = folder / "bot.db", folder / "copy.db"
     await migrate(f"sqlite:///{path}")
@@ -458,3 +462,19 @@ async def test_what_is_in_the_way_of_a_copy_is_a_sentence_and_nothing_is_left(tm
 async def all_pauses(world: World) -> list[pauses.Pause]:
     async with world.store.read() as tx:
         return await pauses.all(tx)
+
+
+async def test_a_backup_on_a_disk_that_can_only_be_read_is_put_in_place_of_either_database(
+    world: World, databases: Databases, tmp_path: Path, own_url: str
+) -> None:
+    await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
+    url = databases.empty()
+    with a_small_disk(20) as disk:
+        (disk / "copy.db").write_bytes((tmp_path / "copy.db").read_bytes())
+        mount("-o", "remount,ro", str(disk))
+        await put_back(url, disk / "copy.db", vault=VAULT, clock=world.clock)
+    await restart_on(world, url)
+    async with world.store.read() as tx:
+        assert await rows.current(tx) is not None
+    await world.store.close()
+    databases.drop(url)

@@ -48,6 +48,9 @@ def safe_mode(
     return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
 
 
+_ELSEWHERE = " Debits made elsewhere have an alert of their own."
+
+
 def _requests(count: int) -> str:
     return "1 request was cancelled" if count == 1 else f"{count:,} requests were cancelled"
 
@@ -56,7 +59,8 @@ def _found(orphans: Sequence[Decimal] | None) -> str:
     if orphans is None:
         return "The ledger is being read for debits that this copy does not know."
     if not orphans:
-        return "The whole ledger was read: it has no debit that this copy does not know."
+        return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
     total = format_usd(-exact_sum(orphans))
     many = f"{len(orphans):,} debits" if len(orphans) > 1 else "1 debit"
-    return f"The whole ledger was read: *{many} of {total} in all* are not known to this copy. The thread lists them."
+    found = f"The whole ledger was read: *{many} of {total} in all* are not known to this copy. The thread lists them."
+    return f"{found}{_ELSEWHERE}"

@@ -1,7 +1,8 @@
 """The ledger: it must add up to the float, and a request here must explain what leaves [Ledger entry].
 
 A short ledger is read whole each time. Of a long one only what came in since is read, on top of the sum so far; the
-newest row of that sum must still stand where it did, and once a day all of it is read again.
+newest row of that sum must still stand where it did, and once a day all of it is read again. In safe mode all of it is
+read once: debits of requests that the copy does not know may stand anywhere.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from decimal import Decimal
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import RETURNED, SENT, Request, State
+from bot.outcomes import timing
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
@@ -24,7 +26,7 @@ from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.snapshots import Kept, Ledger
-from storage.operators import OrphanDebit, safe_mode
+from storage.operators import OrphanDebit, SafeMode, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
@@ -42,9 +44,13 @@ class _Sum:
     total_usd: Decimal
     newest: tuple[str, ...]
     whole_at: datetime
-    fresh: list[LedgerEntry] = field(
+    # Of what came in, all that may need an explanation, the newest first; and how many of these, from the front, came
+    # in since somebody watched.
+    fresh: list[LedgerEntry] = field(default_factory=list)
+    watched: int = 0
+    places: list[int] = field(
         default_factory=list
-    )  # of what came in, all that may need an explanation
+    )  # where each of them stands in a ledger that was read whole
 
 
 async def compare(core: Core, program: str) -> None:
@@ -52,11 +58,15 @@ async def compare(core: Core, program: str) -> None:
     partner = core.partners[program]
     async with core.store.read() as tx:
         kept = await snapshots.LEDGER.get(tx, program)
-    is_first = not _is_baseline(kept)
+        mode = await safe_mode.current(tx)
     first, balance_usd = await _as_of_one_moment(partner)
-    found = await _summed(core, partner, first, kept)
+    if mode is not None and not is_whole_since(kept, mode.entered_at):
+        found = await _read_after_restore(core, partner, first, kept, mode)
+    else:
+        found = await _summed(core, partner, first, kept)
+        found.watched = len(found.fresh) if _is_baseline(kept) else 0
     async with core.store.begin() as tx:
-        await _explain(tx, core, program, found.fresh, is_first=is_first)
+        await _explain(tx, core, program, found.fresh, watched=found.fresh[: found.watched])
         differs_usd = None if balance_usd is None else balance_usd - found.total_usd
         await snapshots.LEDGER.put(tx, program, _kept(found, differs_usd))
         if balance_usd is not None and differs_usd is not None:
@@ -64,13 +74,19 @@ async def compare(core: Core, program: str) -> None:
 
 
 async def is_begun(core: Core, program: str) -> bool:
-    """Was the ledger ever read here? What comes in from then on is reported."""
+    """Was the ledger ever read here, and the whole of it if in safe mode? What comes in from then on is reported."""
     async with core.store.read() as tx:
-        return _is_baseline(await snapshots.LEDGER.get(tx, program))
+        kept, mode = await snapshots.LEDGER.get(tx, program), await safe_mode.current(tx)
+    return _is_baseline(kept) and (mode is None or is_whole_since(kept, mode.entered_at))
 
 
 def _is_baseline(kept: Kept[Ledger] | None) -> bool:
     return kept is not None and kept.value.rows is not None
+
+
+def is_whole_since(kept: Kept[Ledger] | None, at: datetime) -> bool:
+    """Was all of it read since then?"""
+    return kept is not None and kept.value.whole_at is not None and kept.value.whole_at >= at
 
 
 async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:
@@ -117,14 +133,30 @@ def _known(core: Core, first: Page[LedgerEntry], kept: Kept[Ledger] | None) -> _
 
 async def _read_whole(core: Core, partner: PartnerClient, first: Page[LedgerEntry], known_rows: int) -> _Sum:
     """All of it. `known_rows` were there at the last reading: what is beyond them is new."""
-    total_usd, fresh, place = Decimal(0), list[LedgerEntry](), 0
+    begun_at = core.clock.now()
+    total_usd, fresh, places, place = Decimal(0), list[LedgerEntry](), list[int](), 0
     async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
         total_usd = exact_sum((total_usd, entry.amount_usd))
         if place < first.total - known_rows and _may_need_a_cause(entry):
             fresh.append(entry)
+            places.append(place)
         place += 1
     newest = first.rows[0].marks if first.rows else ()
-    return _Sum(first.total, total_usd, newest, core.clock.now(), fresh)
+    return _Sum(first.total, total_usd, newest, begun_at, fresh, places=places)
+
+
+async def _read_after_restore(
+    core: Core, partner: PartnerClient, first: Page[LedgerEntry], kept: Kept[Ledger] | None, mode: SafeMode
+) -> _Sum:
+    """All of it: any row may be of a request that this copy does not know. Watched counts what came in since the copy
+    last read it, or since it was made where it never did."""
+    found = await _read_whole(core, partner, first, 0)
+    if kept is not None and kept.value.rows is not None:
+        found.watched = len([at for at in found.places if at < first.total - kept.value.rows])
+    elif mode.head_at is not None:
+        since = mode.head_at - timing.CLOCKS_DIFFER
+        found.watched = len([entry for entry in found.fresh if entry.created_at >= since])
+    return found
 
 
 def _kept(found: _Sum, differs_usd: Decimal | None) -> Ledger:
@@ -136,11 +168,13 @@ def _may_need_a_cause(entry: LedgerEntry) -> bool:
     return entry.amount_usd < 0 or bool(ledger_text.key_in(entry.reference))
 
 
-async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, is_first: bool) -> None:
-    """Tell of what came in and no request here made. What was there before anybody watched is reported only if its key
-    is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was called
-    failed is looked at again where its key moved something after all, and one whose outcome is not known where there
-    is anything new under its key.
+async def _explain(
+    tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, watched: Sequence[LedgerEntry]
+) -> None:
+    """Tell of what came in and no request here made. What was there before anybody `watched` is reported only if its
+    key is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was
+    called failed is looked at again where its key moved something after all, and one whose outcome is not known where
+    there is anything new under its key.
     """
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
     await requests.look_again(tx, [known[key] for key in _moving(fresh) & known.keys()], {State.FAILED})
@@ -154,10 +188,13 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
             await _tell_of_unsent(tx, core, program, request, took)
     await _tell_of_returns(tx, core, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
-    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry) for entry in orphans])
     # In safe mode they are expected, and its own alert lists them.
     is_listed = await safe_mode.current(tx) is not None
-    for case, rows in (("orphans", [] if is_listed else orphans), ("foreign", [] if is_first else foreign)):
+    listed_at = None if is_listed else tx.now
+    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry, listed_at) for entry in orphans])
+    since = {entry.marks for entry in watched}
+    foreign = [entry for entry in foreign if entry.marks in since]
+    for case, rows in (("orphans", [] if is_listed else orphans), ("foreign", foreign)):
         if not rows:
             continue
         took_usd = -exact_sum(entry.amount_usd for entry in rows)
@@ -166,7 +203,7 @@ async def _explain(tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry
         await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
 
 
-def _orphan(tx: Tx, program: str, entry: LedgerEntry) -> OrphanDebit:
+def _orphan(tx: Tx, program: str, entry: LedgerEntry, listed_at: datetime | None) -> OrphanDebit:
     return OrphanDebit(
         program,
         entry.reference or "",
@@ -175,6 +212,7 @@ def _orphan(tx: Tx, program: str, entry: LedgerEntry) -> OrphanDebit:
         entry.card_id,
         entry.created_at,
         tx.now,
+        listed_at,
     )
 
 

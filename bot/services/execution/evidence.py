@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bot.domain.requests import SENT, Attempt, Request, State
 from bot.operations import Look, Operation, Others, Sought, loaded_facts, urgency
-from bot.outcomes import Evidence, timing
+from bot.outcomes import Evidence, planning, timing
 from bot.partner.client import PartnerClient
 from bot.services.core import Core
 from bot.services.execution import newest_wins
@@ -21,7 +21,7 @@ async def look(
     core: Core, request: Request, operation: Operation, partner: PartnerClient, made: Sequence[Attempt]
 ) -> Look:
     """What reading the API shows of a request that was sent, by the attempts `made` for it. Raises PartnerError."""
-    since = request.first_sent_at or core.clock.now()
+    since = planning.may_have_been_sent_since(request, core.clock.now())
     sent = [attempt.sent_at for attempt in made if attempt.purpose != "look"]
 
     async def others() -> Others:

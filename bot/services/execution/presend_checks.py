@@ -186,9 +186,19 @@ async def by_our_records(tx: Tx, core: Core, kept: Kept) -> Recorded:
     found = await _as_approved(tx, core, kept)
     if not isinstance(found, Approved):
         return found
-    answer = _expired(core, request, tx.now) or _too_soon(request, found, tx.now)
+    answer = (
+        _doubtful(request, tx.now) or _expired(core, request, tx.now) or _too_soon(request, found, tx.now)
+    )
     answer = answer or await _superseded(tx, core, request)
     return answer or _others_on_target(kept) or found
+
+
+def _doubtful(request: Request, now: datetime) -> Stop | None:
+    """None unless it may have been sent before an older copy of the database was put in place, too long ago for its
+    key."""
+    if not planning.is_doubtful(request, now):
+        return None
+    return Stop(Event.CANCEL, "It was not sent while your card provider was sure to know its key.")
 
 
 def _expired(core: Core, request: Request, now: datetime) -> Answer:

@@ -25,6 +25,8 @@ from storage.messages import alerts as alert_rows
 from storage.requests import Consent, confirmations
 from storage.transaction import Tx
 
+#: The kind of what is asked to let sending go on (`pausing`), which safe mode withdraws where it found more since.
+RESUME = "resume"
 GONE = "This was answered already, or its time is over. Nothing was changed."
 
 

@@ -26,7 +26,7 @@ from storage.requests import Consent, requests
 from storage.requests import confirmations as consent_rows
 from storage.transaction import Tx
 
-RESUME = "resume"
+RESUME = confirmations.RESUME
 _ASKED_FOR = timedelta(hours=1)
 _REDRAWN = 200
 

@@ -10,18 +10,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
+from typing import Protocol
 
-from bot.domain.alerts import Said, running_alerts
+from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.requests import Event, Request, State
+from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
+from bot.services.alerts import ledger_rules
 from bot.services.core import Core
-from bot.services.operators import confirmations
+from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
+from storage.cards import otp_recipients as recipient_rows
 from storage.messages import Alert
+from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
 from storage.requests import requests
 from storage.transaction import Tx
@@ -34,11 +39,23 @@ _NOT_CONFIRMED = (
     "Void: an older copy of the database was put in place. This may have been answered since the copy was made."
     " Nothing was changed; request it again if it is still needed."
 )
+_MORE_FOUND = (
+    "Void: more debits were found after this was requested. Read them in the thread of the alert about safe mode, then"
+    " type `/countersign resume` again."
+)
+_AGAIN = Ended(
+    "Safe mode began again",
+    "An older copy of the database was put in place once more. What it does not know is in a new message.",
+)
 _CONDITION = running_alerts.SAFE_MODE.condition()
-# The card provider knows a key for a day: what is older must not be sent under it.
-_KEY_KNOWN_FOR = timedelta(hours=20)
 _PIECE = 200
 _ROWS_A_LINE = 20
+
+
+class FindRequests(Protocol):
+    """At most `limit` requests of a kind."""
+
+    async def __call__(self, tx: Tx, *, limit: int) -> list[Request]: ...
 
 
 async def enter(core: Core, head: tuple[int, datetime | None], anchor: tuple[int, datetime | None]) -> None:
@@ -62,31 +79,57 @@ async def at_start(core: Core) -> None:
         if mode.voided is None:
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
-                await snapshots.LEDGER.drop(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
-            await requests.doubt_all(tx)
-            await _show(tx, core, mode)
+            await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
+            await _end_alert_of_before(tx, core, mode)
+            await _show(tx, core, mode, await safe_mode.orphans(tx, since=mode.entered_at))
     if mode.voided is None:
-        voided = await _void_approvals(core, mode)
+        voided = await _void_all(core, requests.with_approvals, _void_since(mode))
         async with core.store.begin() as tx:
-            await safe_mode.note(tx, mode.id, voided=voided)
+            if await safe_mode.note_voided(tx, mode.id, voided):
+                await _list_code_recipients(tx, core)
     await review(core)
 
 
-async def _void_approvals(core: Core, mode: SafeMode) -> int:
-    """Every approval that was not used yet, and every request too old to be sent under its key. Returns how many
-    requests ended by it."""
+async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:
+    """That of the safe mode in which this copy was made: its message was answered by people since."""
+    alert = await alert_rows.open_one(tx, _CONDITION)
+    if alert is not None and alert.raised_at < mode.entered_at:
+        await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
+
+
+async def _list_code_recipients(tx: Tx, core: Core) -> None:
+    """Who was named or taken off since the copy is not known, and codes are sent from the start on."""
+    alert = await alert_rows.open_one(tx, _CONDITION)
+    if alert is None:  # two people were quicker
+        return
+    named = [
+        f"{reference}: {await otp_recipients.receiver(tx, reference)} ({person})"
+        for reference, person in await recipient_rows.all(tx)
+    ]
+    for start in range(0, len(named), _ROWS_A_LINE):
+        people = "\n".join(named[start : start + _ROWS_A_LINE])
+        text = f"One-time codes go to these people, as in the copy. Compare them with what this channel says:\n{people}"
+        await alerts.thread_line(tx, core, alert, ACTOR, text)
+
+
+def _void_since(mode: SafeMode) -> str:
     until = f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
-    text = (
+    return (
         f"Void: an older copy of the database was put in place, and what happened to this request after {until} is not"
         " known. It may have been carried out: check the card and the ledger before you request it again."
     )
+
+
+async def _void_all(core: Core, find: FindRequests, text: str) -> int:
+    """Every one that `find` finds, until it finds none. Returns how many requests ended by it."""
     count = 0
     while True:
         async with core.store.read() as tx:
-            found = await requests.with_approvals(tx, older_than=tx.now - _KEY_KNOWN_FOR, limit=_PIECE)
+            found = await find(tx, limit=_PIECE)
         if not found:
             return count
+        # Those that another process ended meanwhile are not found again.
         count += sum([await _void(core, request, text) for request in found])
 
 
@@ -103,40 +146,60 @@ async def _void(core: Core, request: Request, text: str) -> bool:
 
 
 async def review(core: Core) -> None:
-    """Keep the alert in step with what the ledger has shown, and list every debit in its thread, once."""
+    """Keep the alert in step with what the ledger has shown, and list every debit in its thread, once. What was not
+    decided until its key may be forgotten ends, also after safe mode was left."""
+    async with core.store.read() as tx:
+        modes = await safe_mode.all(tx)
+    if not modes:
+        return
+    await _void_all(core, requests.doubtful, _void_since(modes[-1]))
     async with core.store.begin() as tx:
         mode = await safe_mode.current(tx)
+        found = await safe_mode.take_unlisted(tx)
         if mode is None:
+            await _tell_of_late_ones(tx, core, found)
             return
-        alert, orphans = await _show(tx, core, mode)
-        labels = await cards.labels(tx, {row.card_id for row in orphans if row.card_id})
-        for start in range(mode.reported, len(orphans), _ROWS_A_LINE):
-            rows = orphans[start : start + _ROWS_A_LINE]
-            lines = [_in_a_line(row, labels) for row in rows]
-            text = "\n".join([f"Debits {start + 1} to {start + len(rows)}:", *lines])
-            await alerts.thread_line(tx, core, alert, ACTOR, text)
-        if len(orphans) > mode.reported:
-            await safe_mode.note(tx, mode.id, reported=len(orphans))
+        for program in sorted(core.partners) if found else ():
+            # Before the alert: who confirms it just now locks the two in this order.
+            await confirmations.withdraw(tx, core, confirmations.RESUME, program, _MORE_FOUND)
+        orphans = await safe_mode.orphans(tx, since=mode.entered_at)
+        alert = await _show(tx, core, mode, orphans, is_news=bool(found))
+        labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
+        before = len(orphans) - len(found)
+        for start in range(0, len(found), _ROWS_A_LINE):
+            some = found[start : start + _ROWS_A_LINE]
+            lines = [_in_a_line(row, labels) for row in some]
+            numbers = f"Debits {before + start + 1} to {before + start + len(some)}:"
+            await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
 
 
-async def _show(tx: Tx, core: Core, mode: SafeMode) -> tuple[Alert, Sequence[OrphanDebit]]:
+async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -> None:
+    """Another process was reading the ledger while safe mode was left."""
+    labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
+    for program in sorted({row.program for row in found}):
+        mine = [row for row in found if row.program == program]
+        rows = [_in_a_line(row, labels) for row in mine]
+        took_usd = -exact_sum(row.amount_usd for row in mine)
+        said = float_alerts.unexplained(program, "orphans", rows, took_usd)
+        condition = float_alerts.UNEXPLAINED.condition(program, "orphans", mine[0].reference)
+        await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
+
+
+async def _show(
+    tx: Tx, core: Core, mode: SafeMode, orphans: Sequence[OrphanDebit], *, is_news: bool = False
+) -> Alert:
     """The alert, with what was found so far."""
-    orphans = await safe_mode.orphans(tx, since=mode.entered_at)
     is_read = await is_ledger_read(tx, core, mode)
     said = _said(mode, orphans if is_read or orphans else None)
-    is_news = len(orphans) > mode.reported
-    alert = await alerts.keep(
+    return await alerts.keep(
         tx, core, said, condition=_CONDITION, subject="database", program="", is_news=is_news
     )
-    return alert, orphans
 
 
 async def is_ledger_read(tx: Tx, core: Core, mode: SafeMode) -> bool:
     """Was the whole ledger of every program read since it was entered?"""
     kept = [await snapshots.LEDGER.get(tx, program) for program in core.partners]
-    return all(
-        one is not None and one.value.rows is not None and one.read_at >= mode.entered_at for one in kept
-    )
+    return all(ledger_rules.is_whole_since(one, mode.entered_at) for one in kept)
 
 
 async def leave(tx: Tx, core: Core, actor: str) -> None:
@@ -152,12 +215,19 @@ async def leave(tx: Tx, core: Core, actor: str) -> None:
 async def why_not_resumed(tx: Tx, core: Core) -> str:
     """Why nobody can leave it yet, in sentences; empty where they can, and where it is not in force."""
     mode = await safe_mode.current(tx)
-    if mode is None or await is_ledger_read(tx, core, mode):
+    if mode is None:
         return ""
-    return (
-        "Countersign is still reading the whole ledger for debits that this copy of the database does not know."
-        " Try again in a minute. Nothing was changed."
-    )
+    if not await is_ledger_read(tx, core, mode):
+        return (
+            "Countersign is still reading the whole ledger for debits that this copy of the database does not know."
+            " Try again in a minute. Nothing was changed."
+        )
+    if await safe_mode.is_any_unlisted(tx):
+        return (
+            "Countersign is still listing the debits that this copy of the database does not know, in the thread of the"
+            " alert about safe mode. Read them there, then try again in a minute. Nothing was changed."
+        )
+    return ""
 
 
 async def summary(tx: Tx) -> str:
@@ -168,7 +238,9 @@ async def summary(tx: Tx) -> str:
     orphans = await safe_mode.orphans(tx, since=mode.entered_at)
     total = format_usd(-exact_sum(row.amount_usd for row in orphans))
     found = (
-        f"{len(orphans)} debits of {total} are not known to it" if orphans else "no unknown debit was found"
+        f"{len(orphans)} debits of {total} are not known to it"
+        if orphans
+        else "no debit of Countersign's was found that it does not know"
     )
     return f" This leaves safe mode: the database is an older copy, and {found}."
 

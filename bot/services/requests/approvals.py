@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -43,6 +44,7 @@ from bot.domain.requests import (
 from bot.domain.sentences import quoted, with_stop
 from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
+from bot.outcomes import planning
 from bot.partner.secret import Secret
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
@@ -107,6 +109,7 @@ async def _approve(
         await requests.lock_rows(tx, request_id)
         request = await existing(tx, request_id)
         await _refuse_in_safe_mode(tx)
+        _refuse_doubtful(request, tx.now)
         batch_approval.refuse_row(request)
         require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
@@ -154,6 +157,17 @@ async def _asked(tx: Tx, core: Core, request: Request) -> Conditions:
     if request.exposure_usd and core.policy.of(request.kind).looks_at_sums:
         await requests.lock_limits(tx)
     return (await granted_sums.of_request(tx, core, request)).conditions
+
+
+def _refuse_doubtful(request: Request, now: datetime) -> None:
+    """What a key that may be forgotten no longer keeps from being paid twice."""
+    if planning.is_doubtful(request, now):
+        raise NotAllowed(
+            "An older copy of the database was put in place after this was requested, so it may have been carried out,"
+            " and your card provider may have forgotten its key by now. It is cancelled within a minute. Check the card"
+            " and the ledger before you request it again.",
+            "key_forgotten",
+        )
 
 
 async def _refuse_in_safe_mode(tx: Tx) -> None:

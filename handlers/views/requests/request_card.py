@@ -284,6 +284,8 @@ _LINES = {
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "voided": "▲ Void: an older copy of the database was put in place. What happened to it before is not known.",
+    "ended_in_doubt": "▲ Ended by {actor}. An older copy of the database was put in place while it waited: it may have"
+    " been carried out before that.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped the rest. Rows already sent continue.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.chain_memory import ChainMemory
 from storage.columns import UtcDateTime
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
@@ -36,22 +36,11 @@ _AT_ONCE = 500
 Connected = AsyncConnection | SqliteConnection
 
 
-@dataclass(slots=True)
-class ChainEnd:
-    """Where the audit chain ended when this process added to it last; `seq` is None before that.
-
-    Others may have added since, and what was added here may have been rolled back: whoever relies on it checks it in
-    the statement that moves the end.
-    """
-
-    seq: int | None = None
-    hash: str = ""
-
-
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
-    `versions`: the numbers of signed rows that this process has seen committed, by table and key.
+    `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
+    knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before.
     """
 
     def __init__(
@@ -62,14 +51,16 @@ class Tx:
         now: datetime,
         writes: bool,
         versions: dict[tuple[str, str], int],
-        chain_end: ChainEnd | None = None,
+        chain: ChainMemory | None = None,
     ) -> None:
         self.connection = connection
         self.vault = vault
         self.now = now
         self.writes = writes
         self.versions = versions
-        self.chain_end = chain_end or ChainEnd()
+        self.chain = chain or ChainMemory()
+        # As it is before the first statement: what was committed later may not be seen by it.
+        self.known_end = (self.chain.known_seq, self.chain.known_hash)
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -27,6 +27,11 @@ NO_ADDRESS = (
     "Passkeys are not set up: Countersign has no address that browsers reach. An admin sets COUNTERSIGN_PUBLIC_URL to"
     " the https address of its web server and starts it again. Nothing was changed."
 )
+NO_ANCHORS = (
+    "A click confirms the very first passkey only where the audit log's end is kept outside the database: else somebody"
+    " who writes to the database could bring that click back. An admin sets COUNTERSIGN_ANCHORS_FILE,"
+    " COUNTERSIGN_ANCHORS_COMMAND or slack.audit_channel, and starts Countersign again. Nothing was changed."
+)
 HOW_TO_ADD = "Add one with /countersign passkey add."
 
 

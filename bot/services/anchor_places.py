@@ -42,6 +42,11 @@ class AnchorPlaces:
     #: That of the files which is lost, or taken back in time, with the database.
     beside: Path | None = None
 
+    @property
+    def is_anywhere(self) -> bool:
+        """Is there a place outside the database at all?"""
+        return bool(self.files or self.command)
+
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable where a place fails and no other, apart from the
         database, has an anchor; else the one that failed is logged."""

@@ -510,6 +510,7 @@ async def _reset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
     devices = await everybody_has_one(world)
     monkeypatch.setattr(environment, "open_store", same_store)
+    monkeypatch.setattr(environment, "anchor_places", lambda _store: world.core.anchors)
     await keys._reset_passkeys()
     await devices.add(BOB, CAROL)
     await devices.add(CAROL, BOB)

@@ -16,13 +16,13 @@ from bot.domain.ids import short_code
 from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest, unbase64url
 from bot.domain.people import Actor
 from bot.partner.secret import Secret
-from bot.services import alerts, audit, people
+from bot.services import alerts, audit, audit_anchors, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.passkeys import ceremonies, links, proofs
 from bot.services.people import Role
 from bot.view_models import PasskeysView, PasskeyView
-from storage.operators import Key, Passkey, PasskeyLink, passkeys
+from storage.operators import Key, Passkey, PasskeyLink, passkeys, passkeys_on_record
 from storage.operators import people as people_rows
 from storage.requests import Consent
 from storage.transaction import Tx
@@ -97,9 +97,10 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     made = ceremonies.new_key(core.passkeys, proofs.bound_of(link).challenge(), answer)
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
+    known = await proofs.outside(core)
     async with core.store.begin() as tx:
         await _require_few(tx, actor.id)
-        had = await proofs.has_had_one(tx, actor.id)
+        had = await proofs.has_had_one(tx, actor.id, known)
         signed = {}
         if proof is not None:
             assertion = await proofs.check(
@@ -168,7 +169,7 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         "rp_id": found.key.rp_id,
         "confirmed_by": [one for one in (terms["first"], actor.id) if one],
     }
-    await audit.record(tx, core, actor.id, proofs.ADDED, f"passkey:{found.id}", body)
+    await audit.record(tx, core, actor.id, passkeys_on_record.ADDED, f"passkey:{found.id}", body)
     return f"{name} works from now on."
 
 
@@ -190,6 +191,7 @@ async def revoke(core: Core, slack_id: str, passkey_id: str) -> str:
         found = await _own(tx, slack_id, passkey_id)
         await end(tx, core, found, by=actor.id, why="removed")
         await _tell(tx, core, found, actor.name, "removed")
+    await audit_anchors.drop(core)
     return (
         f"{found.id} (“{found.name}”) no longer works. To add another, use /countersign passkey add: if you have no"
         " other passkey, two people have to confirm it."
@@ -208,6 +210,7 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
         actor = await people.require_member(core, slack_id, action="passkey.lost")
         async with core.store.begin() as tx:
             count = await _end_all(tx, core, slack_id, by=actor)
+        await audit_anchors.drop(core)
         return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
     actor = await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="passkey.lost")
     await confirmations.expire_due(core)
@@ -252,6 +255,10 @@ async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor) -> int:
     found = [one for one in await passkeys.of_person(tx, person) if one.state != "ended"]
     for one in found:
         await end(tx, core, one, by=by.id, why="lost")
+    # Those too whose rows somebody has hidden meanwhile.
+    body = {"person": person, "why": "lost"}
+    subject = passkeys_on_record.subject_of_all(person)
+    await audit.record(tx, core, by.id, passkeys_on_record.ALL_ENDED, subject, body)
     if found:
         await _tell(tx, core, found[0], by.name, "lost")
     return len(found)
@@ -262,7 +269,7 @@ async def end(tx: Tx, core: Core, found: Passkey, *, by: str, why: str) -> None:
     await passkeys.end(tx, found, why)
     await confirmations.withdraw(tx, core, ADD.kind, found.id, "The passkey was removed meanwhile.")
     body = {"person": found.slack_id, "why": why}
-    await audit.record(tx, core, by, proofs.ENDED, f"passkey:{found.id}", body)
+    await audit.record(tx, core, by, passkeys_on_record.ENDED, f"passkey:{found.id}", body)
 
 
 async def end_copied(core: Core, passkey_id: str) -> None:
@@ -273,6 +280,7 @@ async def end_copied(core: Core, passkey_id: str) -> None:
             return
         await end(tx, core, found, by="system:passkeys", why="copied")
         await _tell(tx, core, found, "", "copied")
+    await audit_anchors.drop(core)
 
 
 async def _tell(tx: Tx, core: Core, found: Passkey, who: str, what: str) -> None:

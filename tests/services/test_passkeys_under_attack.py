@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+import verify_audit
 from bot.domain.errors import AlreadyDecided, NotAllowed, NotFound, PasskeyNeeded
 from bot.domain.ids import short_code
-from bot.domain.passkeys import CONFIRMED_WITHIN, Purpose, Site, base64url, key_digest
+from bot.domain.passkeys import CONFIRMED_WITHIN, Purpose, Site, base64url, key_digest, unbase64url
 from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import people
@@ -19,11 +23,13 @@ from bot.services.messages import view_model_loader
 from bot.services.operators import confirmation_answers, deep_check, pausing
 from bot.services.passkeys import enrolment, links, page
 from bot.services.passkeys.page import PageRefused
+from storage import audit
 from storage.operators import passkeys
 from storage.requests import confirmations
 from storage.vault import new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
 from tests.services.test_key_change import rewrapped, with_keys
+from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, HOME, MASTER, World
 
@@ -416,3 +422,83 @@ async def test_the_button_of_one_asking_confirms_no_other(world: World, devices:
         message = await view_model_loader.alert(tx, world.core, alert_id)
     assert message is not None
     assert message.title == "This was changed outside Countersign"
+
+
+def _junk(text: str) -> str:
+    return f"{text[:8]}*{text[8:]}"
+
+
+def _spare_bits(text: str) -> str:
+    """The last letter of base64 has bits that no decoder looks at, where the length is no multiple of three bytes."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return text[:-1] + alphabet[(alphabet.index(text[-1]) + 1) % 64]
+
+
+def _padded(text: str) -> str:
+    return text + "=" * (-len(text) % 4)
+
+
+def _other_alphabet(text: str) -> str:
+    return text.replace("-", "+").replace("_", "/")
+
+
+def exported_is_right(entries: list[audit.Entry]) -> None:
+    """As the auditor's program sees them. Raises `verify_audit.Broken`."""
+    seen = verify_audit.Passkeys(verify_audit.with_cryptography())
+    for entry in entries:
+        seen.see(asdict(entry))
+    seen.finish()
+
+
+@pytest.mark.parametrize("how", [_junk, _spare_bits, _padded, _other_alphabet])
+@pytest.mark.parametrize("field", ["authenticatorData", "clientDataJSON", "signature"])
+async def test_what_no_browser_writes_is_not_kept_so_that_each_export_can_be_checked(
+    world: World, devices: Devices, field: str, how: Callable[[str], str]
+) -> None:
+    shown = await devices.open(await devices.link(await world.top_up("50", approved=False), BOB))
+    answer = devices[BOB].answer(shown.options)
+    before = answer["response"][field]
+    answer["response"][field] = how(before)
+
+    with suppress(PageRefused):
+        await page.finish(world.core, shown.token, answer)
+
+    async with world.store.read() as tx:
+        exported_is_right([one async for one in audit.entries(tx)])
+        kept = [json.loads(one.body) async for one in audit.entries(tx) if one.action == "request.approval"]
+    written = [base64url(unbase64url(one["assertion"]["signature"])) for one in kept]
+    assert written == [one["assertion"]["signature"] for one in kept]
+
+
+async def test_a_challenge_that_is_written_in_another_way_is_not_kept(world: World, devices: Devices) -> None:
+    """A device of one's own signs whatever one likes, such as padding that the library overlooks."""
+    shown = await devices.open(await devices.link(await world.top_up("50", approved=False), BOB))
+    options = dict(shown.options["get"])
+
+    class Padding(Authenticator):
+        def _client_data(self, what: str, options: Any) -> bytes:
+            said = json.loads(super()._client_data(what, options))
+            return json.dumps(said | {"challenge": said["challenge"] + "*"}).encode()
+
+    thief = Padding(devices[BOB].origin, keys=devices[BOB].keys, count=devices[BOB].count)
+    with pytest.raises(PageRefused) as refused:
+        await page.finish(world.core, shown.token, thief.sign(options))
+
+    assert refused.value.reason == "passkey_not_genuine"
+
+
+async def test_a_key_is_kept_with_the_fields_of_its_algorithm_alone(world: World) -> None:
+    """Else somebody's own device could give a key that no auditor's program reads."""
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    devices = Devices(world)
+
+    class Chatty(Authenticator):
+        def cose(self, fields: Any) -> bytes:
+            return super().cose({**fields, 99: "my key", -70000: [1, 2]})
+
+    devices.of[BOB] = Chatty(SITE.origin)
+    await devices.add(BOB, CAROL)
+    await devices.approve(await world.top_up("50", approved=False))
+
+    async with world.store.read() as tx:
+        exported_is_right([one async for one in audit.entries(tx)])

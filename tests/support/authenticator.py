@@ -53,9 +53,8 @@ class Authenticator:
         credential_id = base64url(raw_id)
         self.keys[credential_id] = key
         point = key.public_key().public_numbers()
-        cose = cbor2.dumps(
-            {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32, "big"), -3: point.y.to_bytes(32, "big")}
-        )
+        x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
+        cose = self.cose({1: 2, 3: -7, -1: 1, -2: x, -3: y})
         attested = bytes(16) + struct.pack(">H", len(raw_id)) + raw_id + cose
         data = self._data(options["rp"]["id"], _HAS_KEY) + attested
         response = {
@@ -81,6 +80,10 @@ class Authenticator:
             "signature": base64url(signed),
         }
         return {"id": credential_id, "rawId": credential_id, "type": "public-key", "response": response}
+
+    def cose(self, fields: Mapping[int, Any]) -> bytes:
+        """A public key as it is sent."""
+        return cbor2.dumps(dict(fields))
 
     def _data(self, rp_id: str, more: int = 0) -> bytes:
         if self.counts:

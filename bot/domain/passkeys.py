@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 LINK_GOOD_FOR = timedelta(minutes=5)
 """From the making of a link to its page until its last use: long enough to read terms and to find the device."""
 
+_READ_OUT_DIGITS = 20
 CONFIRMED_WITHIN = timedelta(hours=24)
 """How long a new passkey waits for another approver's confirmation."""
 
@@ -159,6 +160,12 @@ def link_digest(token: Hidden) -> str:
 def key_digest(public_key: str) -> str:
     """Hex: by which exactly this key is confirmed."""
     return hashlib.sha256(unbase64url(public_key)).hexdigest()
+
+
+def read_out(public_key: str) -> str:
+    """The fingerprint of a key as its person reads it out to an auditor: `3f9a 12bc 77de 0412 aa91`."""
+    digits = key_digest(public_key)[:_READ_OUT_DIGITS]
+    return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
 
 
 def terms_of_consent(kind: str, subject: str, terms: Mapping[str, Any], asked_by: str) -> str:

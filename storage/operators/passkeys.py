@@ -115,6 +115,12 @@ async def end(tx: Tx, found: Passkey, why: str) -> bool:
     return await _change(tx, found, {"state": "ended"}, ended_at=tx.now, ended_why=why)
 
 
+async def reword_ends(tx: Tx, slack_id: str, why: str) -> None:
+    """All of this person's that have ended, ended for this reason."""
+    mine = update(t.passkey).where(_P.slack_id == slack_id, _P.state == "ended")
+    await tx.run(mine.values(ended_why=why))
+
+
 async def used(tx: Tx, found: Passkey, sign_count: int) -> bool:
     """It signed, and its device has counted so far; False when it changed meanwhile."""
     return await _change(tx, found, {"sign_count": sign_count}, used_at=tx.now)

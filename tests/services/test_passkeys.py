@@ -596,26 +596,6 @@ async def test_a_row_of_a_list_is_resolved_with_passkeys_where_the_list_is_appro
     assert (await world.request(row.id)).state is State.FAILED
 
 
-async def test_of_two_first_passkeys_that_are_confirmed_at_once_one_takes_a_passkey(world: World) -> None:
-    world.rebuild(policy=with_passkeys(), passkeys=SITE)
-    world.people.groups["@card-approvers"].add(ALICE)
-    await world.advance(people.DECIDED_WITHIN_S)
-    devices = Devices(world)
-    asked = []
-    for person in (BOB, CAROL):
-        made = await devices.make(person)
-        async with world.store.read() as tx:
-            consent = await confirmations.open_one(tx, "passkey_add", made)
-        assert consent is not None
-        asked.append(consent.id)
-
-    came = await asyncio.gather(
-        *(confirmation_answers.give(world.core, one, ALICE) for one in asked), return_exceptions=True
-    )
-
-    assert sorted((type(one) for one in came), key=str) == [PasskeyNeeded, str]
-
-
 async def test_card_details_are_not_shown_once_the_passkey_of_the_approval_is_lost(
     world: World, devices: Devices
 ) -> None:

@@ -21,13 +21,15 @@ from bot.domain.requests import State
 from bot.services import people
 from bot.services.messages import view_model_loader
 from bot.services.operators import confirmation_answers, deep_check, pausing
+from bot.services.overview import alert_list
 from bot.services.passkeys import enrolment, links, page
 from bot.services.passkeys.page import PageRefused
+from bot.services.requests import batch_submission, request_lookups
 from storage import audit
 from storage.operators import passkeys
 from storage.requests import confirmations
 from storage.vault import new_master
-from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.services.test_key_change import rewrapped, with_keys
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
@@ -502,3 +504,70 @@ async def test_a_key_is_kept_with_the_fields_of_its_algorithm_alone(world: World
 
     async with world.store.read() as tx:
         exported_is_right([one async for one in audit.entries(tx)])
+
+
+async def test_who_did_not_make_ten_passkeys_can_add_one_once_two_others_ended_them(world: World) -> None:
+    """A stolen session makes one after the other in Bob's name; its owner is not shut out for a day by that."""
+    devices = await everybody_has_one(world)
+    await an_approver(world, DORA)
+    await an_approver(world, ALICE)
+    for _ in range(10):
+        await enrolment.revoke(world.core, DORA, await devices.make(DORA))
+    with pytest.raises(NotAllowed) as refused:
+        await enrolment.begin(world.core, DORA, "Laptop")
+    assert "report and confirm your passkeys as lost" in str(refused.value)
+
+    await enrolment.lost(world.core, DORA, DORA)  # by the session itself it changes nothing
+    with pytest.raises(NotAllowed):
+        await enrolment.begin(world.core, DORA, "Laptop")
+    await enrolment.lost(world.core, BOB, DORA)
+    await devices.confirm(DORA, CAROL, "passkey_lost")
+
+    await devices.add(DORA, CAROL)
+    assert await active(world, DORA)
+
+
+async def test_the_page_shows_nothing_else_than_its_link_was_made_for(world: World, devices: Devices) -> None:
+    """Its list became another one meanwhile: the page would show the new one and sign the old one."""
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    rows = await rows_of(world, batch)
+    link = await devices.link(batch, BOB)
+    await batch_submission.leave_out(world.core, batch.id, ALICE, [rows[0].id])
+
+    with pytest.raises(PageRefused, match="changed after this link was made"):
+        await devices.open(link)
+
+
+async def test_the_heading_of_a_list_is_of_what_was_requested(
+    world: World, devices: Devices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Edited while the cards are read from the card provider, between the rows and the heading."""
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    link = await devices.link(batch, BOB)
+    read_cards = request_lookups._read_cards
+
+    async def meanwhile(*given: Any) -> Any:
+        await change(world, "UPDATE request SET summary = 'Nothing much' WHERE id = :id", id=batch.id)
+        return await read_cards(*given)
+
+    monkeypatch.setattr(request_lookups, "_read_cards", meanwhile)
+    with pytest.raises(PageRefused) as refused:
+        await devices.open(link)
+
+    assert refused.value.reason == "terms_changed_outside"
+
+
+async def test_the_list_of_alerts_and_the_home_say_what_is_signed(world: World, devices: Devices) -> None:
+    _, add = await two_askings(world)
+    await change(
+        world, "UPDATE alert SET title = 'Bob asks to resume', text = 'x' WHERE subject = :id", id=add
+    )
+
+    listed = (await alert_list.shown(world.core)).alerts
+    async with world.store.read() as tx:
+        at_home = await alert_list.open_alerts(tx, world.core)
+
+    for found in (listed, at_home):
+        (asked,) = [one for one in found if one.subject == add]
+        assert asked.title.endswith("asks to add a passkey: Laptop")
+        assert "check code of the new passkey" in asked.text

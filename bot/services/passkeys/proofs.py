@@ -62,6 +62,15 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
     ]
 
 
+async def counting(tx: Tx, slack_id: str) -> list[Passkey]:
+    """Those that count now, on whatever address; none where the audit chain isn't whole."""
+    try:
+        on_record = (await passkeys_on_record.of(tx)).counting
+    except ChangedOutside:
+        return []
+    return [one for one in await passkeys.of_person(tx, slack_id) if _counts(one, on_record)]
+
+
 def _counts(one: Passkey, on_record: Mapping[str, Confirmed]) -> bool:
     """Is it the key that others confirmed, as this person's, and has it not ended? A row can be put back."""
     if one.key is None or not one.is_active:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from storage import audit, master_keys
-from storage.chain_memory import Confirmed, PasskeysOnRecord
 from storage.columns import time_text
 from storage.errors import ChangedOutside
-from storage.transaction import Tx
+from storage.transaction import Confirmed, PasskeysOnRecord, Tx
 
 ADDED = "passkey.added"
 ENDED = "passkey.ended"

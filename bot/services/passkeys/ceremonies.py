@@ -111,7 +111,7 @@ def _as_usual(public_key: bytes) -> bytes:
             return encode_cbor({1: 1, 3: -8, -1: 6, -2: x})
         case DecodedRSAPublicKey(alg=-257, n=n, e=e) if len(n) >= _RSA_BYTES:
             return encode_cbor({1: 3, 3: -257, -1: n, -2: e})
-    raise ValueError("the key is of an algorithm that was not asked for")
+    raise ValueError("the key is of an algorithm that Countersign does not use")
 
 
 def sign_count(assertion: Assertion) -> int:

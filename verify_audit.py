@@ -14,8 +14,9 @@ version and fingerprint; on Countersign's page, after a fingerprint, a face or a
 counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a list
 counts as approved with the list alone. `--passkeys` lists every approval, and whether it was given with a passkey.
 
-What an export cannot prove, it names with its entry number, to ask about: that passkeys were reset, and that a request
-was signed again under another master key.
+What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole log
+with passkeys of their own. So compare the fingerprints of the passkeys that are printed with what their people read out
+to you, and the log with anchors that were kept elsewhere. Ask people about resets of passkeys and new master keys.
 
 Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 """
@@ -80,6 +81,15 @@ _PURPOSES = {
 }
 _PRESENT_AND_VERIFIED = 0x01 | 0x04
 _FLAGS_AT = 32
+_OUTCOMES = ("ok", "refused")
+#: What the subject of an entry begins with that somebody's say depends on, by the beginning of its action.
+_SUBJECTS = {
+    "request.": "request",
+    "passkey.made": "passkey",
+    "passkey.added": "passkey",
+    "passkey.ended": "passkey",
+}
+_READ_OUT_DIGITS = 20
 _SHORTEST_DATA = 37
 
 Json = Mapping[str, Any]
@@ -157,6 +167,12 @@ def _unbase64url(text: str) -> bytes:
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
+def read_out(public_key: str) -> str:
+    """The fingerprint of a passkey as two people compare it: `3f9a 12bc 77de 0412 aa91`. `public_key` is base64url."""
+    digits = hashlib.sha256(_unbase64url(public_key)).hexdigest()[:_READ_OUT_DIGITS]
+    return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+
+
 def _sha256(label: bytes, value: Any) -> bytes:
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(label + b"\n" + canonical.encode()).digest()
@@ -180,6 +196,8 @@ class Passkeys:
         self._requests = _Requests()
         self.decisions: Counter[str] = Counter()
         self.approvals: list[str] = []
+        self.clicks = 0  # approvals without a passkey, those of rows apart
+        self.known: list[str] = []  # each passkey that counted, with its fingerprint
         self.to_ask_about: list[str] = []
 
     @property
@@ -189,6 +207,7 @@ class Passkeys:
 
     def see(self, entry: dict[str, Any]) -> None:
         """Take the next entry. Raises Broken where it is a decision that its passkey did not sign."""
+        _require_a_form(entry)
         if entry["outcome"] != "ok":
             return
         body = json.loads(entry["body"])
@@ -212,6 +231,10 @@ class Passkeys:
             case "passkey.ended":
                 self._counting.pop(passkey, None)
                 self._confirmed.pop(passkey, None)  # it is confirmed again before it counts again
+            case "passkey.all_ended":
+                self._counting = {
+                    one: known for one, known in self._counting.items() if known["person"] != body["person"]
+                }
             case "passkey.reset":
                 self._is_click_enough = True
                 self._had_one.clear()
@@ -230,11 +253,13 @@ class Passkeys:
         self._requests.finish()
 
     def _list(self, entry: Json, body: Json, assertion: Json | None) -> None:
-        how = "by a click"
         if assertion:
             how = f"with the passkey {assertion['passkey']}"
         elif "batch" in body:
             how = f"as a row of {body['batch']}"
+        else:
+            how = "by a click"
+            self.clicks += 1
         request = str(entry["subject"]).split(":")[1]
         self.approvals.append(f"entry {entry['seq']}: {request} by {entry['actor']}, {how}")
 
@@ -255,8 +280,17 @@ class Passkeys:
         }
         if made is None or person in by or len(by) < needed or set(body["confirmed_by"]) != set(by):
             raise Broken(f"{where} was not confirmed by {needed} other person(s)")
-        if not self._is_click_enough and not all("assertion" in said for said in by.values()):
+        is_by_click = not all("assertion" in said for said in by.values())
+        if is_by_click and not self._is_click_enough:
             raise Broken(f"{where} was confirmed without a passkey")
+        shown = read_out(body["public_key"])
+        self.known.append(f"entry {entry['seq']}: the passkey {passkey} of {person}, fingerprint {shown}")
+        if is_by_click:
+            self._ask(
+                entry,
+                f"the passkey {passkey} of {person} was confirmed by a click, as a first one is, and all later ones"
+                f" rest on it. Does {person} read out the fingerprint {shown}?",
+            )
         self._counting[passkey] = body
         self._had_one.add(person)
         self._is_click_enough = False
@@ -356,6 +390,12 @@ class Passkeys:
             )
         return f"Passkeys: {self.count} signature(s) are right ({words})."
 
+    def report_of_clicks(self) -> str:
+        """How many approvals no passkey proves, as a sentence; empty where passkeys are not used."""
+        if not self.known or not self.clicks:
+            return ""
+        return f"By a click alone: {self.clicks} approval(s). `--passkeys` lists each, to compare with the policy."
+
 
 class _Requests:
     """What each request asked for, by its fingerprint, and which rows wait for the approval of their list."""
@@ -364,6 +404,7 @@ class _Requests:
         self._digests: dict[str, str] = {}
         self._rows: dict[str, set[str]] = {}  # by the id of the list
         self._approved_by: dict[str, set[str]] = {}
+        self._decided: set[str] = set()  # approved by somebody, or done immediately
         self._waiting: dict[str, list[tuple[Json, set[str]]]] = {}  # approvals of rows, by the id of the list
 
     def see(self, entry: Json, body: Json) -> None:
@@ -382,6 +423,10 @@ class _Requests:
         self._digests[subject] = str(digest)
         if action == "request.approval":
             self._approval(entry, body, subject)
+        if action in ("request.approval", "request.break_glass"):
+            self._decided.add(subject)
+        if action == "request.attempt" and subject not in self._decided:
+            raise Broken(f"entry {entry['seq']}: {subject} was sent, and nobody had approved it")
 
     def _approval(self, entry: Json, body: Json, subject: str) -> None:
         if (batch := body.get("batch")) is None:
@@ -403,6 +448,20 @@ class _Requests:
             raise Broken(
                 f"entry {rows[0][0]['seq']} is the approval of a row of {batch}, which nobody approved"
             )
+
+
+def _require_a_form(entry: Json) -> None:
+    """Raises Broken for what Countersign never writes: an entry in another form would be looked at by no rule here."""
+    action, parts = str(entry["action"]), str(entry["subject"]).split(":")
+    if entry["outcome"] not in _OUTCOMES:
+        raise Broken(f"entry {entry['seq']} has the outcome {entry['outcome']}, which there is not")
+    if entry["outcome"] != "ok":
+        return
+    for begins, about in _SUBJECTS.items():
+        if action.startswith(begins) and parts[0] != about:
+            raise Broken(f"entry {entry['seq']}, {action}, is about no {about}")
+    if action.startswith("request.") and not (len(parts) == 3 and parts[2].isdecimal()):
+        raise Broken(f"entry {entry['seq']}, {action}, names no version of the request")
 
 
 def _version_of(entry: Json) -> int | None:
@@ -439,6 +498,13 @@ def _lines(path: Path) -> Iterator[str]:
         yield from filter(str.strip, file)
 
 
+_NO_ANCHORS = (
+    "Not proven, as no anchors were given: that nothing was cut off at the end, and that this is the log of then. Give"
+    " a file of anchors that was kept elsewhere, such as the lines of the audit channel:"
+    " python verify_audit.py FILE ANCHORS"
+)
+
+
 def main(arguments: list[str]) -> int:
     lists = "--passkeys" in arguments
     names = [one for one in arguments if one != "--passkeys"]
@@ -462,7 +528,13 @@ def main(arguments: list[str]) -> int:
     _say(
         f"Whole: {len(hashes):,} entries, each follows the one before and has its own content's fingerprint{more}."
     )
-    more_lines = [passkeys.report(), *passkeys.to_ask_about, *(passkeys.approvals if lists else ())]
+    more_lines = [
+        passkeys.report(),
+        passkeys.report_of_clicks(),
+        *([] if anchors else [_NO_ANCHORS]),
+        *passkeys.to_ask_about,
+        *([*passkeys.known, *passkeys.approvals] if lists else ()),
+    ]
     for line in filter(None, more_lines):
         _say(line)
     return 0

@@ -30,7 +30,7 @@ from bot.domain.process_roles import ALL, Role
 from bot.domain.time import SystemClock
 from bot.engine.carried import Due, Execute
 from bot.engine.embedded import Embedded
-from bot.services import execution
+from bot.services import audit_anchors, execution
 from bot.services.core import Carrier, Core, alone, never
 from bot.services.events import (
     Backfill,
@@ -42,7 +42,7 @@ from bot.services.events import (
     note_destinations,
     otp_delivery,
 )
-from bot.services.messages import Outbox, audit_anchors, request_links, storage_watch
+from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.operators import changed_rows, draft_only, safe_mode
 from bot.services.processes import Leader, Replica
 from bot.slack_names import SlackNames

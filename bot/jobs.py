@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 from bot.config import Poll
 from bot.domain.events import Retention
-from bot.services import requests
+from bot.services import audit_anchors, requests
 from bot.services.alerts import alert_actions, decline_rules
 from bot.services.cards import details_link
 from bot.services.conversation import unread
 from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
-from bot.services.messages import audit_anchors, digest, reminders, waiting
+from bot.services.messages import digest, reminders, waiting
 from bot.services.operators import (
     changed_rows,
     confirmations,

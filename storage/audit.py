@@ -169,9 +169,8 @@ async def append(
         "policy_version": policy_version,
     }
     covered = (time_text(tx.now), *texts.values())
-    link = (
-        None if tx.chain_end.seq is None else await _moved(tx, tx.chain_end.seq, tx.chain_end.hash, covered)
-    )
+    chain = tx.chain
+    link = None if chain.end_seq is None else await _moved(tx, chain.end_seq, chain.end_hash, covered)
     if link is None:  # somebody else has added to it, or what this process added was undone
         end = (await tx.run(_HEAD_LOCKED)).one_or_none()
         if end is None:
@@ -181,8 +180,10 @@ async def append(
         raise RuntimeError("the end of the audit chain moved although it was locked")
     mac = tx.vault.mac("audit_mac", link["hash"].encode())
     await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
-    tx.chain_end.seq, tx.chain_end.hash = link["seq"], link["hash"]
-    return int(link["seq"])
+    seq, digest = int(link["seq"]), str(link["hash"])
+    chain.end_seq, chain.end_hash = seq, digest
+    tx.after_commit(lambda: chain.committed(seq, digest))
+    return seq
 
 
 async def _moved(tx: Tx, known_seq: int, known_hash: str, covered: Iterable[str]) -> dict[str, Any] | None:
@@ -221,6 +222,12 @@ async def put_head_back(tx: Tx) -> bool:
         insert(t.audit_head), {"id": 1, "seq": last.seq if last else 0, "hash": last.hash if last else ""}
     )
     return True
+
+
+async def hash_of(tx: Tx, seq: int) -> str:
+    """The stored fingerprint of this entry; "" where it is not there."""
+    found = (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == seq))).scalar_one_or_none()
+    return str(found or "")
 
 
 async def made_at(tx: Tx, seq: int) -> datetime | None:
@@ -331,15 +338,24 @@ async def _piece(tx: Tx, *wanted: ColumnElement[bool], after: int, limit: int) -
 
 
 async def verify(
-    tx: Tx, *, from_seq: int = 1, to_seq: int | None = None, anchors: Sequence[Anchor] = ()
+    tx: Tx,
+    *,
+    from_seq: int = 1,
+    to_seq: int | None = None,
+    anchors: Sequence[Anchor] = (),
+    gone: Mapping[str, int] | None = None,
 ) -> Report:
     """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors.
+
+    `gone`: keys that were retired and are not in the keyring any more, with the number of the entry that says so. What
+    came before it is then taken by its fingerprints alone, which the entries after it cover.
 
     On SQLite this works in a thread, so the loop goes on however long the chain is.
     """
     end = await head(tx)
     stop = end.seq if to_seq is None else min(to_seq, end.seq)
-    check = _Check(tx.vault, end.seq, from_seq, await _before(tx, from_seq), {a.seq: a for a in anchors})
+    anchored = {a.seq: a for a in anchors}
+    check = _Check(tx.vault, end.seq, from_seq, await _before(tx, from_seq), anchored, gone or {})
     # Read past `stop` when the whole chain is asked for: rows beyond the head row are a fault too.
     asked = _STORED if to_seq is None else _STORED.where(t.audit.c.seq <= to_seq)
     while check.fault is None and await tx.connection.run_sync(partial(check.piece, asked)):
@@ -401,11 +417,17 @@ class _Check:
     """How far a chain was found whole. `fault` is where it is not, and why: see `Report`."""
 
     def __init__(
-        self, vault: Vault, end: int, first: int, previous: str | None, anchored: Mapping[int, Anchor]
+        self,
+        vault: Vault,
+        end: int,
+        first: int,
+        previous: str | None,
+        anchored: Mapping[int, Anchor],
+        gone: Mapping[str, int],
     ) -> None:
         self.previous, self.expected, self.count = previous, first, 0
         self.fault: tuple[int, str] | None = None
-        self._vault, self._end, self._anchored = vault, end, anchored
+        self._vault, self._end, self._anchored, self._gone = vault, end, anchored, gone
 
     def piece(self, asked: Select[Any], connection: Connection) -> bool:
         """Read and check the next links; False when there were none."""
@@ -428,7 +450,8 @@ class _Check:
             return "prev"
         if _hash(seq, texts, prev) != digest:
             return "hash"
-        if not self._vault.check_mac("audit_mac", digest.encode(), mac, as_proof=True):
+        is_of_gone = seq < self._gone.get(self._vault.signed_under(mac), 0)
+        if not is_of_gone and not self._vault.check_mac("audit_mac", digest.encode(), mac, as_proof=True):
             return "mac" if self._vault.signed_under(mac) in self._vault.kids else "key"
         if seq > self._vault.retired.get(self._vault.signed_under(mac), seq):
             return "mac"  # by a key that was retired before: whoever has it is not us

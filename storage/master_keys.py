@@ -74,6 +74,13 @@ async def learn_retired(tx: Tx) -> None:
         )
 
 
+async def gone(tx: Tx) -> dict[str, int]:
+    """The keys that were retired and are not in the keyring any more, with the number of the entry that says so."""
+    retired = [entry async for entry in audit.about(tx, "master_key") if entry.action == RETIRED]
+    kids = {entry.subject.partition(":")[2]: entry for entry in retired if audit.is_genuine(tx, entry)}
+    return {kid: entry.seq for kid, entry in kids.items() if kid not in tx.vault.kids}
+
+
 async def retire(tx: Tx, *, actor: str) -> list[str]:
     """Retire every key but the first that was used for signing and holds nothing any more; returns their ids.
 

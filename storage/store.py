@@ -24,7 +24,7 @@ from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import ChainEnd, Tx
+from storage.transaction import ChainMemory, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -70,7 +70,7 @@ class Store:
         #: Is given what was done, and how many seconds it took.
         self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
-        self._chain_end = ChainEnd()
+        self._chain = ChainMemory()
         self._versions: dict[tuple[str, str], int] = {}
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
@@ -142,7 +142,7 @@ class Store:
                     now=self._clock.now(),
                     writes=True,
                     versions=self._versions,
-                    chain_end=self._chain_end,
+                    chain=self._chain,
                 )
                 yield tx
         except SQLAlchemyError:
@@ -166,7 +166,12 @@ class Store:
         began = self._clock.monotonic()
         async with self._reader.begin() as connection:
             yield Tx(
-                connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=False,
+                versions=self._versions,
+                chain=self._chain,
             )
         self._observed("Database read", began)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.config import Need, Settings
 
 if TYPE_CHECKING:
+    from bot.services.anchor_places import AnchorPlaces
     from storage.store import Store
 
 
@@ -35,6 +36,14 @@ async def open_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
         yield store
     finally:
         await store.close()
+
+
+def anchor_places(store: Store) -> AnchorPlaces:
+    """Where the end of the audit chain is kept outside this database, by the settings."""
+    from bot.services.anchor_places import places
+
+    found = settings(Need.MASTER_KEY)
+    return places(store, found.anchors_file, found.anchors_command)
 
 
 def operator() -> str:

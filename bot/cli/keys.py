@@ -13,6 +13,7 @@ from bot.cli.errors import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
     from bot.partner.secret import Secret
+    from storage.transaction import Tx
 
 app = typer.Typer(help="Partner API keys, and the master key that seals them.", no_args_is_help=True)
 
@@ -247,23 +248,34 @@ async def _rewrap() -> None:
 
 
 async def _reset_passkeys() -> None:
-    from bot.cli.environment import open_store, operator
-    from bot.services.passkeys import proofs
+    from bot.cli.environment import anchor_places, open_store
     from storage import audit
-    from storage.operators import passkeys
+    from storage.operators import safe_mode
 
-    async with open_store(beside_the_bot=True) as store, store.begin() as tx:
-        ended = await passkeys.everybodys(tx)
-        for one in ended:
-            await passkeys.end(tx, one, "reset")
-            body = {"person": one.slack_id, "why": "reset"}
-            await audit.append(
-                tx, actor=operator(), action=proofs.ENDED, subject=f"passkey:{one.id}", body=body
-            )
-        await audit.append(tx, actor=operator(), action=proofs.RESET, subject="passkey:all")
+    async with open_store(beside_the_bot=True) as store:
+        async with store.begin() as tx:
+            count = await _end_every_passkey(tx)
+            anchor = None if await safe_mode.current(tx) else await audit.anchor(tx)
+        if anchor is not None:  # that they have ended is known outside the database, too
+            await anchor_places(store).write(anchor)
     typer.echo(
-        f"{len(ended)} passkey(s) ended. Now add the first two together: /countersign passkey add in Slack."
+        f"{count} passkey(s) ended. Now add the first two together: /countersign passkey add in Slack."
     )
+
+
+async def _end_every_passkey(tx: Tx) -> int:
+    from bot.cli.environment import operator
+    from storage import audit
+    from storage.operators import passkeys, passkeys_on_record
+
+    ended = await passkeys.everybodys(tx)
+    for one in ended:
+        await passkeys.end(tx, one, "reset")
+        body = {"person": one.slack_id, "why": "reset"}
+        subject = f"passkey:{one.id}"
+        await audit.append(tx, actor=operator(), action=passkeys_on_record.ENDED, subject=subject, body=body)
+    await audit.append(tx, actor=operator(), action=passkeys_on_record.RESET, subject="passkey:all")
+    return len(ended)
 
 
 async def _verify(*, as_json: bool) -> None:

@@ -20,12 +20,18 @@ from urllib.parse import urlsplit
 LINK_GOOD_FOR = timedelta(minutes=5)
 """From the making of a link to its page until its last use: long enough to read terms and to find the device."""
 
+_READ_OUT_DIGITS = 20
 CONFIRMED_WITHIN = timedelta(hours=24)
 """How long a new passkey waits for another approver's confirmation."""
 
 NO_ADDRESS = (
     "Passkeys are not set up: Countersign has no address that browsers reach. An admin sets COUNTERSIGN_PUBLIC_URL to"
     " the https address of its web server and starts it again. Nothing was changed."
+)
+NO_ANCHORS = (
+    "A click confirms the very first passkey only where the audit log's end is kept outside the database: else somebody"
+    " who writes to the database could bring that click back. An admin sets COUNTERSIGN_ANCHORS_FILE,"
+    " COUNTERSIGN_ANCHORS_COMMAND or slack.audit_channel, and starts Countersign again. Nothing was changed."
 )
 HOW_TO_ADD = "Add one with /countersign passkey add."
 
@@ -154,6 +160,12 @@ def link_digest(token: Hidden) -> str:
 def key_digest(public_key: str) -> str:
     """Hex: by which exactly this key is confirmed."""
     return hashlib.sha256(unbase64url(public_key)).hexdigest()
+
+
+def read_out(public_key: str) -> str:
+    """The fingerprint of a key as its person reads it out to an auditor: `3f9a 12bc 77de 0412 aa91`."""
+    digits = key_digest(public_key)[:_READ_OUT_DIGITS]
+    return " ".join(digits[at : at + 4] for at in range(0, len(digits), 4))
 
 
 def terms_of_consent(kind: str, subject: str, terms: Mapping[str, Any], asked_by: str) -> str:

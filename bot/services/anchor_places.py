@@ -40,6 +40,11 @@ class AnchorPlaces:
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
 
+    @property
+    def is_anywhere(self) -> bool:
+        """Is there a place outside the database at all?"""
+        return bool(self.files or self.command)
+
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
         may show what the others do not, as none of them tells whether it was written to lately."""

@@ -65,14 +65,19 @@ class DelegationView:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyView:
-    """One of one's own. `state`: active, waiting, expired (nobody confirmed it in time) or changed (by hand)."""
+    """One of one's own. `state`: active, waiting, expired (nobody confirmed it in time) or changed (by hand).
+
+    `code`: to compare with whoever confirms it; empty unless it waits. `fingerprint`: to read out to an auditor; empty
+    unless it works.
+    """
 
     id: str
     name: str
     state: str
     created_at: datetime
     used_at: datetime | None
-    code: str  # to compare with whoever confirms it; empty unless it waits
+    code: str
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)

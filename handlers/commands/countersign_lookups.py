@@ -11,7 +11,7 @@ from bot.operations import Operation
 from bot.services.alerts import alert_actions
 from bot.services.core import Core
 from bot.services.events import webhook_status
-from bot.services.overview import policy_lookups
+from bot.services.overview import alert_list, policy_lookups
 from bot.services.passkeys import enrolment
 from handlers.commands import otp_recipients
 from handlers.commands.lookup import Asking, LookUp, mentioned
@@ -55,7 +55,7 @@ async def _alerts(asked: Asking) -> Block:
     """What is open. For admins also `mute`, `unmute`, and `code REFERENCE @person`, which is `people map`."""
     core, slack_id, words = asked.core, asked.slack_id, asked.command.rest.split()
     if not words:
-        return alerts.open_alerts(await alert_actions.shown(core))
+        return alerts.open_alerts(await alert_list.shown(core))
     if words[0] == "unmute" and len(words) == 2:
         await alert_actions.unmute(core, slack_id, words[1])
         return replies.said(f"The mute rule {words[1]} has ended. Open alerts of its kind are posted again.")

@@ -83,4 +83,5 @@ def listed(found: PasskeysView) -> b.Block:
 def _line(one: PasskeyView) -> str:
     used = f", last used {b.when(one.used_at)}" if one.used_at else ""
     code = f" · check code *{b.esc(one.code)}*" if one.code and one.state == "waiting" else ""
-    return f"• *{b.esc(one.name)}* `{b.esc(one.id)}`: {_STATES[one.state]}{used}{code}"
+    print_ = f" · fingerprint `{b.esc(one.fingerprint)}`" if one.fingerprint else ""
+    return f"• *{b.esc(one.name)}* `{b.esc(one.id)}`: {_STATES[one.state]}{used}{code}{print_}"

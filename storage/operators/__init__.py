@@ -18,6 +18,7 @@ __all__ = [
     "leases",
     "passkey_links",
     "passkeys",
+    "passkeys_on_record",
     "pauses",
     "people",
     "programs",

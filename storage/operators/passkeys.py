@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select, update
 
 from storage import tables as t
+from storage.columns import time_text
 from storage.errors import CannotOpen
 from storage.sealed_columns import PASSKEY
 from storage.transaction import Tx
@@ -29,6 +30,8 @@ class Key:
     """What is sealed. `public_key` and `credential_id` are base64url; `rp_id` is the host that it belongs to.
 
     `state`: waiting (for another person's confirmation), active or ended. `sign_count` is as the device last said.
+    `added_at`: since
+    when it counts or counted, as text; empty = it never did.
     """
 
     slack_id: str
@@ -37,6 +40,7 @@ class Key:
     rp_id: str
     state: str
     sign_count: int
+    added_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +99,26 @@ async def everybodys(tx: Tx) -> list[Passkey]:
     return [_read(tx, row) for row in (await tx.run(found)).all()]
 
 
+async def ever_added(tx: Tx) -> list[Key]:
+    """The keys that ever counted, those that have ended too, by what is sealed."""
+    found = [_opened(tx, row) for row in (await tx.run(select(t.passkey))).all()]
+    return [key for key in found if key is not None and key.added_at]
+
+
 async def activate(tx: Tx, found: Passkey) -> bool:
     """Another person confirmed it; False when it changed meanwhile."""
-    return await _change(tx, found, {"state": "active"}, added_at=tx.now)
+    return await _change(tx, found, {"state": "active", "added_at": time_text(tx.now)}, added_at=tx.now)
 
 
 async def end(tx: Tx, found: Passkey, why: str) -> bool:
     """It counts no more, for good; False when it changed meanwhile."""
     return await _change(tx, found, {"state": "ended"}, ended_at=tx.now, ended_why=why)
+
+
+async def reword_ends(tx: Tx, slack_id: str, why: str) -> None:
+    """All of this person's that have ended, ended for this reason."""
+    mine = update(t.passkey).where(_P.slack_id == slack_id, _P.state == "ended")
+    await tx.run(mine.values(ended_why=why))
 
 
 async def used(tx: Tx, found: Passkey, sign_count: int) -> bool:

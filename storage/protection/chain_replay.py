@@ -66,8 +66,19 @@ class Replayed:
             self.paused[rest] = action == "program.write_paused"
         elif action in ("program.drafts_on", "program.drafts_off"):
             self.drafts[rest] = action == "program.drafts_on"
-        elif action in ("passkey.added", "passkey.ended"):
-            self.passkeys[rest] = str(_read(body).get("person", "")) if action == "passkey.added" else ""
+        elif action == "passkey.added":
+            self.passkeys[rest] = str(_read(body).get("person", ""))
+        elif action == "passkey.ended":
+            self.passkeys[rest] = ""
+        elif action == "passkey.all_ended":
+            self._passkeys_ended(str(_read(body).get("person", "")))
+        elif action == "passkey.reset":
+            self.passkeys = dict.fromkeys(self.passkeys, "")
+
+    def _passkeys_ended(self, of: str) -> None:
+        for passkey_id, person in self.passkeys.items():
+            if person == of:
+                self.passkeys[passkey_id] = ""
 
     def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any]) -> None:
         if "state" not in body or "digest" not in body:

@@ -108,7 +108,11 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
     ),
     "passkey": {
         **dict.fromkeys(("id", "slack_id", "credential_id", "state", "version"), _PASSKEY),
-        **dict.fromkeys(("name", "created_at", "added_at", "used_at", "ended_at", "ended_why"), _SHOWN),
+        **dict.fromkeys(("name", "added_at", "used_at", "ended_at"), _SHOWN),
+        **dict.fromkeys(
+            ("created_at", "ended_why"),
+            _harmless("how many passkeys a person makes a day; others confirm each of them before it counts"),
+        ),
     },
     "passkey_link": {
         **dict.fromkeys(
@@ -140,9 +144,12 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
             (
                 *("id", "program", "kind", "requester", "requester_name", "reason", "terms", "subject"),
                 *("subject_label", "summary", "exposure_usd", "key", "approvals_needed", "policy_version"),
-                *("created_at", "expires_at", "facts", "break_glass", "rows", "parent_id"),
+                *("created_at", "expires_at", "facts", "rows", "parent_id"),
             ),
             _DIGEST,
+        ),
+        "break_glass": Protection(
+            Class.SIGNED, "a send without approvals needs the requester's signed decision, whatever it says"
         ),
         "digest": _MAC,
         "body_mac": Protection(Class.SIGNED, "it is the MAC of the sealed body, compared before each send"),

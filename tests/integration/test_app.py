@@ -15,9 +15,8 @@ from sqlalchemy import text
 
 from bot import slack_connection, slack_names, startup
 from bot.domain.alerts import float_alerts
-from bot.services import alerts
+from bot.services import alerts, audit_anchors
 from bot.services.audit import record
-from bot.services.messages import audit_anchors
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin

@@ -6,7 +6,9 @@ The changes here are those of somebody who owns the log and makes the chain whol
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -151,7 +153,8 @@ def test_every_decision_with_a_passkey_is_proven(
     )
     assert said.count("with the passkey K-") == 6
     assert said.count("as a row of R-") == 3
-    assert "by a click" not in said
+    assert "by a click\n" not in said
+    assert said.count("fingerprint ") == 6 + 1  # of each passkey, and of the first one to ask about
     assert checked(changed(nothing))[0] == 0
 
 
@@ -404,9 +407,102 @@ def test_what_an_export_cannot_prove_is_named_with_its_entry_to_ask_about(
     assert asks in said
 
 
+def approval_without_a_version(entries: Entries) -> None:
+    """Of another request than the one that its list and its fingerprint say."""
+    invented = copied(by_passkey(entries)[0])
+    del invented["body"]["assertion"]
+    entries.append(invented | {"subject": "request:R-2222"})
+
+
+def approval_about_something_else(entries: Entries) -> None:
+    invented = copied(by_passkey(entries)[0])
+    del invented["body"]["assertion"]
+    entries.append(invented | {"subject": "requests:R-2222:2"})
+
+
+def approval_with_an_outcome_of_its_own(entries: Entries) -> None:
+    by_passkey(entries)[0]["outcome"] = "OK"
+
+
+def added_about_something_else(entries: Entries) -> None:
+    added = next(one for one in entries if one["action"] == "passkey.added")
+    added["subject"] = added["subject"].removeprefix("passkey:")
+
+
+def sent_without_an_approval(entries: Entries) -> None:
+    request = by_passkey(entries)[0]["subject"].split(":")[1]
+    entries.remove(by_passkey(entries)[0])
+    assert not [e for e in entries if e["action"] == "request.approval" and f":{request}:" in e["subject"]]
+
+
+def put_back_after_a_loss(entries: Entries) -> None:
+    """Only the entry of all of Bob's says that the first one has ended; with it he approves later."""
+    (all_ended,) = (one for one in entries if one["action"] == "passkey.all_ended")
+    first = by_passkey(entries)[0]
+    for one in [one for one in entries if one["action"] == "passkey.ended"]:
+        entries.remove(one)
+    entries.remove(all_ended)
+    entries.insert(entries.index(first), all_ended)
+
+
+def first_passkey_of_a_stranger(entries: Entries) -> None:
+    """The log begins with a passkey that somebody made up; Alice confirmed it by a click, it says."""
+    device = Authenticator(SITE.origin)
+    device.create({"rp": {"id": SITE.rp_id}, "challenge": "AAAA"})
+    made, given, added = (
+        copied(next(one for one in entries if one["action"] == action))
+        for action in ("passkey.made", "consent.given", "passkey.added")
+    )
+    (own,) = device.keys
+    stranger = base64url(device.cose_of(own))
+    key = hashlib.sha256(unbase64url(stranger)).hexdigest()
+    for one, more in (
+        (made, {"person": CAROL, "key": key}),
+        (given, {"about": "K-EVIL", "key": key, "person": CAROL, "asked_by": CAROL}),
+        (added, {"person": CAROL, "public_key": stranger, "credential": own, "confirmed_by": [ALICE]}),
+    ):
+        one["body"] |= more
+    made["subject"], added["subject"], given["actor"] = "passkey:K-EVIL", "passkey:K-EVIL", ALICE
+    at = next(n for n, one in enumerate(entries) if one["action"] == "passkey.made")
+    reset = {**made, "action": "passkey.reset", "subject": "passkey:all", "actor": "cli:root", "body": {}}
+    entries[at:at] = [made, given, added, reset]
+
+
+def test_a_passkey_that_a_click_confirmed_is_named_with_its_fingerprint_to_ask_about(
+    whole: Path, changed: Callable[[Callable[[Entries], object]], Path]
+) -> None:
+    """Nothing in an export proves whose it is: its person reads the same fingerprint out, or doesn't."""
+    (first,) = re.findall(
+        r"of U0BOB was confirmed by a click.* the fingerprint ([0-9a-f ]+)\?", checked(whole)[1]
+    )
+
+    code, said = checked(changed(first_passkey_of_a_stranger))
+
+    assert code == 0, said
+    asked = re.findall(r"K-EVIL of (\w+) was confirmed by a click.* the fingerprint ([0-9a-f ]+)\?", said)
+    assert [person for person, _ in asked] == [CAROL]
+    assert first in said
+    assert asked[0][1] != first
+
+
+def test_what_anchors_alone_prove_is_named_without_them(whole: Path, tmp_path: Path) -> None:
+    last = json.loads(whole.read_text().splitlines()[-1])
+    anchors = tmp_path / "anchors"
+    anchors.write_text(json.dumps({"seq": last["seq"], "hash": last["hash"], "at": "", "mac": ""}) + "\n")
+
+    assert "Not proven, as no anchors were given" in checked(whole)[1]
+    assert "Not proven" not in checked(whole, str(anchors))[1]
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
+        (approval_without_a_version, "names no version of the request"),
+        (approval_about_something_else, "is about no request"),
+        (approval_with_an_outcome_of_its_own, "has the outcome OK, which there is not"),
+        (added_about_something_else, "is about no passkey"),
+        (sent_without_an_approval, "was sent, and nobody had approved it"),
+        (put_back_after_a_loss, "is by a passkey that did not count then"),
         (signature_of_another_approval, "is about something else"),
         (approval_twice, "is about another version"),
         (other_terms, "is over something else"),
@@ -510,6 +606,7 @@ async def _reset(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
 
     devices = await everybody_has_one(world)
     monkeypatch.setattr(environment, "open_store", same_store)
+    monkeypatch.setattr(environment, "anchor_places", lambda _store: world.core.anchors)
     await keys._reset_passkeys()
     await devices.add(BOB, CAROL)
     await devices.add(CAROL, BOB)

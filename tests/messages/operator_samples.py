@@ -180,10 +180,12 @@ def passkey_views() -> Iterator[Sample]:
     """Passkeys: who has which, and the buttons that lead to their page."""
     page = Secret("https://countersign.example.com/passkey#one-time-token")
     mine = (
-        p.PasskeyView("K-7K3MQX", "MacBook", "active", NOW, NOW - timedelta(hours=3), ""),
-        p.PasskeyView("K-2ZQC4T", "Phone", "waiting", NOW, None, "K7F-2QX"),
-        p.PasskeyView("K-9HWB6R", "Old key", "expired", NOW, None, ""),
-        p.PasskeyView("K-4TBCXN", "Tablet", "changed", NOW, None, ""),
+        p.PasskeyView(
+            "K-7K3MQX", "MacBook", "active", NOW, NOW - timedelta(hours=3), "", "3f9a 12bc 77de 0412 aa91"
+        ),
+        p.PasskeyView("K-2ZQC4T", "Phone", "waiting", NOW, None, "K7F-2QX", ""),
+        p.PasskeyView("K-9HWB6R", "Old key", "expired", NOW, None, "", ""),
+        p.PasskeyView("K-4TBCXN", "Tablet", "changed", NOW, None, "", ""),
     )
     found = p.PasskeysView(mine, (("U0CAROL", 1), ("U0DORA", 0)), is_set_up=True, is_needed=True)
     yield "/countersign passkey", passkeys.listed(found)

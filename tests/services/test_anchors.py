@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from bot import startup
+from bot.services import audit_anchors
 from bot.services.anchor_places import AnchorPlaces, places
 from bot.services.core import Channels
-from bot.services.messages import audit_anchors
 from bot.services.operators import deep_check
 from storage import audit
 from storage.audit import Anchor

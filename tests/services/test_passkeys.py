@@ -29,7 +29,7 @@ from bot.services.passkeys import enrolment, links, page, proofs
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
-from storage.operators import passkey_links
+from storage.operators import passkey_links, passkeys_on_record
 from storage.requests import confirmations
 from storage.store import Store
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
@@ -174,7 +174,7 @@ async def test_a_passkey_whose_counter_went_back_works_no_more(world: World, dev
 
     assert (refused.value.reason, after.value.reason) == ("passkey_copied", "no_passkey")
     assert (await world.request(request.id)).state is State.PENDING
-    assert (proofs.ENDED, "ok", "") in await actions(world)
+    assert (passkeys_on_record.ENDED, "ok", "") in await actions(world)
     async with world.store.read() as tx:
         alert = (await tx.run(text("SELECT kind, title FROM alert WHERE kind = 'passkey_ended'"))).one()
     assert tuple(alert) == ("passkey_ended", "A passkey of Bob may have been copied: Laptop")
@@ -558,6 +558,7 @@ async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_agai
         yield world.store
 
     monkeypatch.setattr(environment, "open_store", same_store)
+    monkeypatch.setattr(environment, "anchor_places", lambda _store: world.core.anchors)
     await keys._reset_passkeys()
     made = await devices.make(BOB, "New phone")
     async with world.store.read() as tx:
@@ -593,26 +594,6 @@ async def test_a_row_of_a_list_is_resolved_with_passkeys_where_the_list_is_appro
         await devices.use(await links.for_needed(world.core, needed.value, person), person)
 
     assert (await world.request(row.id)).state is State.FAILED
-
-
-async def test_of_two_first_passkeys_that_are_confirmed_at_once_one_takes_a_passkey(world: World) -> None:
-    world.rebuild(policy=with_passkeys(), passkeys=SITE)
-    world.people.groups["@card-approvers"].add(ALICE)
-    await world.advance(people.DECIDED_WITHIN_S)
-    devices = Devices(world)
-    asked = []
-    for person in (BOB, CAROL):
-        made = await devices.make(person)
-        async with world.store.read() as tx:
-            consent = await confirmations.open_one(tx, "passkey_add", made)
-        assert consent is not None
-        asked.append(consent.id)
-
-    came = await asyncio.gather(
-        *(confirmation_answers.give(world.core, one, ALICE) for one in asked), return_exceptions=True
-    )
-
-    assert sorted((type(one) for one in came), key=str) == [PasskeyNeeded, str]
 
 
 async def test_card_details_are_not_shown_once_the_passkey_of_the_approval_is_lost(

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+import verify_audit
 from bot.domain.errors import AlreadyDecided, NotAllowed, NotFound, PasskeyNeeded
 from bot.domain.ids import short_code
-from bot.domain.passkeys import CONFIRMED_WITHIN, Purpose, Site, base64url, key_digest
+from bot.domain.passkeys import CONFIRMED_WITHIN, Purpose, Site, base64url, key_digest, unbase64url
 from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import people
 from bot.services.messages import view_model_loader
 from bot.services.operators import confirmation_answers, deep_check, pausing
+from bot.services.overview import alert_list
 from bot.services.passkeys import enrolment, links, page
 from bot.services.passkeys.page import PageRefused
+from bot.services.requests import batch_submission, request_lookups
+from storage import audit
 from storage.operators import passkeys
 from storage.requests import confirmations
 from storage.vault import new_master
-from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.services.test_key_change import rewrapped, with_keys
+from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, HOME, MASTER, World
 
@@ -416,3 +424,150 @@ async def test_the_button_of_one_asking_confirms_no_other(world: World, devices:
         message = await view_model_loader.alert(tx, world.core, alert_id)
     assert message is not None
     assert message.title == "This was changed outside Countersign"
+
+
+def _junk(text: str) -> str:
+    return f"{text[:8]}*{text[8:]}"
+
+
+def _spare_bits(text: str) -> str:
+    """The last letter of base64 has bits that no decoder looks at, where the length is no multiple of three bytes."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return text[:-1] + alphabet[(alphabet.index(text[-1]) + 1) % 64]
+
+
+def _padded(text: str) -> str:
+    return text + "=" * (-len(text) % 4)
+
+
+def _other_alphabet(text: str) -> str:
+    return text.replace("-", "+").replace("_", "/")
+
+
+def exported_is_right(entries: list[audit.Entry]) -> None:
+    """As the auditor's program sees them. Raises `verify_audit.Broken`."""
+    seen = verify_audit.Passkeys(verify_audit.with_cryptography())
+    for entry in entries:
+        seen.see(asdict(entry))
+    seen.finish()
+
+
+@pytest.mark.parametrize("how", [_junk, _spare_bits, _padded, _other_alphabet])
+@pytest.mark.parametrize("field", ["authenticatorData", "clientDataJSON", "signature"])
+async def test_what_no_browser_writes_is_not_kept_so_that_each_export_can_be_checked(
+    world: World, devices: Devices, field: str, how: Callable[[str], str]
+) -> None:
+    shown = await devices.open(await devices.link(await world.top_up("50", approved=False), BOB))
+    answer = devices[BOB].answer(shown.options)
+    before = answer["response"][field]
+    answer["response"][field] = how(before)
+
+    with suppress(PageRefused):
+        await page.finish(world.core, shown.token, answer)
+
+    async with world.store.read() as tx:
+        exported_is_right([one async for one in audit.entries(tx)])
+        kept = [json.loads(one.body) async for one in audit.entries(tx) if one.action == "request.approval"]
+    written = [base64url(unbase64url(one["assertion"]["signature"])) for one in kept]
+    assert written == [one["assertion"]["signature"] for one in kept]
+
+
+async def test_a_challenge_that_is_written_in_another_way_is_not_kept(world: World, devices: Devices) -> None:
+    """A device of one's own signs whatever one likes, such as padding that the library overlooks."""
+    shown = await devices.open(await devices.link(await world.top_up("50", approved=False), BOB))
+    options = dict(shown.options["get"])
+
+    class Padding(Authenticator):
+        def _client_data(self, what: str, options: Any) -> bytes:
+            said = json.loads(super()._client_data(what, options))
+            return json.dumps(said | {"challenge": said["challenge"] + "*"}).encode()
+
+    thief = Padding(devices[BOB].origin, keys=devices[BOB].keys, count=devices[BOB].count)
+    with pytest.raises(PageRefused) as refused:
+        await page.finish(world.core, shown.token, thief.sign(options))
+
+    assert refused.value.reason == "passkey_not_genuine"
+
+
+async def test_a_key_is_kept_with_the_fields_of_its_algorithm_alone(world: World) -> None:
+    """Else somebody's own device could give a key that no auditor's program reads."""
+    world.rebuild(policy=with_passkeys(), passkeys=SITE)
+    devices = Devices(world)
+
+    class Chatty(Authenticator):
+        def cose(self, fields: Any) -> bytes:
+            return super().cose({**fields, 99: "my key", -70000: [1, 2]})
+
+    devices.of[BOB] = Chatty(SITE.origin)
+    await devices.add(BOB, CAROL)
+    await devices.approve(await world.top_up("50", approved=False))
+
+    async with world.store.read() as tx:
+        exported_is_right([one async for one in audit.entries(tx)])
+
+
+async def test_who_did_not_make_ten_passkeys_can_add_one_once_two_others_ended_them(world: World) -> None:
+    """A stolen session makes one after the other in Bob's name; its owner is not shut out for a day by that."""
+    devices = await everybody_has_one(world)
+    await an_approver(world, DORA)
+    await an_approver(world, ALICE)
+    for _ in range(10):
+        await enrolment.revoke(world.core, DORA, await devices.make(DORA))
+    with pytest.raises(NotAllowed) as refused:
+        await enrolment.begin(world.core, DORA, "Laptop")
+    assert "report and confirm your passkeys as lost" in str(refused.value)
+
+    await enrolment.lost(world.core, DORA, DORA)  # by the session itself it changes nothing
+    with pytest.raises(NotAllowed):
+        await enrolment.begin(world.core, DORA, "Laptop")
+    await enrolment.lost(world.core, BOB, DORA)
+    await devices.confirm(DORA, CAROL, "passkey_lost")
+
+    await devices.add(DORA, CAROL)
+    assert await active(world, DORA)
+
+
+async def test_the_page_shows_nothing_else_than_its_link_was_made_for(world: World, devices: Devices) -> None:
+    """Its list became another one meanwhile: the page would show the new one and sign the old one."""
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    rows = await rows_of(world, batch)
+    link = await devices.link(batch, BOB)
+    await batch_submission.leave_out(world.core, batch.id, ALICE, [rows[0].id])
+
+    with pytest.raises(PageRefused, match="changed after this link was made"):
+        await devices.open(link)
+
+
+async def test_the_heading_of_a_list_is_of_what_was_requested(
+    world: World, devices: Devices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Edited while the cards are read from the card provider, between the rows and the heading."""
+    batch = await ask_bulk(world, a_list(world, "10", "11"))
+    link = await devices.link(batch, BOB)
+    read_cards = request_lookups._read_cards
+
+    async def meanwhile(*given: Any) -> Any:
+        await change(world, "UPDATE request SET summary = 'Nothing much' WHERE id = :id", id=batch.id)
+        return await read_cards(*given)
+
+    monkeypatch.setattr(request_lookups, "_read_cards", meanwhile)
+    with pytest.raises(PageRefused) as refused:
+        await devices.open(link)
+
+    assert refused.value.reason == "terms_changed_outside"
+
+
+async def test_the_list_of_alerts_and_the_home_say_what_is_signed(world: World, devices: Devices) -> None:
+    _, add = await two_askings(world)
+    await change(
+        world, "UPDATE alert SET title = 'Bob asks to resume', text = 'x' WHERE subject = :id", id=add
+    )
+
+    listed = (await alert_list.shown(world.core)).alerts
+    async with world.store.read() as tx:
+        at_home = await alert_list.open_alerts(tx, world.core)
+
+    for found in (listed, at_home):
+        (asked,) = [one for one in found if one.subject == add]
+        assert asked.title.endswith("asks to add a passkey: Laptop")
+        assert "check code of the new passkey" in asked.text

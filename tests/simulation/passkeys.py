@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bot.domain.passkeys import Bound, Purpose, Site
-from bot.services.passkeys import ceremonies, proofs
+from bot.services.passkeys import ceremonies
 from storage import audit
-from storage.operators import Key, passkeys
+from storage.operators import Key, passkeys, passkeys_on_record
 from storage.store import Store
 from tests.simulation.world import ALICE, BOB, CAROL, DAVE, DETAILS_URL
 from tests.support.authenticator import Authenticator
@@ -29,7 +29,7 @@ async def add_passkeys(devices: dict[str, Authenticator], seed: int, store: Stor
             await audit.append(
                 tx,
                 actor="system:simulation",
-                action=proofs.ADDED,
+                action=passkeys_on_record.ADDED,
                 subject=f"passkey:{passkey_id}",
                 body={"person": person, "public_key": made.public_key},
             )

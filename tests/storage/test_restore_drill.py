@@ -21,9 +21,9 @@ from sqlalchemy import select
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
 from bot.domain.time import SystemClock
+from bot.services import audit_anchors
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
-from bot.services.messages import audit_anchors
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
 from storage.errors import DatabaseUnreachable

@@ -52,11 +52,7 @@ class Authenticator:
         raw_id = hashlib.sha256(f"id {seed}".encode()).digest()
         credential_id = base64url(raw_id)
         self.keys[credential_id] = key
-        point = key.public_key().public_numbers()
-        cose = cbor2.dumps(
-            {1: 2, 3: -7, -1: 1, -2: point.x.to_bytes(32, "big"), -3: point.y.to_bytes(32, "big")}
-        )
-        attested = bytes(16) + struct.pack(">H", len(raw_id)) + raw_id + cose
+        attested = bytes(16) + struct.pack(">H", len(raw_id)) + raw_id + self.cose_of(credential_id)
         data = self._data(options["rp"]["id"], _HAS_KEY) + attested
         response = {
             "attestationObject": base64url(cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})),
@@ -81,6 +77,16 @@ class Authenticator:
             "signature": base64url(signed),
         }
         return {"id": credential_id, "rawId": credential_id, "type": "public-key", "response": response}
+
+    def cose_of(self, credential_id: str) -> bytes:
+        """The public half of a key."""
+        point = self.keys[credential_id].public_key().public_numbers()
+        x, y = (number.to_bytes(32, "big") for number in (point.x, point.y))
+        return self.cose({1: 2, 3: -7, -1: 1, -2: x, -3: y})
+
+    def cose(self, fields: Mapping[int, Any]) -> bytes:
+        """A public key as it is sent."""
+        return cbor2.dumps(dict(fields))
 
     def _data(self, rp_id: str, more: int = 0) -> bytes:
         if self.counts:

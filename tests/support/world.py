@@ -26,6 +26,7 @@ from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services import execution, people, requests
+from bot.services.anchor_places import AnchorPlaces
 from bot.services.cards import card_sync
 from bot.services.core import Channels, Core
 from bot.services.requests import approvals, drafts
@@ -271,6 +272,7 @@ async def a_world(
             await programs.put(tx, "main", base_url=simulator.base_url, key=Secret(simulator.key))
         directory = ScriptedDirectory()
         served = origins([simulator.base_url], (), is_loopback)
+        core_options.setdefault("anchors", AnchorPlaces(files=(folder / "anchors",)))
         core_options.setdefault("reveals", Reveals("https://countersign.example.com", served))
         core = Core(
             store=store,

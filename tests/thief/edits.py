@@ -84,6 +84,26 @@ class Edit:
     apply: Callable[[Database], int]
 
 
+def log_cut_off(place: str, action: str) -> Edit:
+    """The audit log ends before its first entry of this action, and its head says so; the triggers are in no way."""
+
+    def apply(database: Database) -> int:
+        if place.startswith("postgresql"):
+            database.write("ALTER TABLE audit DISABLE TRIGGER USER")
+        else:
+            kept = database.read("sqlite_master")
+            for row in kept:
+                if row["type"] == "trigger" and row["tbl_name"] == "audit":
+                    database.write(f"DROP TRIGGER {row['name']}")
+        entries = sorted(database.read("audit"), key=lambda row: int(row["seq"]))
+        first = next(n for n, row in enumerate(entries) if row["action"] == action)
+        last = entries[first - 1]
+        database.write("UPDATE audit_head SET seq = ?, hash = ?", last["seq"], last["hash"])
+        return database.write("DELETE FROM audit WHERE seq > ?", last["seq"])
+
+    return Edit("the log cut off", "audit", apply)
+
+
 def snapshot(database: Database) -> Snapshot:
     """All rows of all tables, to put some of them back later."""
     return {table: database.read(table) for table in TABLES}

@@ -13,6 +13,7 @@ from bot.services.messages import delivery
 from bot.services.operators import changed_rows
 from bot.services.passkeys import proofs
 from bot.services.requests import batch_approval, local_facts, signatures
+from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
 
@@ -89,6 +90,9 @@ WITHOUT: dict[str, Patch] = {
     "the link to another person": lambda patch: patch.setattr(delivery, "_is_for", _always(True)),
     "a mute rule": _no_row_signatures,
     "an approval copied with its signature": _no_mac_and_no_passkey,
+    "the log is cut off before the first passkey while the bot is down": lambda patch: patch.setattr(
+        passkeys_on_record, "is_whole", _later(True)
+    ),
     "a pause put back to none": lambda patch: patch.setattr(
         changed_rows, "undo_what_was_put_back", _later([])
     ),

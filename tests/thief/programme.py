@@ -37,6 +37,7 @@ from storage.messages import mutes
 from storage.operators import programs
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.requests import confirmations
+from storage.transaction import ChainMemory
 from tests.partner.test_typed_events import CODE, raw
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, top_ups
@@ -44,7 +45,18 @@ from tests.services.scripted_slack import ScriptedSlack
 from tests.support.databases import PostgresDatabases
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief import stolen_session
-from tests.thief.edits import FAR, MALLORY, Edit, Snapshot, any_edit, opened, put_back_signed, snapshot, sql
+from tests.thief.edits import (
+    FAR,
+    MALLORY,
+    Edit,
+    Snapshot,
+    any_edit,
+    log_cut_off,
+    opened,
+    put_back_signed,
+    snapshot,
+    sql,
+)
 
 REFERENCE = "emp-1042"
 TOKEN = Secret("t" * 43)
@@ -319,6 +331,14 @@ def _approval_copied(world: World, *_: object) -> list[Edit]:
     return [copied, _as_approved(word["decided_at"])]
 
 
+def _no_passkey_was_ever(world: World, *_: object) -> list[Edit]:
+    return [
+        log_cut_off(place_of(world), "passkey.made"),
+        sql("no passkeys", "passkey", "DELETE FROM passkey"),
+        sql("no asking", "consent", "DELETE FROM consent WHERE kind = 'passkey_add'"),
+    ]
+
+
 def _put_back(table: str, world: World, before: Snapshot) -> list[Edit]:
     with opened(place_of(world)) as database:
         edit = put_back_signed(table, database, before)
@@ -394,6 +414,12 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
             ),
         ],
     ),
+    "the log is cut off before the first passkey": ("stolen_sessions", 0, _no_passkey_was_ever),
+    "the log is cut off before the first passkey while the bot is down": (
+        "stolen_sessions",
+        0,
+        _no_passkey_was_ever,
+    ),
     "a passkey of the thief made active": (
         "stolen_sessions",
         1,
@@ -425,7 +451,13 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
 
 
 #: Of these, what is done while the bot is down.
-WHILE_DOWN = frozenset({"a pause put back to none", "codes put back to an earlier person"})
+WHILE_DOWN = frozenset(
+    {
+        "a pause put back to none",
+        "codes put back to an earlier person",
+        "the log is cut off before the first passkey while the bot is down",
+    }
+)
 
 
 async def tried(
@@ -466,6 +498,7 @@ async def tried(
 
 async def _restart(world: World) -> None:
     world.store._versions.clear()
+    world.store._chain = ChainMemory()
     await changed_rows.undo_what_was_put_back(world.core)
 
 

@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 
 from bot.domain.alerts import AlertKind, catalogue
 from bot.domain.errors import NotAllowed, NotFound
-from bot.services import audit, display_names, people
+from bot.services import audit, people
 from bot.services.alerts import lifecycle as conditions
-from bot.services.alerts import resolved_text, view_models
+from bot.services.alerts import resolved_text
 from bot.services.core import Core
 from bot.services.people import Role
-from bot.view_models import AlertsView, MuteView
 from storage.messages import Alert, alerts, mutes
 from storage.transaction import Tx
 
@@ -24,17 +23,6 @@ ACKNOWLEDGED_FOR = timedelta(hours=4)
 LONGEST_SNOOZE = timedelta(days=14)
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _GONE = "This alert is over already. Nothing was changed."
-
-
-async def shown(core: Core) -> AlertsView:
-    """What is open, the newest first, and the mute rules in force."""
-    async with core.store.read() as tx:
-        found = await view_models.alert_views(tx, core, await alerts.open_ones(tx))
-        rules = [
-            MuteView(r.name, r.kind, r.about, await display_names.of(tx, r.by), r.until)
-            for r in await mutes.in_force(tx)
-        ]
-    return AlertsView(found, tuple(rules))
 
 
 async def of_kind(core: Core, alert_id: str, kind: AlertKind) -> Alert:

@@ -13,7 +13,6 @@ __all__ = [
     "Publisher",
     "SlackRefused",
     "SlackTrouble",
-    "audit_anchors",
     "digest",
     "reminders",
     "request_links",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain import slack_faults
-from bot.domain.alerts import catalogue, funding_alerts, people_alerts
+from bot.domain.alerts import catalogue, funding_alerts
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
 from bot.domain.requests import RETURNED, Request, State
@@ -238,26 +238,11 @@ async def alert(tx: Tx, core: Core, alert_id: str) -> AlertView | None:
     if found is None:
         return None
     about = tuple(request.id for request in await requests_about(tx, core, found))
-    found = await _as_signed(tx, found)
+    found = await confirmation_answers.as_signed(tx, found)
     with_requests = replace(await alert_view_models.alert_view(tx, core, found), requests=about)
     if not catalogue.of(found.kind).has_float_chart:
         return with_requests
     return replace(with_requests, history=await float_history.of(tx, core, found.subject))
-
-
-async def _as_signed(tx: Tx, found: alerts.Alert) -> alerts.Alert:
-    """What waits for a second person says what is signed, whatever the row of the alert says since."""
-    if found.kind != people_alerts.CONSENT.name or found.state == "resolved":
-        return found
-    said = await confirmation_answers.words_on(tx, found)
-    title, text = (said.title, said.text) if said else _CHANGED
-    return replace(found, title=title, text=text)
-
-
-_CHANGED = (
-    "This was changed outside Countersign",
-    "What was requested here cannot be confirmed here. Tell an admin: somebody wrote to the database.",
-)
 
 
 async def requests_about(tx: Tx, core: Core, alert: alerts.Alert) -> list[Request]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.domain.alerts import Said, people_alerts
 from bot.domain.errors import NotFound
 from bot.services.alerts import alert_actions
@@ -35,7 +37,22 @@ async def words_of(core: Core, found: Consent) -> Said:
         return await confirmations.words(tx, _ACTS[found.kind], found)
 
 
-async def words_on(tx: Tx, alert: Alert) -> Said | None:
+_CHANGED = (
+    "This was changed outside Countersign",
+    "What was requested here cannot be confirmed here. Tell an admin: somebody wrote to the database.",
+)
+
+
+async def as_signed(tx: Tx, found: Alert) -> Alert:
+    """What waits for a second person says what is signed, whatever the row of the alert says since."""
+    if found.kind != people_alerts.CONSENT.name or found.state == "resolved":
+        return found
+    said = await _words_on(tx, found)
+    title, text = (said.title, said.text) if said else _CHANGED
+    return replace(found, title=title, text=text)
+
+
+async def _words_on(tx: Tx, alert: Alert) -> Said | None:
     """What this open message asks, as it is signed; None where its row names something else since."""
     try:
         found = await consents.get(tx, alert.subject) if confirmations.is_of_its_alert(alert) else None

@@ -16,7 +16,7 @@ from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, Pas
 from bot.domain.passkeys import Purpose, terms_of_consent
 from bot.domain.people import Actor
 from bot.domain.requests import why_not_second
-from bot.services import alerts, audit, people
+from bot.services import alerts, audit, audit_anchors, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.passkeys import proofs
@@ -93,10 +93,13 @@ async def give(
 
     `proof` is from the page for passkeys; raises `PasskeyNeeded` without one where one is needed.
     """
+    known: proofs.Outside = None
     if proof is None:
         await existing(core, consent_id)
+        if act.about_passkeys:
+            known = await proofs.outside(core)
         async with core.store.read() as tx:
-            await _require_click_is_enough(tx, core, act, consent_id)
+            await _require_click_is_enough(tx, core, act, consent_id, known)
     async with audited_refusal(core, slack_id, "consent.give", f"consent:{consent_id}"):
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
@@ -130,17 +133,26 @@ async def give(
                 " again.",
                 "asker_may_not",
             )
-        return await _give(core, act, found, actor, proof)
+        said = await _give(core, act, found, actor, proof, known)
+    if act.about_passkeys:
+        await audit_anchors.drop(core)  # who has a passkey now is known outside the database, too
+    return said
 
 
-async def _require_click_is_enough(tx: Tx, core: Core, act: Act, consent_id: str) -> None:
+async def _require_click_is_enough(
+    tx: Tx, core: Core, act: Act, consent_id: str, known: proofs.Outside
+) -> None:
     """A new or a lost passkey is confirmed with one as soon as there is one; everything else where the policy asks for
-    passkeys at all. Raises `PasskeyNeeded`."""
-    if await proofs.any_was_added(tx) if act.about_passkeys else core.policy.uses_passkeys:
+    passkeys at all. Raises `PasskeyNeeded`, NotAllowed."""
+    if act.about_passkeys:
+        await proofs.require_click_is_enough(tx, known, consent_id)
+    elif core.policy.uses_passkeys:
         raise PasskeyNeeded(Purpose.CONSENT, consent_id)
 
 
-async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None) -> str:
+async def _give(
+    core: Core, act: Act, found: Consent, actor: Actor, proof: proofs.Proof | None, known: proofs.Outside
+) -> str:
     async with core.store.begin() as tx:
         signed = {}
         if proof is not None:
@@ -161,7 +173,7 @@ async def _give(core: Core, act: Act, found: Consent, actor: Actor, proof: proof
         if (
             proof is None
         ):  # again, as the audit log is locked now: another first passkey may have been added since
-            await _require_click_is_enough(tx, core, act, found.id)
+            await _require_click_is_enough(tx, core, act, found.id, known)
         said = await act.apply(tx, core, found, actor)
         await _close(tx, core, found, actor.id, f"Confirmed. {said}")
     return said

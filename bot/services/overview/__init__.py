@@ -8,6 +8,7 @@ from bot.services.overview.export_rows import KINDS, ExportSpec
 __all__ = [
     "KINDS",
     "ExportSpec",
+    "alert_list",
     "exports",
     "home",
     "policy_lookups",

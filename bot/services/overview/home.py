@@ -18,7 +18,7 @@ from bot.domain.people import Standing, require_full_member
 from bot.domain.requests import OPEN
 from bot.services import people
 from bot.services.core import Core
-from bot.services.overview import status
+from bot.services.overview import alert_list, status
 from bot.services.requests import Pending, request_lookups
 from bot.view_models import AlertView, HomeTabView, InboxView, ProgramState
 from storage.messages import HomeView, home_views
@@ -71,7 +71,7 @@ async def shared(core: Core) -> Shared:
     requesters = await core.directory.members_lately(names.requesters) if names.requesters else None
     admins = await core.directory.members_lately(names.admins or names.approvers)
     async with core.store.read() as tx:
-        alerts = await status.open_alerts(tx, core)
+        alerts = await alert_list.open_alerts(tx, core)
         snoozed = sum(alert.state == "snoozed" for alert in await alert_rows.open_ones(tx))
         pending = await request_lookups.pending(tx)
     return Shared(states, alerts, snoozed, tuple(pending), standing, requesters, admins)

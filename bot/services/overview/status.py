@@ -6,20 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 
-from bot.domain.alerts import Severity, catalogue
 from bot.domain.requests import OPEN, State, approval_health
 from bot.partner.errors import PartnerError
 from bot.services import snapshots
 from bot.services.alerts import funding_rules
-from bot.services.alerts import view_models as alert_view_models
 from bot.services.core import Core
 from bot.services.events import CURSOR, POLLED
 from bot.services.money import float_lookups
 from bot.services.operators import programs
-from bot.view_models import AlertView, Freshness, ProgramState, StatusView
+from bot.services.overview import alert_list
+from bot.view_models import Freshness, ProgramState, StatusView
 from storage.cards import api_snapshots, card_counts, cards
 from storage.events import cursors, inbox, webhook_secrets
-from storage.messages import alerts
 from storage.operators import pauses
 from storage.requests import decisions, requests
 from storage.transaction import Tx
@@ -47,18 +45,9 @@ async def now(core: Core, named: Sequence[str] = ()) -> StatusView:
         ]
         pending = [r.created_at for r in waiting if r.state is State.PENDING]
         counted = Counter(str(r.state) for r in waiting)
-        firing = await open_alerts(tx, core)
+        firing = await alert_list.open_alerts(tx, core)
         approvals = approval_health(await decisions.times(tx, tx.now - _APPROVALS_OF, tx.now))
         return StatusView(tx.now, states, counted, min(pending, default=None), firing, trouble, approvals)
-
-
-async def open_alerts(tx: Tx, core: Core) -> tuple[AlertView, ...]:
-    """What is open, not snoozed and no document, the worst first, then the newest."""
-    found = [
-        a for a in await alerts.open_ones(tx) if a.state != "snoozed" and not catalogue.of(a.kind).is_document
-    ]
-    ordered = sorted(found, key=lambda a: -Severity(a.severity).rank)
-    return await alert_view_models.alert_views(tx, core, ordered)
 
 
 async def program_state(core: Core, program: str) -> ProgramState:

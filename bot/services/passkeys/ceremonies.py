@@ -6,6 +6,7 @@ The library is loaded when the first answer is checked: it takes a third of a se
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ Json = Mapping[str, Any]
 
 # ES256, EdDSA and RS256, as every device has one of them (IANA COSE algorithms).
 _ALGORITHMS = (-7, -8, -257)
+_EC_BYTES = 32
+_RSA_BYTES = 256  # 2048 bits
 _TIMEOUT_MS = LINK_GOOD_FOR.seconds * 1000
 _NOT_GENUINE = (
     "The answer of this device isn't a valid signature for what this page shows. Nothing was recorded. Start again in"
@@ -83,9 +86,32 @@ def new_key(site: Site, challenge: bytes, answer: Json) -> NewKey:
             expected_origin=site.origin,
             require_user_verification=True,
         )
+        public_key = _as_usual(made.credential_public_key)
     except Exception as error:  # noqa: BLE001 - whatever a stranger sends, the library may stumble over it
         raise _not_genuine(error) from None
-    return NewKey(base64url(made.credential_id), base64url(made.credential_public_key), int(made.sign_count))
+    return NewKey(base64url(made.credential_id), base64url(public_key), int(made.sign_count))
+
+
+def _as_usual(public_key: bytes) -> bytes:
+    """A key (COSE) with the fields of its algorithm and no others, so that every auditor's program reads it.
+
+    Raises ValueError for one of another algorithm than devices are asked for.
+    """
+    from webauthn.helpers import decode_credential_public_key, encode_cbor
+    from webauthn.helpers.decode_credential_public_key import (
+        DecodedEC2PublicKey,
+        DecodedOKPPublicKey,
+        DecodedRSAPublicKey,
+    )
+
+    match decode_credential_public_key(public_key):
+        case DecodedEC2PublicKey(alg=-7, crv=1, x=x, y=y) if len(x) == len(y) == _EC_BYTES:
+            return encode_cbor({1: 2, 3: -7, -1: 1, -2: x, -3: y})
+        case DecodedOKPPublicKey(alg=-8, crv=6, x=x) if len(x) == _EC_BYTES:
+            return encode_cbor({1: 1, 3: -8, -1: 6, -2: x})
+        case DecodedRSAPublicKey(alg=-257, n=n, e=e) if len(n) >= _RSA_BYTES:
+            return encode_cbor({1: 3, 3: -257, -1: n, -2: e})
+    raise ValueError("the key is of an algorithm that Countersign does not use")
 
 
 def sign_count(assertion: Assertion) -> int:
@@ -106,6 +132,7 @@ def sign_count(assertion: Assertion) -> int:
         },
     }
     try:
+        _require_usual(assertion)
         checked = webauthn.verify_authentication_response(
             credential=answer,
             expected_challenge=assertion.bound.challenge(),
@@ -118,6 +145,17 @@ def sign_count(assertion: Assertion) -> int:
     except Exception as error:  # noqa: BLE001 - as above
         raise _not_genuine(error) from None
     return int(checked.new_sign_count)
+
+
+def _require_usual(assertion: Assertion) -> None:
+    """Raises ValueError for what a browser writes otherwise. The library overlooks junk between the letters of base64;
+    an auditor's program, which reads what is stored, does not."""
+    texts = (assertion.authenticator_data, assertion.client_data_json, assertion.signature)
+    if any(base64url(unbase64url(text)) != text for text in texts):
+        raise ValueError("it isn't written as browsers write it")
+    said = json.loads(unbase64url(assertion.client_data_json).decode())
+    if said["challenge"] != base64url(assertion.bound.challenge()):
+        raise ValueError("the challenge isn't written as browsers write it")
 
 
 def _not_genuine(error: Exception) -> NotAllowed:

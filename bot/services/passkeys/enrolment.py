@@ -7,22 +7,22 @@ a loss two others do. They confirm with passkeys of their own, but for the very 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bot.domain.alerts import passkey_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, Stale
 from bot.domain.ids import short_code
-from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest, unbase64url
+from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest, read_out, unbase64url
 from bot.domain.people import Actor
 from bot.partner.secret import Secret
-from bot.services import alerts, audit, people
+from bot.services import alerts, audit, audit_anchors, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
 from bot.services.passkeys import ceremonies, links, proofs
 from bot.services.people import Role
 from bot.view_models import PasskeysView, PasskeyView
-from storage.operators import Key, Passkey, PasskeyLink, passkeys
+from storage.operators import Key, Passkey, PasskeyLink, passkeys, passkeys_on_record
 from storage.operators import people as people_rows
 from storage.requests import Consent
 from storage.transaction import Tx
@@ -31,6 +31,8 @@ from storage.vault import length_prefixed
 LONGEST_NAME = 40
 _DEFAULT_NAME = "Passkey"
 _ENOUGH = 10
+REPORTED = "reported lost"
+"""Why passkeys ended that one approver reported lost and another confirmed as lost."""
 
 
 async def begin(core: Core, slack_id: str, name: str) -> Secret:
@@ -48,17 +50,21 @@ async def begin(core: Core, slack_id: str, name: str) -> Secret:
 
 
 async def _require_few(tx: Tx, slack_id: str) -> None:
-    """Those that ended within a day count, too: nobody makes one after the other until its check code fits."""
+    """Those that ended within a day count, too: nobody makes one after the other until its check code fits.
+
+    Not those that two others ended: so a person goes on in whose name a stolen session made too many.
+    """
     since = tx.now - CONFIRMED_WITHIN
     found = [
         one
         for one in await passkeys.of_person(tx, slack_id)
-        if one.state != "ended" or one.created_at > since
+        if one.state != "ended" or (one.created_at > since and one.ended_why != REPORTED)
     ]
     if len(found) >= _ENOUGH:
         raise NotAllowed(
-            f"You have {_ENOUGH} passkeys already, with those that you made and removed in the last 24 hours. Remove an"
-            " older one with /countersign passkey, or try again tomorrow.",
+            f"You have {_ENOUGH} passkeys already, with those made and removed in the last 24 hours. Remove an older"
+            " one with /countersign passkey, or try again tomorrow. If you did not make them, somebody may have your"
+            " Slack session: ask two approvers to report and confirm your passkeys as lost. Then you can add one.",
             "too_many",
         )
 
@@ -97,9 +103,10 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     made = ceremonies.new_key(core.passkeys, proofs.bound_of(link).challenge(), answer)
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
+    known = await proofs.outside(core)
     async with core.store.begin() as tx:
         await _require_few(tx, actor.id)
-        had = await proofs.has_had_one(tx, actor.id)
+        had = await proofs.has_had_one(tx, actor.id, known)
         signed = {}
         if proof is not None:
             assertion = await proofs.check(
@@ -168,7 +175,7 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
         "rp_id": found.key.rp_id,
         "confirmed_by": [one for one in (terms["first"], actor.id) if one],
     }
-    await audit.record(tx, core, actor.id, proofs.ADDED, f"passkey:{found.id}", body)
+    await audit.record(tx, core, actor.id, passkeys_on_record.ADDED, f"passkey:{found.id}", body)
     return f"{name} works from now on."
 
 
@@ -190,6 +197,7 @@ async def revoke(core: Core, slack_id: str, passkey_id: str) -> str:
         found = await _own(tx, slack_id, passkey_id)
         await end(tx, core, found, by=actor.id, why="removed")
         await _tell(tx, core, found, actor.name, "removed")
+    await audit_anchors.drop(core)
     return (
         f"{found.id} (“{found.name}”) no longer works. To add another, use /countersign passkey add: if you have no"
         " other passkey, two people have to confirm it."
@@ -208,11 +216,14 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
         actor = await people.require_member(core, slack_id, action="passkey.lost")
         async with core.store.begin() as tx:
             count = await _end_all(tx, core, slack_id, by=actor)
+        await audit_anchors.drop(core)
         return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
     actor = await people.require_role(core, slack_id, Role.APPROVER_OR_ADMIN, refusal, action="passkey.lost")
     await confirmations.expire_due(core)
     async with core.store.begin() as tx:
-        if not [one for one in await passkeys.of_person(tx, person) if one.state != "ended"]:
+        since = tx.now - CONFIRMED_WITHIN
+        known = await passkeys.of_person(tx, person)
+        if not any(one.state != "ended" or one.created_at > since for one in known):
             raise NotFound("This person has no passkey. Nothing was changed.")
         seen = await people_rows.get(tx, person)
         name = seen.actor.name if seen else person
@@ -244,14 +255,20 @@ async def _ended_as_lost(tx: Tx, core: Core, consent: Consent, actor: Actor) -> 
     person, name = str(consent.terms["person"]), str(consent.terms["name"])
     if actor.id == person:
         raise NotAllowed("These are your passkeys: somebody else has to confirm it.", "own_passkeys")
-    count = await _end_all(tx, core, person, by=actor)
+    count = await _end_all(tx, core, person, by=actor, why=REPORTED)
     return f"{_no_longer(count, name)} {name} can add another; two people confirm it."
 
 
-async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor) -> int:
+async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor, why: str = "lost") -> int:
     found = [one for one in await passkeys.of_person(tx, person) if one.state != "ended"]
     for one in found:
-        await end(tx, core, one, by=by.id, why="lost")
+        await end(tx, core, one, by=by.id, why=why)
+    if why == REPORTED:
+        await passkeys.reword_ends(tx, person, why)
+    # Those too whose rows somebody has hidden meanwhile.
+    body = {"person": person, "why": "lost"}
+    subject = passkeys_on_record.subject_of_all(person)
+    await audit.record(tx, core, by.id, passkeys_on_record.ALL_ENDED, subject, body)
     if found:
         await _tell(tx, core, found[0], by.name, "lost")
     return len(found)
@@ -262,7 +279,7 @@ async def end(tx: Tx, core: Core, found: Passkey, *, by: str, why: str) -> None:
     await passkeys.end(tx, found, why)
     await confirmations.withdraw(tx, core, ADD.kind, found.id, "The passkey was removed meanwhile.")
     body = {"person": found.slack_id, "why": why}
-    await audit.record(tx, core, by, proofs.ENDED, f"passkey:{found.id}", body)
+    await audit.record(tx, core, by, passkeys_on_record.ENDED, f"passkey:{found.id}", body)
 
 
 async def end_copied(core: Core, passkey_id: str) -> None:
@@ -273,6 +290,7 @@ async def end_copied(core: Core, passkey_id: str) -> None:
             return
         await end(tx, core, found, by="system:passkeys", why="copied")
         await _tell(tx, core, found, "", "copied")
+    await audit_anchors.drop(core)
 
 
 async def _tell(tx: Tx, core: Core, found: Passkey, who: str, what: str) -> None:
@@ -296,7 +314,8 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
     roles = await people.roles_lately(core)
     async with core.store.read() as tx:
         everybodys = await passkeys.everybodys(tx)
-        mine = tuple(_view(one, tx) for one in everybodys if one.slack_id == slack_id)
+        counting = {one.id for one in await proofs.counting(tx, slack_id)}
+        mine = tuple(_view(one, tx, counting) for one in everybodys if one.slack_id == slack_id)
         others: dict[str, int] = dict.fromkeys(roles.standing.approvers - {slack_id}, 0)
         for one in everybodys:
             if one.slack_id != slack_id and one.is_active:
@@ -310,11 +329,13 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
     )
 
 
-def _view(one: Passkey, tx: Tx) -> PasskeyView:
+def _view(one: Passkey, tx: Tx, counting: Collection[str]) -> PasskeyView:
     late = one.state == "waiting" and one.created_at + CONFIRMED_WITHIN <= tx.now
     code = check_code(tx, one.id, one.key.public_key) if one.key and one.state == "waiting" else ""
-    state = "changed" if one.key is None else "expired" if late else one.state
-    return PasskeyView(one.id, one.name, state, one.created_at, one.used_at, code)
+    is_ours = one.key is not None and (one.state == "waiting" or one.id in counting)
+    state = ("expired" if late else one.state) if is_ours else "changed"
+    shown = read_out(one.key.public_key) if one.key and one.id in counting else ""
+    return PasskeyView(one.id, one.name, state, one.created_at, one.used_at, code, shown)
 
 
 def _not_allowed(core: Core) -> str:

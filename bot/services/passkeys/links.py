@@ -22,6 +22,7 @@ from bot.partner.secret import Secret
 from bot.services import audit, people
 from bot.services.core import Core
 from bot.services.passkeys import proofs
+from bot.services.requests import batch_approval
 from storage.operators import PasskeyLink, passkey_links
 from storage.requests import confirmations, requests
 from storage.transaction import Tx
@@ -113,6 +114,7 @@ async def _about(tx: Tx, purpose: Purpose, needed: PasskeyNeeded) -> tuple[int, 
     request = await requests.get(tx, needed.subject)
     if request is None:
         raise NotAllowed(f"There is no {needed.subject}. Look at /requests.", "gone")
+    await batch_approval.decided_on(tx, request)
     if purpose is Purpose.RESOLVE:
         return request.version, terms_of_resolution(request.digest, **needed.terms)
     return request.version, request.digest

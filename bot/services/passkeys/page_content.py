@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.domain.errors import NotAllowed
+from bot.domain.errors import NotAllowed, Stale
 from bot.domain.ids import short_code
 from bot.domain.money import format_usd
-from bot.domain.passkeys import HOW_TO_ADD, Purpose
+from bot.domain.passkeys import HOW_TO_ADD, Purpose, terms_of_consent, terms_of_resolution
 from bot.domain.requests import DecisionKind, Request
 from bot.operations import Line, after_approval, urgency
 from bot.partner.secret import Secret
@@ -63,6 +63,7 @@ async def of_link(core: Core, link: PasskeyLink, own: Secret) -> tuple[Page, Map
     match purpose:
         case Purpose.CONSENT:
             asked = await confirmations.existing(core, link.subject)
+            _require_the_same(link, terms_of_consent(asked.kind, asked.subject, asked.terms, asked.asked_by))
             said = await confirmation_answers.words_of(core, asked)
             shown = _Shown(said.title, said.text)
         case Purpose.APPROVE:
@@ -84,6 +85,14 @@ async def of_link(core: Core, link: PasskeyLink, own: Secret) -> tuple[Page, Map
         expires_in_s=left_s,
     )
     return page, terms
+
+
+def _require_the_same(link: PasskeyLink, digest: str) -> None:
+    """What the page shows is what the device would sign. Raises Stale."""
+    if digest != link.digest:
+        raise Stale(
+            "It changed after this link was made. Nothing was recorded. Press the button in Slack again."
+        )
 
 
 def was_unread(link: PasskeyLink) -> bool:
@@ -128,6 +137,7 @@ async def _approving(core: Core, link: PasskeyLink, slack_id: str) -> tuple[_Sho
         batch = await request_lookups.confirmation_of_batch(core, link.subject, slack_id, standing, 1)
         found, rows = batch.found, batch.rows
     asked = found.view.request
+    _require_the_same(link, asked.digest)
     given = len([one for one in found.view.decisions if one.kind is DecisionKind.APPROVE])
     then = after_approval.would_follow(
         asked,
@@ -167,8 +177,10 @@ def _row(row: BulkRowView) -> str:
 
 async def _after_the_fact(core: Core, link: PasskeyLink, purpose: Purpose) -> _Shown:
     """What was done at once, or how somebody says that it ended."""
-    view = await request_lookups.request_view(core, link.subject)
+    view = await request_lookups.view_to_sign(core, link.subject)
     asked = view.request
+    digest = terms_of_resolution(asked.digest, **link.terms) if purpose is Purpose.RESOLVE else asked.digest
+    _require_the_same(link, digest)
     if purpose is Purpose.RESOLVE:
         it = (
             "it happened"

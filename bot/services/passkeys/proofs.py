@@ -5,24 +5,24 @@ It counts for the person, the purpose, the subject, its version and the terms th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from bot.domain.errors import CountersignError, NotAllowed, Stale
-from bot.domain.passkeys import HOW_TO_ADD, Assertion, Bound, Purpose
+from bot.domain.errors import CountersignError, NotAllowed, PasskeyNeeded, Stale
+from bot.domain.passkeys import HOW_TO_ADD, NO_ANCHORS, Assertion, Bound, Purpose
 from bot.domain.requests import Decision, Request
+from bot.services.anchor_places import Unreadable
 from bot.services.core import Core
 from bot.services.passkeys import ceremonies
 from storage import audit
-from storage.operators import Passkey, PasskeyLink, passkeys
-from storage.transaction import Tx
+from storage.errors import ChangedOutside
+from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record
+from storage.transaction import Confirmed, PasskeysOnRecord, Tx
 
-ADDED = "passkey.added"
-RESET = "passkey.reset"
-ENDED = "passkey.ended"
-"""The audit action after which a passkey counts no more, whatever its row says."""
+Outside = Sequence[audit.Anchor] | None
+"""Where the audit chain ended, as it is kept outside the database; None where it isn't known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,50 +51,77 @@ def bound_of(link: PasskeyLink) -> Bound:
 
 
 async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
-    """The passkeys of this person that count now, on this address."""
+    """The passkeys of this person that count now, on this address: by their rows, and by the audit chain, which knows
+    who confirmed them and that they have not ended. Raises `ChangedOutside` where the chain isn't whole."""
+    on_record = (await passkeys_on_record.of(tx)).counting
     return [
         one
         for one in await passkeys.of_person(tx, slack_id)
-        if one.is_active and one.key is not None and one.key.rp_id == core.passkeys.rp_id
-        if not await _was_ended(tx, one.id)
+        if _counts(one, on_record) and one.key is not None and one.key.rp_id == core.passkeys.rp_id
     ]
 
 
-async def any_was_added(tx: Tx) -> bool:
-    """Has anybody had a passkey that counted, since they were last reset? By the audit log: rows can be deleted.
-
-    That nobody had one, or that they were reset, is believed of a log that is whole from there on: else somebody who
-    writes to the database could bring the click back that confirms the first one.
-    """
-    done = [entry async for entry in audit.about(tx, "passkey") if entry.action in (ADDED, RESET)]
-    if done and done[-1].action == ADDED:
-        return True
-    return not (await audit.verify(tx, from_seq=done[-1].seq if done else 1)).ok
+async def counting(tx: Tx, slack_id: str) -> list[Passkey]:
+    """Those that count now, on whatever address; none where the audit chain isn't whole."""
+    try:
+        on_record = (await passkeys_on_record.of(tx)).counting
+    except ChangedOutside:
+        return []
+    return [one for one in await passkeys.of_person(tx, slack_id) if _counts(one, on_record)]
 
 
-async def _last_reset(tx: Tx) -> audit.Entry | None:
-    """None where there was none, and where the log isn't whole from there on."""
-    found = [entry async for entry in audit.about(tx, "passkey") if entry.action == RESET]
-    if not found or not (await audit.verify(tx, from_seq=found[-1].seq)).ok:
+def _counts(one: Passkey, on_record: Mapping[str, Confirmed]) -> bool:
+    """Is it the key that others confirmed, as this person's, and has it not ended? A row can be put back."""
+    if one.key is None or not one.is_active:
+        return False
+    return on_record.get(one.id) == Confirmed(one.key.slack_id, one.key.public_key)
+
+
+async def outside(core: Core) -> Outside:
+    """What is known of the chain's end outside the database. Read before a transaction: it may take seconds."""
+    try:
+        found = await core.anchors.read()
+    except Unreadable:
         return None
-    return found[-1]
+    return found if core.anchors.is_anywhere or core.channels.audit else None
 
 
-async def has_had_one(tx: Tx, slack_id: str) -> bool:
-    """Did a passkey of this person ever count, since all were last reset? By its row or, as rows can be deleted, by the
-    audit log."""
-    reset = await _last_reset(tx)
-    added_at = [one.added_at for one in await passkeys.of_person(tx, slack_id) if one.added_at is not None]
-    if any(reset is None or at > reset.at for at in added_at):
-        return True
-    added = [entry async for entry in audit.about(tx, "passkey") if entry.action == ADDED]
-    since = [entry for entry in added if reset is None or entry.seq > reset.seq]
-    return any(audit.body_of(entry).get("person") == slack_id for entry in since)
+async def require_click_is_enough(tx: Tx, known: Outside, consent_id: str) -> None:
+    """A click confirms the very first passkey alone. Raises `PasskeyNeeded`, and NotAllowed where nothing outside the
+    database tells that there was none."""
+    if await is_first(tx, known):
+        return
+    if known is None and not await passkeys.ever_added(tx):
+        raise NotAllowed(NO_ANCHORS, "no_anchors")
+    raise PasskeyNeeded(Purpose.CONSENT, consent_id)
 
 
-async def _was_ended(tx: Tx, passkey_id: str) -> bool:
-    """By the audit log, which shows it also where an older row was put back."""
-    return any([entry.action == ENDED async for entry in audit.about(tx, f"passkey:{passkey_id}")])
+async def is_first(tx: Tx, known: Outside) -> bool:
+    """Has nobody had a passkey that counted, since they were last reset?
+
+    That is believed of a chain that is whole and has all that is known of it outside the database and in the memory of
+    this process: else somebody who writes to the database could bring the click back that confirms the first one.
+    """
+    found = await _believed(tx, known)
+    return found is not None and not found.had_one
+
+
+async def has_had_one(tx: Tx, slack_id: str, known: Outside) -> bool:
+    """Did a passkey of this person ever count, since all were last reset? Yes where that isn't known for sure."""
+    found = await _believed(tx, known)
+    return found is None or slack_id in found.had_one
+
+
+async def _believed(tx: Tx, known: Outside) -> PasskeysOnRecord | None:
+    try:
+        found = await passkeys_on_record.of(tx)
+    except ChangedOutside:
+        return None
+    if known is None or not await passkeys_on_record.is_whole(tx, found, known):
+        return None
+    keys = await passkeys.ever_added(tx)
+    since = {key.slack_id for key in keys if found.reset_at is None or key.added_at > found.reset_at}
+    return replace(found, had_one=found.had_one | since)
 
 
 async def check(
@@ -194,6 +221,7 @@ async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> 
             return Standing.WRONG
         ceremonies.sign_count(assertion)
         found = await passkeys.get(tx, assertion.passkey)
+        on_record = (await passkeys_on_record.of(tx)).counting
     except (ValueError, CountersignError):
         return Standing.WRONG
     if found is None or found.key is None or found.state == "waiting":
@@ -201,7 +229,7 @@ async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> 
     known = (found.key.slack_id, found.key.public_key, found.key.credential_id)
     if known != (decision.actor, assertion.public_key, assertion.credential_id):
         return Standing.WRONG
-    if not found.is_active or await _was_ended(tx, found.id):
+    if not _counts(found, on_record):
         return Standing.ENDED
     is_here = (assertion.rp_id, assertion.origin) == (core.passkeys.rp_id, core.passkeys.origin)
     return Standing.HOLDS if is_here else Standing.ELSEWHERE

@@ -342,6 +342,7 @@ async def confirm(
         standing = people.as_persons(standing, (actor, await _requester_of(core, request_id)))
         async with core.store.begin() as tx:
             request = await existing(tx, request_id)
+            await batch_approval.decided_on(tx, request)
             if not request.break_glass:
                 raise Stale(f"{request.id} has nothing to confirm.")
             people.require_second_person(core, actor, asked_by=request.requester, standing=standing)
@@ -423,6 +424,7 @@ async def _resolve(
             raise Stale(f"{request.id} is {request.state}: there is nothing to resolve.")
         if request.is_batch:
             raise Stale(f"Resolve the rows of {request.id} whose outcome is not known; it follows them.")
+        await batch_approval.decided_on(tx, request)
         if actor.id != request.requester:
             people.require_approver(core, actor, standing)
         words = newest_words(tx.vault, request, await decisions.of(tx, request.id))
@@ -549,6 +551,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
             batch_approval.refuse_row(request)
+            require_its_digest(tx.vault, request)
             verdict = decide(
                 request,
                 await decisions.of(tx, request.id),

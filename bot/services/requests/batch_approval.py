@@ -13,7 +13,14 @@ from bot.domain.requests import Conditions, Decision, DecisionKind, Event, Reque
 from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
-from bot.services.requests.signatures import approved_by, for_row, has_its_body, has_its_digest
+from bot.services.requests.signatures import (
+    approved_by,
+    changed_outside,
+    for_row,
+    has_its_body,
+    has_its_digest,
+    require_its_digest,
+)
 from bot.services.requests.signatures import given as genuine
 from storage.errors import CannotOpen
 from storage.requests import decisions, requests
@@ -74,9 +81,18 @@ async def _have_their_bodies(tx: Tx, batch: Request, rows: list[Request]) -> boo
 
 
 async def decided_on(tx: Tx, request: Request) -> Request:
-    """What people decided on: the batch of a row, else the request itself."""
-    batch = await requests.get(tx, request.parent_id) if request.parent_id else None
-    return batch or request
+    """What people decide on: the batch of a row, else the request itself; both as they were requested.
+
+    Raises NotAllowed where something of them was changed: what is asked of people follows from it.
+    """
+    require_its_digest(tx.vault, request)
+    if request.parent_id is None:
+        return request
+    batch = await requests.get(tx, request.parent_id)
+    if batch is None:
+        raise changed_outside(request.parent_id)
+    require_its_digest(tx.vault, batch)
+    return batch
 
 
 async def batch_stands(tx: Tx, row: Request) -> bool:

@@ -24,7 +24,7 @@ from bot.services.requests import batch_rows, batch_summary, drafts, granted_sum
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
 from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
-from bot.services.requests.signatures import body_mac, digest_of
+from bot.services.requests.signatures import body_mac, digest_of, require_its_digest
 from bot.view_models import BulkPreviewView, BulkRowView
 from storage.requests import Draft, decisions, requests
 from storage.requests import drafts as draft_rows
@@ -188,6 +188,7 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     if batch.state is not State.PENDING:
         raise Stale(f"{batch.id} is {batch.state} already: no row can be left out any more.")
     rows = await batch_rows.included(tx, batch)
+    require_its_digest(tx.vault, batch, *rows)  # it is signed again below
     out = [row for row in rows if row.id in row_ids]
     kept = [row for row in rows if row.id not in row_ids]
     if len(out) != len(row_ids):

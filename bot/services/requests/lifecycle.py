@@ -19,7 +19,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
-from bot.services.requests.signatures import body_mac, digest_of, signed
+from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.operators import pauses, stops
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
@@ -149,6 +149,8 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
             )
         if request.is_batch and request.state in (State.APPROVED, State.EXECUTING):
             return await _stop(tx, core, request, slack_id)
+        if request.state not in UNSENT:  # what was not sent can be stopped whatever somebody made of it
+            require_its_digest(tx.vault, request)
         if not await local_facts.can_be_cancelled(tx, core, request):
             raise Stale(f"{request.id} is {request.word} already: it can no longer be cancelled.")
         if request.state is State.EXECUTING:  # no longer `cancelled`: that is said of what was never sent
@@ -180,7 +182,12 @@ async def _stop(tx: Tx, core: Core, batch: Request, slack_id: str, text: str = b
     await requests.lock_rows(tx, batch.id)
     withdrawn = 0
     for row in await batch_rows.included(tx, batch):
-        if row.state is State.EXECUTING and await local_facts.can_be_cancelled(tx, core, row):
+        is_as_requested = has_its_digest(tx.vault, row)
+        if (
+            row.state is State.EXECUTING
+            and is_as_requested
+            and await local_facts.can_be_cancelled(tx, core, row)
+        ):
             await close(tx, core, row, Event.FAIL, slack_id, _WITHDRAWN)
             withdrawn += 1
     current = await existing(tx, batch.id)  # as those rows have left it

@@ -20,6 +20,7 @@ from bot.partner.errors import PartnerError
 from bot.services import paging, people
 from bot.services.core import Core
 from bot.services.requests import (
+    batch_approval,
     batch_results,
     batch_rows,
     batch_summary,
@@ -110,6 +111,16 @@ async def request_view(core: Core, request_id: str) -> RequestView:
     """Raises NotFound."""
     async with core.store.read() as tx:
         return await view_models.request(tx, core, await existing(tx, request_id))
+
+
+async def view_to_sign(core: Core, request_id: str) -> RequestView:
+    """What a person reads who decides on it: as it was requested, with its batch and its rows. Raises NotAllowed."""
+    async with core.store.read() as tx:
+        request = await existing(tx, request_id)
+        await batch_approval.decided_on(tx, request)
+        if request.is_batch:
+            require_its_digest(tx.vault, *await batch_rows.included(tx, request))
+        return await view_models.request(tx, core, request)
 
 
 async def who_can_decide(core: Core, found: RequestView) -> tuple[str, ...]:
@@ -277,7 +288,9 @@ async def confirmation_of_batch(
     of_page = [asked[rows[place].number] for place in pages[page - 1]]
     unread, live = await asyncio.gather(_read_cards(core, of_page), _account_now(core, batch))
     async with core.store.read() as tx:
-        view = await view_models.request(tx, core, await existing(tx, request_id))
+        again = await existing(tx, request_id)
+        require_its_digest(tx.vault, again)
+        view = await view_models.request(tx, core, again)
         operations = {
             n: core.kinds[row.kind].of_stored(row.terms, row.subject_label) for n, row in asked.items()
         }

@@ -59,14 +59,19 @@ def has_its_digest(
 
 
 def require_its_digest(vault: Vault, *those: Request) -> None:
-    """Raise NotAllowed where one is not what was requested: nobody reads changed terms and approves the true ones."""
+    """Raise NotAllowed where one is not what was requested: nobody reads changed terms and decides on the true ones."""
     for request in those:
         if not has_its_digest(vault, request):
-            raise NotAllowed(
-                f"What is stored of {request.id} is not what was requested. Nothing was recorded. Keep the database as"
-                " it is, and look at `countersign audit verify --deep`.",
-                "terms_changed_outside",
-            )
+            raise changed_outside(request.id)
+
+
+def changed_outside(request_id: str) -> NotAllowed:
+    """That this request is not what was requested, or is gone."""
+    return NotAllowed(
+        f"What is stored of {request_id} is not what was requested. Nothing was recorded. Keep the database as it is,"
+        " and look at `countersign audit verify --deep`.",
+        "terms_changed_outside",
+    )
 
 
 def body_mac(vault: Vault, body: bytes) -> str:

@@ -18,10 +18,10 @@ from bot.domain.errors import CountersignError, NotAllowed, NotFound, Stale
 from bot.domain.money import ledger_text
 from bot.domain.people import KindPolicy
 from bot.domain.requests import Request, State
+from bot.services import audit_anchors
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
-from bot.services.messages import audit_anchors
 from bot.services.operators import confirmation_answers, otp_recipients, pausing, safe_mode
 from bot.services.requests import approvals, lifecycle
 from storage import audit, tables

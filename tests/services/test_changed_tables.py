@@ -341,7 +341,7 @@ async def test_a_mute_rule_that_cannot_be_read_silences_no_alert(world: World) -
 
 
 @pytest.mark.parametrize("change", ["DELETE FROM audit_head", "UPDATE audit_head SET seq = 0"])
-async def test_without_the_end_of_the_log_nothing_is_done_until_it_is_written_again_and_told(
+async def test_without_the_end_of_the_log_nothing_is_done_until_it_is_written_again_and_reported(
     world: World, change: str
 ) -> None:
     await world.top_up("50", approved=False)

@@ -222,11 +222,14 @@ async def test_the_example_of_a_body_is_taken_by_the_call(hand: Hand, name: str)
     assert answer.status_code in (200, 201), answer.text
 
 
+ASSETS = ["USDC", "usdt", "USDT-TRC20", "", "EUR", "USDC-", "DAI-TRC20"]
+CHAINS = ["TRON", "tron", "", "BITCOIN", "TRONX"]
+URLS = ["https://a.example.com", "HTTPS://A.example.com/x", "https://", "HTTPS:///x", "http://a.example.com"]
 TEXTS = [
-    ("/deposits", "post", "DepositBody", "asset", ["USDC", "usdt", "USDT-TRC20", "", "EUR", "USDC-", "DAI-TRC20"]),
-    ("/deposits", "post", "DepositBody", "chain", ["TRON", "tron", "", "BITCOIN", "TRONX"]),
-    ("/webhook", "put", "WebhookBody", "url", ["https://a.example.com", "HTTPS://A.example.com/x", "https://", "HTTPS:///x", "http://a.example.com"]),
-]  # fmt: skip
+    ("/deposits", "post", "DepositBody", "asset", ASSETS),
+    ("/deposits", "post", "DepositBody", "chain", CHAINS),
+    ("/webhook", "put", "WebhookBody", "url", URLS),
+]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +241,7 @@ async def test_a_text_is_described_as_narrowly_as_it_is_checked(
     """Findings of a long run of Schemathesis: bodies that the description allows and the simulator refuses."""
     await hand("account", deposits_enabled=True)
     card = await api.order()
-    body = {
+    body: dict[str, Any] = {
         "/deposits": {"card_id": card, "asset": "USDT", "chain": "TRON", "amount_usd": 20},
         "/webhook": {"url": "https://a.example.com"},
     }[path]

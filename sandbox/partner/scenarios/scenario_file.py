@@ -115,7 +115,7 @@ def _own_key(world: World) -> Iterator[None]:
 
 
 def at_once(world: World, key: str, step: Step, kept: Json, title: str, began: datetime) -> Json:
-    """The answer of a step, with `status` and `lost` beside what it holds. Raises WrongScenario where it has to wait."""
+    """The answer of a step, with `status` and `lost` beside what it holds. Raises WrongScenario if it has to wait."""
     if world.control is None or world.api is None:
         raise WrongScenario(f"{title}: steps are played in a running simulator only")
     method, place, body, headers = request(step, kept, title, key)

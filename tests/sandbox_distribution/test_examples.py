@@ -1,6 +1,7 @@
 """The examples are somebody else's programs with somebody else's tests: they run as those would run them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -28,8 +29,12 @@ def pytest_run(*folders: str) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def test_the_examples_in_python_pass() -> None:
-    assert pytest_run("slack_bot", "api_client").startswith("10 passed")
+def test_the_examples_in_python_and_that_of_the_readme_pass(tmp_path: Path) -> None:
+    """What somebody who has the wheel alone reads in it can be copied into a file and run."""
+    readme = (ROOT / "distributions" / "sandbox" / "README.md").read_text()
+    copied = tmp_path / "test_readme.py"
+    copied.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL)))
+    assert pytest_run("slack_bot", "api_client", str(copied)).startswith("12 passed")
 
 
 @pytest.mark.skipif(

@@ -191,24 +191,24 @@ async def _next_within(socket: Any, seconds: float) -> Any:
         return None
 
 
-async def test_nothing_connects_while_socket_mode_is_turned_off(make_stage: MakeStage) -> None:
+@pytest.mark.parametrize(
+    "off", [("disconnect", {"reason": "link_disabled"}), ("socket_mode", {"enabled": False})]
+)
+@pytest.mark.parametrize("on", [("socket_mode", {"enabled": True}), ("reset", {})])
+async def test_nothing_connects_while_socket_mode_is_turned_off(
+    make_stage: MakeStage, off: tuple[str, Json], on: tuple[str, Json]
+) -> None:
     """S6."""
-
-    def wire(app: AsyncApp) -> None:
-        @app.command("/card")
-        async def card(ack: Any) -> None:
-            await ack()
-
-    stage = await make_stage(wire=wire)
-    await stage.post("disconnect", reason="link_disabled")
-    with pytest.raises(SlackApiError, match="access_denied"):
-        await stage.client.apps_connections_open(app_token=stage.running.app_token)
-    await stage.post("socket_mode", enabled=True)
-
-    async def works() -> bool:
-        return bool((await stage.act("command", user="U0ALICE", channel="C0OPS", text="/card"))["acked"])
-
-    await eventually("the app is back", works)
+    stage = await make_stage(connect=False)
+    async with ClientSession() as http:
+        socket = await _open_socket(stage, http)
+        await socket.receive_json()
+        await stage.post(off[0], **off[1])
+        assert (await socket.receive_json())["reason"] == "link_disabled"
+        with pytest.raises(SlackApiError, match="access_denied"):
+            await _open_socket(stage, http)
+        await stage.post(on[0], **on[1])
+        assert (await (await _open_socket(stage, http)).receive_json())["type"] == "hello"
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested", "too_many_websockets"])

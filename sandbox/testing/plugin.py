@@ -46,6 +46,7 @@ def _scope(fixture_name: str, config: pytest.Config) -> Any:
         return "module"
 
 
+@pytest.hookimpl()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The one setting."""
     parser.addini(

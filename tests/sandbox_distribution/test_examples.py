@@ -19,7 +19,17 @@ def pytest_run(*folders: str) -> str:
     """The last line of a run of pytest of its own over the given examples, with nothing of our configuration."""
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(ROOT / "examples")),
-        *("-p", "sandbox.testing.plugin", "-p", "no:cacheprovider", "-p", "no:asyncio", "-p", "no:randomly", *folders),
+        *(
+            "-p",
+            "sandbox.testing.plugin",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "-p",
+            "no:randomly",
+            *folders,
+        ),
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_PATH": str(MODULES)}
     done = subprocess.run(

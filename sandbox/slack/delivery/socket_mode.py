@@ -84,6 +84,7 @@ class SocketHub:
                 await self._listen(socket)
             finally:
                 pinging.cancel()
+                await asyncio.gather(pinging, return_exceptions=True)  # it may not have begun yet
         finally:
             self._drop(socket)
         return socket

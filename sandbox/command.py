@@ -38,18 +38,31 @@ def main(given: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="countersign-sandbox", description=__doc__)
     parser.add_argument(
-        "--host", default="127.0.0.1", help="one more address to listen on; 0.0.0.0 is every one"
+        "--host",
+        default="127.0.0.1",
+        help="one more address to listen on; 127.0.0.1 by default, 0.0.0.0 is every one",
     )
     parser.add_argument(
-        "--slack-port", type=int, default=8400, help="Slack stand-in; 0 = off, -1 = any free one"
+        "--slack-port",
+        type=int,
+        default=8400,
+        help="Slack stand-in; 8400 by default, 0 = off, -1 = any free one",
     )
     parser.add_argument(
-        "--partner-port", type=int, default=8401, help="Partner API; 0 = off, -1 = any free one"
+        "--partner-port",
+        type=int,
+        default=8401,
+        help="Partner API; 8401 by default, 0 = off, -1 = any free one",
     )
     parser.add_argument("--key", help="an API key to accept; it begins with svc_live_00000000")
     parser.add_argument("--seed", help="fixes ids, tokens and the key")
     parser.add_argument("--state", type=Path, help="keep the state beside this name, over a restart")
-    parser.add_argument("--manifest", type=Path, default=MANIFEST, help="the app's manifest, YAML or JSON")
+    parser.add_argument(
+        "--manifest",
+        type=Path,
+        default=MANIFEST,
+        help="the app's manifest, YAML or JSON; by default one without commands and shortcuts",
+    )
     parser.add_argument("--people", type=Path, help="the people and user groups, YAML or JSON")
     parser.add_argument("--channels", type=Path, help="the channels, YAML or JSON")
     parser.add_argument(
@@ -88,7 +101,7 @@ def _launch_of(options: argparse.Namespace, opened: str) -> Launch:
 
 async def _run(options: Launch) -> int:
     running = await launch(options)
-    sys.stdout.write("\n".join(lines(running)) + "\n")
+    sys.stdout.write("\n".join(lines(running, kept=options.state is not None)) + "\n")
     sys.stdout.flush()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -100,8 +113,11 @@ async def _run(options: Launch) -> int:
     return DONE
 
 
-def lines(running: Launched) -> list[str]:
-    """What a person reads at the start: addresses, tokens, the key, and what the app declared and will not get."""
+def lines(running: Launched, *, kept: bool = False) -> list[str]:
+    """What a person reads at the start: addresses, tokens, the key, and what the app declared and will not get.
+
+    `kept` says that the state outlives the end.
+    """
     titles = {"slack": "Slack stand-in", "partner": "Partner simulator"}
     shown: list[str] = []
     for half, facts in running.facts().items():
@@ -109,7 +125,8 @@ def lines(running: Launched) -> list[str]:
         shown.append(f"{titles[half]:<18}  http://{shown_host(running.open_to)}:{port}")
         width = max(len(name) for name in facts) + 2
         shown += [f"  {name:<{width}}{value}" for name, value in facts.items() if name != "url"]
-    return [*shown, *(f"Warning: {one}" for one in running.warnings)]
+    closing = "Open an address in a browser. " + ("" if kept else "Nothing is kept. ") + "Ctrl-C ends it."
+    return [*shown, *(f"Warning: {one}" for one in running.warnings), closing]
 
 
 if __name__ == "__main__":

@@ -25,37 +25,34 @@ async def play(world: World, key: str, path: Path) -> Json:
         raise WrongScenario(f"{path}: begin: {scenario.begin} is not a scenario here")
     catalogue.empty(world, None)
     kept: Json = {}
+    began = world.clock.now()
     if scenario.begin == scenario_file.PEOPLE:
         kept = scenario_file.named(seeds.plant(world))
     elif scenario.begin is not None:
         kept = scenario_file.named(catalogue.play(world, scenario.begin)["cards"])
+    times = scenario_file.times(world)
     for number, step in enumerate(scenario.steps, 1):
-        title = f"{path.name}: step {number}, {step.name}"
-        kept |= scenario_file.check(step, await _answer(world, key, step, kept, title), kept, title)
-    left = scenario_file.filled(scenario.left, kept, None)
+        title, known = f"{path.name}: step {number}, {step.name}", times | kept
+        if step.ago is not None:
+            answer = scenario_file.at_once(world, key, step, known, title, began)
+        else:
+            answer = await _answer(world, key, step, known, title)
+        kept |= scenario_file.check(step, answer, known, title)
+    left = scenario_file.filled(scenario.left, times | kept, None)
     return {**kept, "left": left} if left else kept
 
 
 async def _answer(world: World, key: str, step: scenario_file.Step, kept: Json, title: str) -> Json:
     """The answer of a step, with `status` and `lost` beside what it holds."""
-    method, _, path = str(scenario_file.filled(step.name, kept, title)).rpartition(" ")
-    body = b"" if step.body is None else codec.encode(scenario_file.filled(step.body, kept, title))
+    method, place, body, headers = scenario_file.request(step, kept, title, key)
     if step.control is not None:
-        status, raw = await dispatch.handle_and_deliver(world, method or "POST", path, body)
+        status, raw = await dispatch.handle_and_deliver(world, method, place, body)
         return {**codec.decode(raw), "status": status, "lost": False}
-    headers = [("X-API-Key", key)]
-    if step.key is not None:
-        headers.append(("Idempotency-Key", scenario_file.filled(step.key, kept, title)))
-    place, _, query = path.partition("?")
-    sent = http.Request(method or "POST", BASE_PATH + place, query, tuple(headers), body)
+    path, _, query = place.partition("?")
+    sent = http.Request(method, BASE_PATH + path, query, tuple(headers), body)
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             answer = await answering.handle(world, sent)
     except TimeoutError:
-        return {"status": None, "lost": True}
-    if answer.wire is not http.Wire.ANSWER:
-        return {"status": None, "lost": True}
-    try:
-        return {**codec.decode(answer.body), "status": answer.status, "lost": False}
-    except codec.Malformed:
-        return {"status": answer.status, "lost": False}
+        return scenario_file.answer_of(None, b"")
+    return scenario_file.answer_of(answer.status if answer.wire is http.Wire.ANSWER else None, answer.body)

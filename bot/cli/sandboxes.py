@@ -106,8 +106,7 @@ async def run_sandbox(options: Launch) -> None:
         except PortTaken as taken:
             raise port_taken(taken.error, taken.port, f"--{taken.half}-port") from taken
         stack.push_async_callback(running.close)
-        for line in lines(running):
+        for line in lines(running, kept=options.state is not None):
             typer.echo(line)
-        typer.echo("Ctrl-C ends it." if options.state else "Nothing is kept. Ctrl-C ends it.")
 
     await until_signalled(start)

@@ -25,6 +25,8 @@ def bot(slack_server) -> Iterator[None]:
     handler.connect()
     slack_server.wait_for_connection()
     yield
+    handler.client.auto_reconnect_enabled = False
+    slack_server.end_connections()
     handler.close()
 
 

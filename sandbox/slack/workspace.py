@@ -47,6 +47,8 @@ class Options:
     trigger_seconds: float = 3.0
     posts_per_second: float = 1.0
     posts_burst: int = 3
+    #: How often each WebSocket is pinged; a client of Slack gives up after 30 seconds without a ping.
+    ping_seconds: float = 10.0
     #: Where to deliver over signed HTTP instead of Socket Mode.
     request_url: str | None = None
     #: What the page suggests to try.
@@ -59,6 +61,8 @@ class Options:
     def __post_init__(self) -> None:
         if not (0 < self.ack_seconds <= 3 and 0 < self.trigger_seconds <= 3):
             raise ValueError("acks and triggers have at most 3 seconds")
+        if not 0 < self.ping_seconds < 30:
+            raise ValueError("pings come within 30 seconds")
         if not (0 < self.posts_per_second <= 1 and 1 <= self.posts_burst <= 3):
             raise ValueError("at most 1 post a second and bursts of 3")
 
@@ -103,7 +107,12 @@ class Workspace:
             clock, self.ids, self.faults, options.ack_seconds, self.changed, self.next_seq
         )
         self.sockets = SocketHub(
-            clock, self.ids, self.delivery.acknowledge, self.changed, self.delivery.background
+            clock,
+            self.ids,
+            self.delivery.acknowledge,
+            self.changed,
+            self.delivery.background,
+            options.ping_seconds,
         )
         self.delivery.transport = self._transport(options.request_url)
         self.events = Events(manifest, clock, self.ids, self.views, self.delivery)
@@ -222,6 +231,7 @@ class Workspace:
         self.delivery.records.clear()
         self.delivery.payloads.clear()
         self.rates.reset()
+        self.sockets.is_on = True
 
     async def close(self) -> None:
         """End deliveries and connections, and close the file."""

@@ -1,21 +1,26 @@
 """The pytest plugin: `partner_sandbox` and `slack_sandbox`, fresh for each test, on free ports, safe under xdist.
 
-A server starts once in a test process; each test begins with it as it was at its start. A test that fails is shown
-what went over the wire. Of one's own in a conftest: a fixture `slack_manifest` (a path or a mapping), `partner_start`
-(a function that is given the simulator before the first test) and `slack_people`, `slack_channels` (paths).
+A server starts once in a test process for each way to begin; each test begins with it as it was at its start. A test
+that fails is shown what went over the wire. Of one's own, in a conftest or a module: a fixture `slack_manifest` (a path
+or a mapping), `partner_start` (a function that is given the simulator before the first test) and `slack_people`,
+`slack_channels` (paths). Fixtures that need a server for longer than a module set `sandbox_scope = session` in pytest's
+configuration; then all tests of a process begin in one way.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sandbox.partner.server import Running as RunningPartner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
+from sandbox.slack import Running as RunningSlack
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.state import cast
 from sandbox.testing.background import Background
@@ -23,6 +28,30 @@ from sandbox.testing.partner import FRESH, PartnerSandbox
 from sandbox.testing.slack import SlackSandbox
 
 ANY_APP = Path(__file__).parents[1] / "slack" / "any_app.yml"
+
+
+@dataclass
+class Servers:
+    """The servers of a test process: the simulators by their `partner_start`, the stand-ins by what they began with."""
+
+    partner: dict[Callable[[PartnerSandbox], None], PartnerSandbox]
+    slack: dict[str, SlackSandbox]
+    running: list[RunningPartner | RunningSlack]
+
+
+def _scope(fixture_name: str, config: pytest.Config) -> Any:
+    try:
+        return config.getini("sandbox_scope")
+    except ValueError:  # the fixtures were imported into a conftest, so there is no such setting
+        return "module"
+
+
+@pytest.hookimpl()
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The one setting."""
+    parser.addini(
+        "sandbox_scope", "scope of partner_server and slack_server: module or session", default="module"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -40,16 +69,29 @@ def partner_start() -> Callable[[PartnerSandbox], None]:
 
 
 @pytest.fixture(scope="session")
+def sandbox_servers(sandbox_background: Background) -> Iterator[Servers]:
+    """What runs in this test process, by the way in which it began."""
+    servers = Servers({}, {}, [])
+    yield servers
+    for running in servers.running:
+        sandbox_background.run(running.close())
+
+
+@pytest.fixture(scope=_scope)
 def partner_server(
-    sandbox_background: Background, partner_start: Callable[[PartnerSandbox], None]
-) -> Iterator[PartnerSandbox]:
-    """The simulator of this test process."""
-    running = sandbox_background.run(serve_partner(port=0))
-    simulator = PartnerSandbox(running, sandbox_background)
-    partner_start(simulator)
-    simulator.control(f"snapshots/{FRESH}")
-    yield simulator
-    sandbox_background.run(running.close())
+    sandbox_background: Background,
+    sandbox_servers: Servers,
+    partner_start: Callable[[PartnerSandbox], None],
+) -> PartnerSandbox:
+    """The simulator of this test process that began with `partner_start`."""
+    if partner_start not in sandbox_servers.partner:
+        running = sandbox_background.run(serve_partner(port=0))
+        sandbox_servers.running.append(running)
+        simulator = PartnerSandbox(running, sandbox_background)
+        partner_start(simulator)
+        simulator.control(f"snapshots/{FRESH}")
+        sandbox_servers.partner[partner_start] = simulator
+    return sandbox_servers.partner[partner_start]
 
 
 @pytest.fixture
@@ -77,23 +119,27 @@ def slack_channels() -> Path | None:
     return None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope=_scope)
 def slack_server(
     sandbox_background: Background,
+    sandbox_servers: Servers,
     slack_manifest: Path | dict[str, Any],
     slack_people: Path | None,
     slack_channels: Path | None,
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[SlackSandbox]:
-    """The stand-in of this test process."""
-    if isinstance(slack_manifest, dict):
-        path = tmp_path_factory.mktemp("sandbox") / "manifest.json"
-        path.write_text(json.dumps(slack_manifest), encoding="utf-8")
-        slack_manifest = path
-    options = Options(cast=cast.load(slack_people, slack_channels))
-    running = sandbox_background.run(serve_slack(port=0, manifest_path=slack_manifest, options=options))
-    yield SlackSandbox(running, sandbox_background)
-    sandbox_background.run(running.close())
+) -> SlackSandbox:
+    """The stand-in of this test process that has this manifest, these people and these channels."""
+    began = json.dumps([slack_manifest, slack_people, slack_channels], default=str)
+    if began not in sandbox_servers.slack:
+        if isinstance(slack_manifest, dict):
+            path = tmp_path_factory.mktemp("sandbox") / "manifest.json"
+            path.write_text(json.dumps(slack_manifest), encoding="utf-8")
+            slack_manifest = path
+        options = Options(cast=cast.load(slack_people, slack_channels))
+        running = sandbox_background.run(serve_slack(port=0, manifest_path=slack_manifest, options=options))
+        sandbox_servers.running.append(running)
+        sandbox_servers.slack[began] = SlackSandbox(running, sandbox_background)
+    return sandbox_servers.slack[began]
 
 
 @pytest.fixture

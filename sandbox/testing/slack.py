@@ -101,6 +101,10 @@ class SlackWork:
         if not await until(lambda: transport.connections > 0 or None, within_seconds):
             raise AssertionError(f"No app connected within {within_seconds:g} s.\n{await self.shown_log()}")
 
+    async def end_connections(self) -> None:
+        """Close the app's WebSockets at once."""
+        await self.running.workspace.sockets.close()
+
     async def shown_log(self) -> str:
         """The last calls and envelopes, for people."""
         lines = ["Between Slack and the app, the last at the end:"]
@@ -200,6 +204,10 @@ class SlackSandbox:
     def wait_for_connection(self, within_seconds: float = 10.0) -> None:
         """Wait until the app has connected."""
         self._background.run(self._work.wait_for_connection(within_seconds))
+
+    def end_connections(self) -> None:
+        """Close the app's WebSockets at once: a synchronous client waits up to 3 seconds to close one itself."""
+        self._background.run(self._work.end_connections())
 
     def shown_log(self) -> str:
         """The last calls and envelopes, for people."""

@@ -91,7 +91,8 @@ async def test_key_seed_and_scenario_are_taken_and_the_state_outlives_a_restart(
     ("given", "said"),
     [
         ({"scenario": "nope"}, "nope is not a scenario"), ({"slack_port": 0, "partner_port": 0}, "switched off"),
-        ({"people": Path("/nowhere")}, "cannot read /nowhere"), ({"manifest": Path("/nowhere")}, "cannot read"),
+        ({"people": Path("/nowhere")}, "cannot read /nowhere: No such file or directory.$"),
+        ({"manifest": Path("/nowhere")}, "cannot read the manifest /nowhere: No such file or directory.$"),
         ({"key": "sk_live_real"}, "begins svc_live_00000000"),
     ],
 )  # fmt: skip
@@ -125,3 +126,11 @@ def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[
 def test_an_address_beside_loopback_is_opened_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--host", "0.0.0.0", "--scenario", "nope"]) == command.CANNOT
     assert "act as anybody" in capsys.readouterr().err
+
+
+def test_the_help_says_what_is_taken_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    for part in ("8400 by default", "8401 by default", "127.0.0.1 by default"):
+        assert part in shown, part

@@ -1,6 +1,7 @@
 """The examples are somebody else's programs with somebody else's tests: they run as those would run them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,17 @@ def pytest_run(*folders: str) -> str:
     """The last line of a run of pytest of its own over the given examples, with nothing of our configuration."""
     command = [
         *(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(ROOT / "examples")),
-        *("-p", "sandbox.testing.plugin", "-p", "no:cacheprovider", "-p", "no:asyncio", *folders),
+        *(
+            "-p",
+            "sandbox.testing.plugin",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:asyncio",
+            "-p",
+            "no:randomly",
+            *folders,
+        ),
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NODE_PATH": str(MODULES)}
     done = subprocess.run(
@@ -28,8 +39,15 @@ def pytest_run(*folders: str) -> str:
     return done.stdout.strip().splitlines()[-1]
 
 
-def test_the_examples_in_python_pass() -> None:
-    assert pytest_run("slack_bot", "api_client").startswith("10 passed")
+def test_the_examples_in_python_and_that_of_the_readme_pass(tmp_path: Path) -> None:
+    """What somebody who has the wheel alone reads in it can be copied into a file and run.
+
+    It comes first and has no manifest and no `partner_start` of its own: those of the other two still count.
+    """
+    readme = (ROOT / "distributions" / "sandbox" / "README.md").read_text()
+    copied = tmp_path / "test_readme.py"
+    copied.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL)))
+    assert pytest_run(str(copied), "slack_bot", "api_client").startswith("12 passed")
 
 
 @pytest.mark.skipif(

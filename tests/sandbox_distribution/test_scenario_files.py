@@ -7,6 +7,7 @@ import pytest
 
 from sandbox import command
 from sandbox.launching import ANY_PORT, CannotLaunch, Launch, launch
+from sandbox.partner.scenarios import SCENARIOS
 from sandbox.testing import PartnerSandbox
 
 ROOT = Path(__file__).parents[2]
@@ -15,9 +16,10 @@ OURS = {path.stem: path for path in sorted(FOLDER.glob("*.yml"))}
 FILES = sorted((ROOT / "examples" / "scenarios").glob("*.yml"))
 
 
-def test_there_are_examples() -> None:
+def test_every_scenario_of_the_simulator_is_a_file() -> None:
     assert len(FILES) == 3
-    assert len(OURS) == 40
+    assert list(SCENARIOS) == list(OURS)
+    assert len(OURS) == 57
 
 
 @pytest.mark.parametrize("path", OURS.values(), ids=OURS)
@@ -27,7 +29,48 @@ def test_each_of_our_own_files_can_be_played_as_somebody_elses(
     partner_sandbox.play(path)
     state = partner_sandbox.state()
     assert state["invariants"]["ok"]
-    assert len(state["cards"]) == 6
+    assert len(state["cards"]) == (7 if path.stem == "month-end" else 6)
+
+
+def test_a_file_and_the_scenario_of_its_name_leave_the_same_behind(partner_sandbox: PartnerSandbox) -> None:
+    """No key, no journal and no id more: whoever plays the file gets what the control call gives."""
+    left = {}
+    for way in ("file", "name"):
+        partner_sandbox.control("reset", seed="same")
+        partner_sandbox.clock.freeze("2026-08-11T12:00:00Z")
+        if way == "file":
+            partner_sandbox.play(OURS["reversal-negative-float"])
+        else:
+            partner_sandbox.control("scenarios/reversal-negative-float")
+        left[way] = partner_sandbox.state()
+        assert [one["method"] for one in partner_sandbox.journal()] == (["POST"] if way == "file" else [])
+    assert left["file"] == left["name"]
+
+
+def test_a_step_happens_when_the_file_says_and_times_are_written_from_its_beginning(
+    partner_sandbox: PartnerSandbox, tmp_path: Path
+) -> None:
+    partner_sandbox.clock.freeze("2026-08-11T12:00:00Z")
+    path = tmp_path / "times.yml"
+    path.write_text(
+        "about: x\nbegin: people\nsteps:\n"
+        "- {control: purchases, ago: 52h, body: {card_id: '{card1}', amount_usd: '5'}, keep: {old: transaction_id}}\n"
+        "- {call: '/cards/{card1}/freeze', ago: 90m, body: {frozen: true}}\n"
+        "- {control: clock, body: {set: '{next_month-1h}', mode: frozen}}\n"
+        "- {control: clock, body: {set: '{now+2d}'}, expect: {clock: '{now+2d}'}}\n"
+        "left: {began: '{now}', month: '{next_month}', bought: '{old}', submission: '{id}'}\n"
+    )
+    kept = partner_sandbox.play(path)
+    assert kept["left"] == {
+        "began": "2026-08-11T12:00:00.000Z", "month": "2026-09-01T00:00:00.000Z", "bought": kept["old"],
+        "submission": "{id}",
+    }  # fmt: skip
+    assert set(kept) == {"left", "old", *(f"card{number}" for number in range(1, 7))}
+    state = partner_sandbox.state()
+    assert state["clock"] == "2026-08-13T12:00:00.000Z"
+    at = {one["type"]: one["created_at"] for one in state["events"]}
+    assert at["card.authorized"] == "2026-08-09T08:00:00.000Z"
+    assert at["card.status_changed"] == partner_sandbox.journal()[-1]["at"] == "2026-08-11T10:30:00.000Z"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -59,6 +102,13 @@ WRONG = {
     "steps: []": "about",
     "about: x\nsteps: [{cal: GET /me}]": "cal",
     "about: [": "wrong.yml",
+    "about: x\nsteps: [{control: float, body: {amount: 5}}]": "this was refused, and nothing else was expected",
+    "about: x\nsteps: [{call: GET /cards/none}]": "this was refused, and nothing else was expected",
+    "about: x\nsteps: [{call: GET /me, ago: 2 weeks}]": "ago is a number with s, m, h or d, such as 52h",
+    "about: x\nsteps: [{control: clock, ago: 2h}]": "the clock cannot be changed in the past",
+    "about: x\nsteps: [{call: GET /me, keep: {a: data.name}}, {call: 'GET /{a+2h}'}]": "a is not a time",
+    "about: x\nsteps: [{control: faults, body: {operation: GET /me, effect: delay, seconds: 1}},"
+    " {call: GET /me, ago: 2h}]": "GET /me would wait",
 }
 
 

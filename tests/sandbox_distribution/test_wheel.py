@@ -18,7 +18,8 @@ from countersign_sandbox.testing import plugin
 async def run():
     asked = Launch(manifest=MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, scenario="blocked-card")
     running = await launch(asked)
-    assert len(lines(running)) == 8, lines(running)
+    assert len(lines(running)) == 9, lines(running)
+    assert lines(running)[-1] == "Open an address in a browser. Nothing is kept. Ctrl-C ends it."
     await running.close()
 
 asyncio.run(run())
@@ -40,6 +41,7 @@ def test_the_wheel_has_one_name_and_none_of_the_products_packages(installed: Pat
     files = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     assert {
         "countersign_sandbox/py.typed",
+        "countersign_sandbox/__main__.py",
         "countersign_sandbox/slack/any_app.yml",
         "countersign_sandbox/slack/page/static/page.html",
         "countersign_sandbox/partner/viewer/viewer_console.js",

@@ -13,7 +13,7 @@ import pytest
 from sandbox.partner import invariants
 from sandbox.partner.accounts import account, first_account
 from sandbox.partner.server import Running, answering, build_world, for_loopback, serve, standing_key
-from tests.sandbox_partner.conftest import ORDER, Api, Hand
+from tests.sandbox_partner.conftest import ORDER, Api, Hand, Receiver
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("account", {"bogus": 1}, "bogus"), ("account", {"unload_replay": "maybe"}, "unload_replay"),
@@ -339,3 +339,36 @@ async def test_an_emptied_demo_stays_empty_over_a_restart(tmp_path: Path) -> Non
 async def test_a_taken_port_is_an_error_that_leaves_nothing_open(simulator: Running) -> None:
     with pytest.raises(OSError, match="address already in use"):
         await serve(port=int(simulator.url.rsplit(":", 1)[1]))
+
+
+async def test_an_account_is_found_again_by_its_name(hand: Hand) -> None:
+    first = await hand("accounts", name="Partner of a test")
+    assert await hand("accounts", name="Partner of a test") == first
+    assert (await hand("accounts"))["account"] != first["account"]
+    assert [one["name"] for one in (await hand.state())["accounts"]].count("Partner of a test") == 1
+
+
+async def test_the_limit_of_every_key_of_an_account_changes_at_once(api: Api, hand: Hand) -> None:
+    second = (await hand("accounts", name="Other"))["account"]
+    other = Api(api.http, (await hand("keys", account=second))["key"])
+    await hand("keys", every=True, rate_limit_per_minute=2)
+    assert [(await api.get("/me")).status for _ in range(3)] == [200, 200, 429]
+    assert [(await other.get("/me")).status for _ in range(3)] == [200, 200, 200]
+    refused = await hand.http.post("keys", json={"every": True, "scopes": ["cards:read"]})
+    assert (refused.status_code, "every" in refused.json()["error"]) == (400, True)
+
+
+async def test_what_waits_for_an_endpoint_can_be_counted_as_delivered(
+    api: Api, hand: Hand, receiver: Receiver
+) -> None:
+    """And a purchase that waited for its code to be taken goes on, as it would after a delivery."""
+    await hand("scenarios/threeds-endpoint-down")
+    card = (await hand.state())["cards"][0]["id"]
+    asked = await hand(f"cards/{card}/3ds", amount_usd="25")
+    await hand("deliveries", mode="normal", map={"hooks.example.com": receiver.url}, backlog="delivered")
+    await hand("clock", advance_seconds=120)
+    events = [one for one in await api.events() if one["type"] != "card.authorized"]
+    assert receiver.bodies == [] or {body["type"] for body in receiver.bodies} == {"card.authorized"}
+    assert all(one["delivered"] for one in events)
+    [row] = await api.history(card)
+    assert (row["status"], row["transaction_id"]) == ("pending", asked["transaction_id"])

@@ -281,3 +281,37 @@ async def test_there_is_an_index_of_the_control_calls_and_a_list_of_the_faults(
                 (one["method"], one["path"]) for one in calls
             }
             assert all(one["summary"] for one in calls)
+
+
+async def test_what_has_no_switch_is_as_the_page_says(api: Api, hand: Hand) -> None:
+    """P11: funded falls by a reversal, an operator's credit has no reference, an unload is a refund with its card."""
+    card = await api.order()
+    await hand("float", amount_usd="500")
+    row = (await api.ledger())[0]
+    assert (row["kind"], row["reference"], row["amount_usd"]) == ("funding", None, 500)
+
+    transaction = "0x" + "c1" * 32
+    wallet = "0x1111111111111111111111111111111111111111"
+    await hand("wallets", address=wallet, owner="self")
+    await hand(
+        "chain/transfers",
+        network="POLYGON",
+        tx_hash=transaction,
+        senders=[wallet],
+        token="USDC",
+        amount="100",
+    )
+    submission = (await api.post("/funding", {"network": "POLYGON", "tx_hash": transaction})).data
+    before = await api.float()
+    await hand(f"funding/{submission['id']}/decide", decision="reverse")
+    after = await api.float()
+    assert (before["funded_usd"] - after["funded_usd"], before["balance_usd"] - after["balance_usd"]) == (
+        100,
+        99,
+    )
+    assert after["balance_usd"] == after["funded_usd"] - after["spent_usd"]
+
+    await api.top_up(card, "50")
+    await api.post(f"/cards/{card}/unload", {"amount_usd": 20}, idem="back")
+    row = (await api.ledger())[0]
+    assert (row["kind"], row["card_id"], row["amount_usd"]) == ("refund", card, 20)

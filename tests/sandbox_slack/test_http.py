@@ -22,6 +22,7 @@ class HttpApp:
         self._runner = runner
         self.stage: Stage | None = None
         self.headers: list[dict[str, str]] = []
+        self.answer: web.Response | None = None
 
     @property
     def url(self) -> str:
@@ -30,6 +31,8 @@ class HttpApp:
     async def take(self, request: web.Request) -> web.Response:
         assert self.stage is not None
         self.headers.append(dict(request.headers))
+        if self.answer is not None:
+            return self.answer
         answer = await self.stage.app.async_dispatch(await to_bolt_request(request))
         response: web.Response = await to_aiohttp_response(answer)
         return response
@@ -123,3 +126,30 @@ async def test_a_retry_says_so_in_its_headers(make_stage: MakeStage, http_app: H
     assert "X-Slack-Retry-Num" not in http_app.headers[0]
     assert http_app.headers[1]["X-Slack-Retry-Num"] == "1"
     assert http_app.headers[1]["X-Slack-Retry-Reason"] == "http_404"
+
+
+async def test_the_address_is_verified_by_a_challenge_that_the_app_sends_back(
+    make_stage: MakeStage, http_app: HttpApp
+) -> None:
+    """S6."""
+    http_app.stage = stage = await make_stage(connect=False, options=Options(request_url=http_app.url))
+    assert await stage.post("verify_url") == {"ok": True, "verified": True, "reason": None}
+    assert http_app.headers[0]["X-Slack-Signature"].startswith("v0=")
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "reason"),
+    [(200, "hello", "wrong_challenge"), (500, "", "http_500"), (None, "", "no_connection")],
+)
+async def test_an_address_that_does_not_send_the_challenge_back_is_not_verified(
+    make_stage: MakeStage, http_app: HttpApp, status: int | None, text: str, reason: str
+) -> None:
+    url = http_app.url if status else "http://127.0.0.1:9/slack/events"
+    http_app.answer = web.Response(status=status or 200, text=text)
+    http_app.stage = stage = await make_stage(connect=False, options=Options(request_url=url))
+    assert await stage.post("verify_url") == {"ok": True, "verified": False, "reason": reason}
+
+
+async def test_there_is_no_address_to_verify_in_socket_mode(make_stage: MakeStage) -> None:
+    stage = await make_stage(connect=False)
+    assert "Socket Mode" in (await stage.post("verify_url", status=400))["error"]

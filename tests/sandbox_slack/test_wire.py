@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, WSMsgType
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
 
 from sandbox.slack import Options
 from tests.sandbox_slack.conftest import MakeStage
@@ -166,7 +167,51 @@ async def test_pings_are_answered_unless_the_socket_is_silent(make_stage: MakeSt
             await socket.receive(timeout=0.1)
 
 
-@pytest.mark.parametrize("reason", ["warning", "refresh_requested", "link_disabled", "too_many_websockets"])
+async def test_the_app_is_pinged_as_well_unless_the_socket_is_silent(make_stage: MakeStage) -> None:
+    """S6: a client of Slack waits for pings once it has had one."""
+    stage = await make_stage(connect=False, options=Options(ping_seconds=0.02))
+    async with ClientSession() as http:
+        socket = await _open_socket(stage, http)
+        await socket.receive_json()
+        assert (await socket.receive(timeout=1)).type is WSMsgType.PING
+        await stage.post("faults", method="slash_commands", effect="silence", seconds=30)
+        asked = asyncio.create_task(stage.act("command", user="U0BOB", channel="C0OPS", text="/card"))
+        await asyncio.sleep(0.05)  # what was on its way
+        while (await _next_within(socket, 0.01)) is not None:
+            pass
+        assert await _next_within(socket, 0.1) is None
+        asked.cancel()
+
+
+async def _next_within(socket: Any, seconds: float) -> Any:
+    """The next frame, None when none comes in time."""
+    try:
+        return await socket.receive(timeout=seconds)
+    except TimeoutError:
+        return None
+
+
+@pytest.mark.parametrize(
+    "off", [("disconnect", {"reason": "link_disabled"}), ("socket_mode", {"enabled": False})]
+)
+@pytest.mark.parametrize("on", [("socket_mode", {"enabled": True}), ("reset", {})])
+async def test_nothing_connects_while_socket_mode_is_turned_off(
+    make_stage: MakeStage, off: tuple[str, Json], on: tuple[str, Json]
+) -> None:
+    """S6."""
+    stage = await make_stage(connect=False)
+    async with ClientSession() as http:
+        socket = await _open_socket(stage, http)
+        await socket.receive_json()
+        await stage.post(off[0], **off[1])
+        assert (await socket.receive_json())["reason"] == "link_disabled"
+        with pytest.raises(SlackApiError, match="access_denied"):
+            await _open_socket(stage, http)
+        await stage.post(on[0], **on[1])
+        assert (await (await _open_socket(stage, http)).receive_json())["type"] == "hello"
+
+
+@pytest.mark.parametrize("reason", ["warning", "refresh_requested", "too_many_websockets"])
 async def test_the_real_client_survives_every_kind_of_disconnect(make_stage: MakeStage, reason: str) -> None:
     def wire(app: AsyncApp) -> None:
         @app.command("/card")

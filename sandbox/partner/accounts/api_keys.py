@@ -83,3 +83,9 @@ def find_key(world: World, key: str) -> ApiKey | None:
 def revoke(world: World, key: ApiKey) -> None:
     """Revoke a key; from now on its calls are a 401 (Authentication)."""
     world.store.update("api_keys", "digest", key.digest, revoked=1)
+
+
+def forget(world: World, key: str) -> None:
+    """Drop a key without a trace, the calls that it made in the last minute included."""
+    world.store.run("DELETE FROM api_keys WHERE digest = ?", _digest(key))
+    world.recent_calls.pop(_digest(key), None)

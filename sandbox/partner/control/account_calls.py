@@ -11,7 +11,7 @@ from sandbox.partner import money
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import deliveries
 from sandbox.partner.control import state_view
-from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong, account_named
+from sandbox.partner.control.forms import ControlCall, Form, Reply, Wrong, account_named
 from sandbox.partner.ledger import ledger
 from sandbox.partner.state import World
 
@@ -26,14 +26,21 @@ Scope = Literal[
 ]
 
 
+class AccountOrder(Form):
+    """What the account is called; one that has this name already is given again."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)] | None = None
+
+
 class KeyOrder(Form):
-    """A new key for an account, or with `key` and `revoked` the end of one."""
+    """A new key for an account; with `key` and `revoked` the end of one; with `every` another limit for all."""
 
     account: str | None = None
     scopes: list[Scope] | None = None
     rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = api_keys.RATE_LIMIT_PER_MINUTE
     key: str | None = None
     revoked: Literal[True] | None = None
+    every: Literal[True] | None = None
 
 
 class FloatChange(Form):
@@ -43,17 +50,26 @@ class FloatChange(Form):
     account: str | None = None
 
 
-def open_account(world: World, form: Nothing) -> Reply:
-    """Open another partner account; its id."""
+def open_account(world: World, form: AccountOrder) -> Reply:
+    """Open another partner account, or find the one of that name; its id."""
+    known = world.store.one("SELECT id FROM accounts WHERE name = ? ORDER BY seq LIMIT 1", form.name)
+    if known is not None:
+        return {"account": known["id"]}
     number = world.store.number("SELECT count(*) FROM accounts") + 1
-    return {"account": accounts.open_account(world, f"Partner {number}", None)}
+    return {"account": accounts.open_account(world, form.name or f"Partner {number}", None)}
 
 
 def change_keys(world: World, form: KeyOrder) -> Reply:
-    """Issue an API key, shown in full this once, or revoke one."""
+    """Issue an API key, shown in full this once, revoke one, or change the limit of every key of an account."""
+    account_id = account_named(world, form.account)
+    if form.every is not None:
+        if form.key is not None or form.revoked is not None or form.scopes is not None:
+            raise Wrong("every: takes rate_limit_per_minute and account only")
+        limit = form.rate_limit_per_minute
+        world.store.update("api_keys", "account", account_id, rate_limit_per_minute=limit)
+        return {"account": account_id, "rate_limit_per_minute": limit}
     if form.key is not None or form.revoked is not None:
         return _revoke(world, form)
-    account_id = account_named(world, form.account)
     scopes = tuple(form.scopes) if form.scopes else api_keys.SCOPES
     key = api_keys.issue_key(
         world, account_id, scopes=scopes, rate_limit_per_minute=form.rate_limit_per_minute
@@ -97,7 +113,7 @@ def change_float(world: World, form: FloatChange) -> Reply:
 
 
 CALLS: tuple[ControlCall, ...] = (
-    ControlCall("POST", "accounts", Nothing, open_account),
+    ControlCall("POST", "accounts", AccountOrder, open_account),
     ControlCall("POST", "keys", KeyOrder, change_keys),
     ControlCall("POST", "account", dict[str, Any], change_account),
     ControlCall("POST", "float", FloatChange, change_float),

@@ -14,9 +14,9 @@ from sandbox.partner.state import World, stamp_now
 
 
 class CardChange(Form):
-    """What to change on a card as the processor would; what is left out stays."""
+    """What to change on a card as the processor would; what is left out stays. Nobody knows UNDER_OBSERVATION."""
 
-    status: Literal["ACTIVE", "FROZEN", "BLOCKED", "INACTIVE", "EXPIRED"] | None = None
+    status: Literal["ACTIVE", "FROZEN", "BLOCKED", "INACTIVE", "EXPIRED", "UNDER_OBSERVATION"] | None = None
     balance_readable: bool | None = None
     last4: Annotated[str, msgspec.Meta(pattern="^[0-9]{4}$")] | None = None
     details_available: bool | None = None

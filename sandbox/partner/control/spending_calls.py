@@ -74,12 +74,13 @@ class Payout(Form):
 
 
 class Way(Form):
-    """How deliveries travel, and which loopback address each public host leads to."""
+    """How deliveries travel, which loopback address each public host leads to, and an end to what waits."""
 
     mode: Mode | None = None
     map: dict[str, str] | None = None
     serial: bool | None = None
     timestamps: Timestamps | None = None
+    backlog: Literal["delivered"] | None = None
 
 
 def _positive(name: str, amount_usd: Decimal, places: int = 2) -> Decimal:
@@ -227,10 +228,15 @@ def pay_out(world: World, form: Payout) -> Reply:
 
 
 def change_deliveries(world: World, form: Way) -> Reply:
-    """How deliveries travel, and where each public host leads on this machine."""
+    """How deliveries travel, and where each public host leads on this machine.
+
+    `backlog: delivered` counts every event that waits for its endpoint as taken.
+    """
     for host, address in (form.map or {}).items():
         _check_loopback(host, address)
     deliveries.change(world, form.mode, form.map, form.timestamps, form.serial)
+    if form.backlog == "delivered":
+        deliveries.take_backlog(world)
     return {
         "mode": deliveries.mode(world),
         "map": deliveries.hosts(world),

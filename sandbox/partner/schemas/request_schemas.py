@@ -30,8 +30,18 @@ TOPUP_BODY = schema("TopUpBody", number("amount_usd", minimum=Decimal("0.01"), *
 UNLOAD_BODY = schema("UnloadBody", number("amount_usd", exclusiveMinimum=0, **{"x-decimals": 2}))
 FREEZE_BODY = schema("FreezeBody", boolean("frozen"))
 
-# A pattern, as JSON Schema has no list of words in any case.
-ANY_NETWORK = "^([Pp][Oo][Ll][Yy][Gg][Oo][Nn]|[Bb][Nn][Bb]|[Bb][Ss][Cc]|[Bb][Aa][Ss][Ee])$"
+
+def _in_any_case(*words: str) -> str:
+    """A pattern, as JSON Schema has no list of words in any case."""
+    letters = ("".join(f"[{c}{c.lower()}]" if c.isalpha() else c for c in word) for word in words)
+    return f"^({'|'.join(letters)})$"
+
+
+ANY_NETWORK = _in_any_case("POLYGON", "BNB", "BSC", "BASE")
+ANY_CHAIN = _in_any_case("TRON", "ETHEREUM", "POLYGON", "SOLANA")
+ANY_ASSET = _in_any_case(
+    "USDC", "USDC-TRC20", "USDC-ERC20", "USDC-SPL", "USDT", "USDT-TRC20", "USDT-ERC20", "USDT-SPL"
+)  # fmt: skip
 FUNDING_BODY = schema(
     "FundingBody",
     string("tx_hash", pattern="^0[xX][0-9a-fA-F]{64}$"),
@@ -54,13 +64,13 @@ PHONE_BODY = schema(
 THREEDS_BODY = schema("ThreeDsBody", string("method", enum=["webhook"]))
 WEBHOOK_BODY = schema(
     "WebhookBody",
-    string("url", maxLength=2000, pattern="^[hH][tT][tT][pP][sS]://"),
+    string("url", maxLength=2000, pattern="^[hH][tT][tT][pP][sS]://[^/?#]"),
     boolean("rotate", required=False, lenient=True, default=False),
 )
 DEPOSIT_BODY = schema(
     "DepositBody",
     string("card_id", source="invented"),
-    string("asset", source="invented"),
-    string("chain", source="invented"),
+    string("asset", source="invented", pattern=ANY_ASSET),
+    string("chain", source="invented", pattern=ANY_CHAIN),
     number("amount_usd", source="invented", exclusiveMinimum=0, maximum=10**9, **{"x-decimals": 2}),
 )

@@ -7,6 +7,7 @@ aiohttp is a thin shell around `handle`; tests may call it in process.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from sandbox.partner import codec
 from sandbox.partner.accounts import ApiKey
@@ -47,6 +48,24 @@ async def handle(world: World, request: Request) -> Answer:
         answer = Answer.nothing(end.wire)
     journal.write(world, request, who[0] if who else None, answer, lost)
     return answer
+
+
+def answer_at_once(
+    world: World, method: str, place: str, headers: Sequence[tuple[str, str]], body: bytes
+) -> tuple[int | None, bytes]:
+    """The answer to a call of `place`, a path below the base path with its query; no status where it was lost.
+
+    For callers that cannot wait. Raises RuntimeError where a fault would have the call wait.
+    """
+    path, _, query = place.partition("?")
+    running = handle(world, Request(method, BASE_PATH + path, query, tuple(headers), body))
+    try:
+        running.send(None)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return (answer.status if answer.wire is Wire.ANSWER else None), answer.body
+    running.close()
+    raise RuntimeError(f"{method} {path} would wait")
 
 
 async def _answer(world: World, request: Request, path: str, who: list[str]) -> tuple[Answer, Answer | None]:

@@ -15,7 +15,7 @@ from sandbox.partner.background import delivery_queue, due_timers
 from sandbox.partner.control import dispatch
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import catalogue
-from sandbox.partner.server import http_app
+from sandbox.partner.server import answering, http_app
 from sandbox.partner.state import KEY_PREFIX, Store, World
 
 DEFAULT_SEED = "countersign"
@@ -28,6 +28,7 @@ def build_world(state_path: str = ":memory:", seed: str | None = None) -> World:
     chosen = store.note("seed") or seed or DEFAULT_SEED
     world = World.of(store, chosen)
     world.control = functools.partial(dispatch.handle, world)
+    world.api = functools.partial(answering.answer_at_once, world)
     if not store.number("SELECT count(*) FROM accounts"):
         with store.transaction():
             store.keep("first_seed", chosen)

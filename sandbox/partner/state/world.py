@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,9 @@ from sandbox.partner.state.store import Store
 # Raises OSError when nobody answers.
 Post = Callable[[str, str, dict[str, str], bytes], Awaitable[tuple[int, str | None]]]
 Control = Callable[[str, str, bytes], tuple[int, bytes]]
+# Method, path below the base path with its query, headers and body of an API call; gives the status, None where the
+# answer was lost, and the body. Raises RuntimeError for a call that would have to wait.
+Api = Callable[[str, str, Sequence[tuple[str, str]], bytes], tuple[int | None, bytes]]
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,10 @@ class World:
     """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
 
     `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
-    this simulator is reached, `post` how deliveries leave it, `control` makes a control call (scenarios in files
-    do), `stirred` is set when a delivery may be due, `under_way` those that have left. `busy_since` (monotonic) is
-    when they began, `catching_up` how many wait for them to end. `epoch` counts resets and restores: what began
-    before one says nothing of what is there after it.
+    this simulator is reached, `post` how deliveries leave it; `control` and `api` make a control call and an API call
+    at once (scenarios in files do). `stirred` is set when a delivery may be due, `under_way` those that have left.
+    `busy_since` (monotonic) is when they began, `catching_up` how many wait for them to end. `epoch` counts resets and
+    restores: what began before one says nothing of what is there after it.
     """
 
     store: Store
@@ -69,6 +72,7 @@ class World:
     origin: str = "http://127.0.0.1:8401"
     post: Post | None = None
     control: Control | None = None
+    api: Api | None = None
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
     delivering: asyncio.Lock = field(default_factory=asyncio.Lock)
     under_way: dict[asyncio.Task[None], UnderWay] = field(default_factory=dict)

@@ -26,7 +26,7 @@ from sandbox.slack.control_fields import (
     texts,
     whole,
 )
-from sandbox.slack.delivery import REASONS
+from sandbox.slack.delivery import REASONS, HttpTransport
 from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.interactions import modals
@@ -215,6 +215,26 @@ async def _disconnect(workspace: Workspace, given: Json) -> Json:
     return {"ok": True}
 
 
+async def _socket_mode(workspace: Workspace, given: Json) -> Json:
+    """Turn Socket Mode of the app off, which ends its connections, or on again."""
+    if "disconnect" not in workspace.delivery.transport.effects:
+        raise BadAct("the app is reached over HTTP, not by Socket Mode")
+    if given["enabled"]:
+        workspace.sockets.is_on = True
+    else:
+        await workspace.sockets.disconnect("link_disabled")
+    return {"ok": True}
+
+
+async def _verify_url(workspace: Workspace, given: Json) -> Json:
+    """Somebody saves the request URL: Slack sends it a challenge, and wants it back."""
+    transport = workspace.delivery.transport
+    if not isinstance(transport, HttpTransport):
+        raise BadAct("the app is reached by Socket Mode: it has no request URL")
+    reason = await transport.verify(workspace.ids.envelope_id())
+    return {"ok": True, "verified": reason is None, "reason": reason}
+
+
 async def _reset(workspace: Workspace, given: Json) -> Json:
     """The workspace as it was at the start; connections and tokens stay."""
     workspace.reset()
@@ -302,6 +322,8 @@ CALLS: dict[str, ControlCall] = {
     ),
     "clock": ControlCall(Fields(advance_seconds=number), _clock),
     "disconnect": ControlCall(Fields().optional(reason=one_of(*REASONS)), _disconnect),
+    "socket_mode": ControlCall(Fields(enabled=boolean), _socket_mode),
+    "verify_url": ControlCall(NOTHING, _verify_url),
     "reset": ControlCall(NOTHING, _reset),
     "snapshot": ControlCall(Fields(half=text, version=whole, content=listing), _snapshot),
 }

@@ -1,8 +1,8 @@
 """Signed HTTP delivery to the app's request URL: the alternative to Socket Mode.
 
 One URL takes commands, interactions and events. Requests are signed with the app's signing secret;
-a body in the 200 answer is the ack's payload. Deviations: no `url_verification` handshake (the URL
-is an option of the stand-in, not a setting somebody saves), no `ssl_check`.
+a body in the 200 answer is the ack's payload. Deviations: `url_verification` only when a tester asks for it (the URL is
+an option of the stand-in, not a setting somebody saves), no `ssl_check`.
 
 Source: https://docs.slack.dev/apis/events-api/using-http-request-urls
 """
@@ -15,13 +15,16 @@ import hmac
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import ClientError, ClientSession
 
 from sandbox.slack.clock import Clock
 from sandbox.slack.faults import Fault
 from sandbox.slack.json_object import Json
+from sandbox.slack.state import VERIFICATION_TOKEN
+
+ACK_SECONDS = 3.0
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
@@ -67,20 +70,46 @@ class HttpTransport:
         """Send nothing for so many seconds; to the app it looks as if nothing happened in the workspace."""
         self._silent_until = asyncio.get_running_loop().time() + seconds
 
+    async def verify(self, challenge: str) -> str | None:
+        """Send `url_verification`; None when the challenge came back, otherwise why not.
+
+        Source: https://docs.slack.dev/reference/events/url_verification
+        """
+        body = {"token": VERIFICATION_TOKEN, "challenge": challenge, "type": "url_verification"}
+        raw = json.dumps(body).encode()
+        try:
+            async with (
+                asyncio.timeout(ACK_SECONDS),
+                ClientSession() as session,
+                session.post(
+                    self._request_url, data=raw, headers=self._headers(raw, "application/json", 0)
+                ) as answer,
+            ):
+                if answer.status != 200:
+                    return f"http_{answer.status}"
+                return None if _challenge_of(await answer.text()) == challenge else "wrong_challenge"
+        except TimeoutError:
+            return "timeout"
+        except ClientError:
+            return "no_connection"
+
     async def disconnect(self, reason: str) -> None:
         """There is no connection to cut; `effects` keeps callers from asking."""
 
     async def close(self) -> None:
         """Nothing stays open between two requests."""
 
-    async def _post(self, envelope: Json, skew: float) -> None:
-        body, content_type = _encoded(envelope)
+    def _headers(self, body: bytes, content_type: str, skew: float) -> dict[str, str]:
         timestamp = str(int(self._clock.now() + skew))
-        headers = {
+        return {
             "Content-Type": content_type,
             "X-Slack-Request-Timestamp": timestamp,
             "X-Slack-Signature": signature(self._secret, timestamp, body),
         }
+
+    async def _post(self, envelope: Json, skew: float) -> None:
+        body, content_type = _encoded(envelope)
+        headers = self._headers(body, content_type, skew)
         if envelope.get("retry_attempt"):
             headers["X-Slack-Retry-Num"] = str(envelope["retry_attempt"])
             headers["X-Slack-Retry-Reason"] = envelope["retry_reason"]
@@ -96,6 +125,15 @@ class HttpTransport:
                     self._on_refusal(envelope_id, f"http_{answer.status}")
         except ClientError:
             self._on_refusal(envelope_id, "no_connection")
+
+
+def _challenge_of(text: str) -> str | None:
+    """The challenge in an answer: plain, in a form, or in JSON."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return dict(parse_qsl(text)).get("challenge") or text.strip()
+    return answer.get("challenge") if isinstance(answer, dict) else str(answer)
 
 
 def _encoded(envelope: Json) -> tuple[bytes, str]:

@@ -1,6 +1,4 @@
-"""Socket Mode: tickets, up to ten WebSockets per app, and every envelope to exactly one of them.
-
-Deviation: Slack pings the app as well; here only the app pings.
+"""Socket Mode: tickets, up to ten WebSockets per app, pings, and every envelope to exactly one socket.
 
 Source: https://docs.slack.dev/apis/events-api/using-socket-mode
 """
@@ -8,6 +6,7 @@ Source: https://docs.slack.dev/apis/events-api/using-socket-mode
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -39,6 +38,7 @@ class SocketHub:
         on_ack: Callable[[str, Json | None], None],
         on_change: Callable[[], None],
         spawn: Callable[[Coroutine[Any, Any, None]], object],
+        ping_seconds: float,
     ) -> None:
         self._clock = clock
         self._ids = ids
@@ -48,6 +48,9 @@ class SocketHub:
         self._tickets: dict[str, float] = {}
         self._sockets: list[web.WebSocketResponse] = []
         self._silent_until = 0.0
+        self._ping_seconds = ping_seconds
+        #: Whether Socket Mode is turned on for the app; while it is off, no ticket is issued.
+        self.is_on = True
 
     @property
     def connections(self) -> int:
@@ -76,7 +79,12 @@ class SocketHub:
         self._on_change()
         try:
             await socket.send_json(self._hello())
-            await self._listen(socket)
+            pinging = asyncio.create_task(self._ping(socket))
+            try:
+                await self._listen(socket)
+            finally:
+                pinging.cancel()
+                await asyncio.gather(pinging, return_exceptions=True)  # it may not have begun yet
         finally:
             self._drop(socket)
         return socket
@@ -101,7 +109,12 @@ class SocketHub:
         self._silent_until = asyncio.get_running_loop().time() + seconds
 
     async def disconnect(self, reason: str) -> None:
-        """Tell every socket to go; all but a warning are closed a little later."""
+        """Tell every socket to go; all but a warning are closed a little later.
+
+        With `link_disabled` Socket Mode is off from now on.
+        """
+        if reason == "link_disabled":
+            self.is_on = False
         for socket in list(self._sockets):
             frame = {"type": "disconnect", "reason": reason, "debug_info": {"host": "sandbox"}}
             await socket.send_json(frame)
@@ -125,6 +138,14 @@ class SocketHub:
             },
             "connection_info": {"app_id": APP_ID},
         }
+
+    async def _ping(self, socket: web.WebSocketResponse) -> None:
+        """Ping the app again and again, as Slack does; the listener ends this with the socket."""
+        while not socket.closed:
+            await asyncio.sleep(self._ping_seconds)
+            if not self._is_silent():
+                with contextlib.suppress(ConnectionError):  # the listener sees the same end
+                    await socket.ping(b"Ping from the sandbox")
 
     async def _listen(self, socket: web.WebSocketResponse) -> None:
         async for message in socket:

@@ -60,7 +60,9 @@ def load(people: Path | None, channels: Path | None) -> Cast:
 def _read(path: Path) -> Any:
     try:
         return yaml.safe_load(path.read_text(encoding="utf-8")) or []
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise CastError(f"cannot read {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise CastError(f"cannot read {path}: {error}") from error
 
 

@@ -110,7 +110,9 @@ def load(path: Path) -> Manifest:
     """Read a manifest file, YAML or JSON. Raises ManifestError."""
     try:
         return parse(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise ManifestError(f"cannot read the manifest {path}: {error.strerror}") from error
+    except (UnicodeDecodeError, yaml.YAMLError) as error:
         raise ManifestError(f"cannot read the manifest {path}: {error}") from error
 
 

@@ -30,8 +30,12 @@ def auth_test(workspace: Workspace, args: Args) -> Json:
 def connections_open(workspace: Workspace, args: Args) -> Json:
     """`apps.connections.open`: the address of one WebSocket, good for 30 seconds. Answers `{url}`.
 
+    How Slack names the error while Socket Mode is turned off is not documented; `access_denied` is a guess.
+
     Source: https://docs.slack.dev/reference/methods/apps.connections.open
     """
+    if not workspace.sockets.is_on:
+        raise SlackError("access_denied")
     base = workspace.base_url.replace("http://", "ws://", 1)
     return {"url": f"{base}/socket?ticket={workspace.sockets.issue_ticket()}&app_id={APP_ID}"}
 

@@ -1,7 +1,4 @@
-"""The simulator's own scenarios as files, one a scenario, in the form that everybody can write them in.
-
-Those that reach into the past, or need what no control call does, are in the modules beside this folder.
-"""
+"""The simulator's own scenarios as files, one a scenario, in the form that everybody can write them in."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from hypothesis import settings
 from storage import database
 from tests.support.clock import FrozenClock
 from tests.support.ports import free_ports
+from tests.support.warm_starts import cold, warm_starts
 
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
 settings.register_profile("house", deadline=None)
@@ -101,6 +102,24 @@ def _no_proxy() -> Iterator[None]:
             patch.delenv(name, raising=False)
             patch.delenv(name.lower(), raising=False)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_starts() -> Iterator[None]:
+    """What tests start has imported everything before, but for the tests marked `timed`, and in `make soak`."""
+    if os.environ.get("SOAK") == "1":
+        yield
+        return
+    with warm_starts():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if item.get_closest_marker("timed") or item.get_closest_marker("cold"):
+        with cold():
+            return (yield)
+    return (yield)
 
 
 @pytest.fixture

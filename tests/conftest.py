@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import Engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from storage import database
 from tests.support.clock import FrozenClock
@@ -92,6 +95,26 @@ def _no_power_cut() -> Iterator[None]:
     database.PRAGMAS = tuple("synchronous=OFF" if "synchronous" in pragma else pragma for pragma in kept)
     yield
     database.PRAGMAS = kept
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """Thousands of SQLite files are opened here, always by the same statements: what SQLAlchemy has made of them for
+    one file is good for the next, as in a process that stays."""
+    kept: Any = LRUCache(5_000)
+    init = Engine.__init__
+
+    def made(self: Engine, *args: Any, **kwargs: Any) -> None:
+        init(self, *args, **kwargs)
+        if type(self.dialect) is SQLiteDialect_pysqlite:
+            self._compiled_cache = kept
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "__init__", made)
+        # What it has made is kept under the dialect, of which every engine has one of its own.
+        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -201,9 +201,9 @@ def _run(order: dict[str, Any], pipes: list[int]) -> None:
     os.environ.update(env)
     os.chdir(order["cwd"])
     time.tzset()
-    sys.stdin = sys.__stdin__ = _text(0, sys.stdin)
-    sys.stdout = sys.__stdout__ = _text(1, sys.stdout, at_once=bool(env.get("PYTHONUNBUFFERED")))
-    sys.stderr = sys.__stderr__ = _text(2, sys.stderr, by_lines=True)
+    sys.stdin = vars(sys)["__stdin__"] = _text(0, sys.stdin)
+    sys.stdout = vars(sys)["__stdout__"] = _text(1, sys.stdout, at_once=bool(env.get("PYTHONUNBUFFERED")))
+    sys.stderr = vars(sys)["__stderr__"] = _text(2, sys.stderr, by_lines=True)
     sys.argv = ["-m", *order["words"]]
     sys.path[0] = order["cwd"]
     run: Any = vars(runpy)["_run_module_as_main"]

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,12 @@ SAMPLE_DATA = "shared/data"
 
 
 #: Folders whose tests wait for processes, browsers and clocks: first, so that no worker ends alone with them.
-LONG = ("crash", "browser", "demo", "leaks", "integration", "events", "services")
+LONG = (
+    *("crash", "browser", "thief", "simulation", "mutants", "leaks", "demo"),
+    *("sandbox_distribution", "integration", "authorization", "engine", "events", "services"),
+)
+#: Those whose files take a second each: last, so that all workers end together.
+SHORT = ("partner", "unit")
 
 #: What each suite may take of `make test`, in seconds of its tests, so that all of it stays under ten minutes on two
 #: cores. One that takes longer is named at the end. A suite is a part of the names of its tests.
@@ -162,6 +168,13 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only the timed tests run, no other file is looked through: that would take as long as some of them."""
+    if config.option.markexpr != "timed" or not collection_path.match("test_*.py"):
+        return None
+    return True if "mark.timed" not in collection_path.read_text(encoding="utf-8") else None
+
+
 def pytest_collection_finish() -> None:
     """From here on garbage is collected, among what the tests make."""
     gc.freeze()
@@ -170,8 +183,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first, within them in random order; the soak programmes only where asked for."""
-    folders = {name: place for place, name in enumerate(LONG)}
+    """The longest folders first and the shortest last, within them in random order; soak only where asked for."""
+    folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return

@@ -135,7 +135,7 @@ def _no_proxy() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _warm_starts() -> Iterator[None]:
-    """What tests start has imported everything before, but for the tests marked `timed`, and in `make soak`."""
+    """What tests start has imported everything before, but for the tests marked `cold`, and in `make soak`."""
     if os.environ.get("SOAK") == "1":
         yield
         return
@@ -145,7 +145,7 @@ def _warm_starts() -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    if item.get_closest_marker("timed") or item.get_closest_marker("cold"):
+    if item.get_closest_marker("cold"):
         with cold():
             return (yield)
     return (yield)

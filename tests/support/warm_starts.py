@@ -5,7 +5,7 @@ hundred times. So where a test asks for such a process, it comes from a process 
 nothing else. It is a real one all the same: a child of the test's with the environment, folder and pipes that were
 asked for, which runs the module as `python -m` does and ends by itself or by any signal. What differs is that modules
 are there already, so `tests/integration/test_cold_starts.py` imports each in a bare process. A test that is about the
-start itself is marked `cold`; the timed ones start so, too.
+start itself is marked `cold`.
 """
 
 from __future__ import annotations

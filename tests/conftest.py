@@ -108,15 +108,15 @@ def _compiled_once() -> Iterator[None]:
     """Thousands of SQLite files are opened here, always by the same statements: what SQLAlchemy has made of them for
     one file is good for the next, as in a process that stays."""
     kept: Any = LRUCache(5_000)
-    init = Engine.__init__
 
-    def made(self: Engine, *args: Any, **kwargs: Any) -> None:
-        init(self, *args, **kwargs)
-        if type(self.dialect) is SQLiteDialect_pysqlite:
-            self._compiled_cache = kept
+    def cache_of(engine: Engine) -> Any:
+        return kept if type(engine.dialect) is SQLiteDialect_pysqlite else engine.__dict__["cache of its own"]
+
+    def keep(engine: Engine, cache: Any) -> None:
+        engine.__dict__["cache of its own"] = cache
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Engine, "__init__", made)
+        patch.setattr(Engine, "_compiled_cache", property(cache_of, keep), raising=False)
         # What it has made is kept under the dialect, of which every engine has one of its own.
         patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
         patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))

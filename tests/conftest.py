@@ -5,14 +5,19 @@ import os
 import socket
 from collections.abc import Iterator
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+from sqlalchemy import Engine
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from storage import database
 from tests.support.clock import FrozenClock
 from tests.support.ports import free_ports
+from tests.support.warm_starts import cold, warm_starts
 
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
 settings.register_profile("house", deadline=None)
@@ -23,7 +28,12 @@ SAMPLE_DATA = "shared/data"
 
 
 #: Folders whose tests wait for processes, browsers and clocks: first, so that no worker ends alone with them.
-LONG = ("crash", "browser", "demo", "leaks", "integration", "events", "services")
+LONG = (
+    *("crash", "browser", "thief", "simulation", "mutants", "leaks", "demo"),
+    *("sandbox_distribution", "integration", "authorization", "engine", "events", "services"),
+)
+#: Those whose files take a second each: last, so that all workers end together.
+SHORT = ("partner", "unit")
 
 #: What each suite may take of `make test`, in seconds of its tests, so that all of it stays under ten minutes on two
 #: cores. One that takes longer is named at the end. A suite is a part of the names of its tests.
@@ -94,6 +104,26 @@ def _no_power_cut() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _compiled_once() -> Iterator[None]:
+    """Thousands of SQLite files are opened here, always by the same statements: what SQLAlchemy has made of them for
+    one file is good for the next, as in a process that stays."""
+    kept: Any = LRUCache(5_000)
+
+    def cache_of(engine: Engine) -> Any:
+        return kept if type(engine.dialect) is SQLiteDialect_pysqlite else engine.__dict__["cache of its own"]
+
+    def keep(engine: Engine, cache: Any) -> None:
+        engine.__dict__["cache of its own"] = cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Engine, "_compiled_cache", property(cache_of, keep), raising=False)
+        # What it has made is kept under the dialect, of which every engine has one of its own.
+        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _no_proxy() -> Iterator[None]:
     """Slack's SDK and Chromium would send loopback through a proxy, whatever NO_PROXY says."""
     with pytest.MonkeyPatch.context() as patch:
@@ -101,6 +131,24 @@ def _no_proxy() -> Iterator[None]:
             patch.delenv(name, raising=False)
             patch.delenv(name.lower(), raising=False)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _warm_starts() -> Iterator[None]:
+    """What tests start has imported everything before, but for the tests marked `cold`, and in `make soak`."""
+    if os.environ.get("SOAK") == "1":
+        yield
+        return
+    with warm_starts():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    if item.get_closest_marker("cold"):
+        with cold():
+            return (yield)
+    return (yield)
 
 
 @pytest.fixture
@@ -120,6 +168,13 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Where only the timed tests run, no other file is looked through: that would take as long as some of them."""
+    if config.option.markexpr != "timed" or not collection_path.match("test_*.py"):
+        return None
+    return True if "mark.timed" not in collection_path.read_text(encoding="utf-8") else None
+
+
 def pytest_collection_finish() -> None:
     """From here on garbage is collected, among what the tests make."""
     gc.freeze()
@@ -128,8 +183,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first, within them in random order; the soak programmes only where asked for."""
-    folders = {name: place for place, name in enumerate(LONG)}
+    """The longest folders first and the shortest last, within them in random order; soak only where asked for."""
+    folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncIterator
-from time import monotonic
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.support.chromium import a_browser, require_chromium
 from tests.support.demo import Demo, running_demo
 
-# Up to a minute of it is waited for Alice to be read again.
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(150)]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATIENCE_MS = 12_000
+# Nobody is read more than 20 times a minute, and all that is said here is more than that.
+ALICE, BOB = "Alice Moreau", "Bob Tanaka"
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -28,10 +26,17 @@ async def demo(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Demo]:
         yield running
 
 
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with a_browser() as running:
+        yield running
+
+
 @pytest_asyncio.fixture(loop_scope="module")
-async def page(demo: Demo) -> AsyncIterator[Page]:
-    async with a_browser() as browser:
-        opened = await browser.new_page(viewport={"width": 1400, "height": 900})
+async def page(demo: Demo, browser: Browser) -> AsyncIterator[Page]:
+    """The page as somebody opens it who was never there."""
+    async with await browser.new_context(viewport={"width": 1400, "height": 900}) as context:
+        opened = await context.new_page()
         broken: list[str] = []
         opened.on("pageerror", lambda error: broken.append(str(error)))
         opened.set_default_timeout(PATIENCE_MS)
@@ -45,18 +50,7 @@ def thread(page: Page) -> Locator:
     return page.get_by_role("complementary", name="Thread")
 
 
-_said_at = deque[float](maxlen=18)
-"""When Alice said something, the last times: she is read 20 times a minute."""
-
-
-async def when_she_is_read() -> None:
-    if len(_said_at) == _said_at.maxlen:
-        await asyncio.sleep(max(0.0, _said_at[0] + 61 - monotonic()))
-    _said_at.append(monotonic())
-
-
 async def reply(page: Page, text: str) -> None:
-    await when_she_is_read()
     await thread(page).get_by_role("textbox", name="Reply").fill(text)
     await page.keyboard.press("Enter")
 
@@ -112,7 +106,6 @@ async def test_the_menu_of_a_message_asks_the_app_about_it(page: Page, demo: Dem
 
 async def type_below(page: Page, text: str) -> Locator:
     """Type it in the main box of the direct message, outside any thread; the thread of its answer."""
-    await when_she_is_read()
     await page.get_by_role("main").get_by_role("textbox", name="Message").fill(text)
     await page.keyboard.press("Enter")
     await expect(thread(page)).to_contain_text(text)
@@ -125,8 +118,8 @@ async def close_form(page: Page) -> None:
     await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-async def open_messages(page: Page) -> None:
-    await page.get_by_role("radio", name="Alice Moreau").click()
+async def open_messages(page: Page, person: str = ALICE) -> None:
+    await page.get_by_role("radio", name=person).click()
     await page.get_by_role("button", name="Countersign", exact=True).first.click()
     await page.get_by_role("tab", name="Messages").click()
 
@@ -150,23 +143,23 @@ async def test_six_turns_with_follow_ups_in_the_main_box_end_in_a_filled_form(pa
 
 
 @pytest.mark.parametrize(
-    ("said", "answered"),
+    ("person", "said", "answered"),
     [
-        ("hi", "Hello!"),
-        ("what is pending right now?", "waiting for you"),
-        ("what is pending for Bob?", "waiting for Bob"),
-        ("what did we spend this month?", "By merchant"),
-        ("what was the last request for 3205", "MARTA KOWALSKA ••3205: "),
-        ("payments above 20 on 3205 this month", "above 20.00 USD"),
-        ("undo the freeze on Sofia", "is active, as last read: there is nothing to undo"),
-        ("pause everything", "may pause and resume"),
-        ("wie viel Guthaben ist auf der Karte", "I understand English only"),
+        (BOB, "hi", "Hello!"),
+        (ALICE, "what is pending right now?", "waiting for you"),
+        (ALICE, "what is pending for Bob?", "waiting for Bob"),
+        (BOB, "what did we spend this month?", "By merchant"),
+        (ALICE, "what was the last request for 3205", "MARTA KOWALSKA ••3205: "),
+        (BOB, "payments above 20 on 3205 this month", "above 20.00 USD"),
+        (BOB, "undo the freeze on Sofia", "is active, as last read: there is nothing to undo"),
+        (ALICE, "pause everything", "may pause and resume"),
+        (BOB, "wie viel Guthaben ist auf der Karte", "I understand English only"),
     ],
 )
 async def test_a_sentence_of_the_day_is_answered_usefully(
-    page: Page, demo: Demo, said: str, answered: str
+    page: Page, demo: Demo, person: str, said: str, answered: str
 ) -> None:
-    await open_messages(page)
+    await open_messages(page, person)
 
     await expect(await type_below(page, said)).to_contain_text(answered)
 

@@ -20,10 +20,10 @@ from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from sandbox.slack.control import workspace_admin
-from storage.migrate import migrate
 from tests.crash.process import ROOT, BotProcess, open_process
 from tests.crash.shared_database import SharedDatabase
 from tests.crash.time_jumps import Leaps
+from tests.support.databases import migrated_file
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
@@ -193,7 +193,7 @@ async def outside(
         world.env = _settings(world, key, config)
         world.seeded = frozenset(row["reference"] for row in world.truth()["ledger"])
         if shared is None:
-            await migrate(world.env["COUNTERSIGN_DATABASE_URL"])
+            await migrated_file(world.database)
         order = {
             "env": world.env,
             "leaps": str(folder / "leaps"),

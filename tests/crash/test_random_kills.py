@@ -9,7 +9,7 @@ import pytest
 from tests.crash.outside import outside
 from tests.crash.programme import Figures, kill_at_random
 
-KILLS = 30
+KILLS = 30 if os.environ.get("SOAK") == "1" else 15
 # Chance decides what so few kills meet: where none cut off a call, as many more follow, so many times at most.
 BATCHES_MOST = 3
 
@@ -18,6 +18,7 @@ def _seed() -> int:
     return int(os.environ.get("SEED") or secrets.randbelow(10**6))
 
 
+@pytest.mark.sampled
 @pytest.mark.timeout(480)
 async def test_kills_at_random_moments_lose_nothing_and_pay_nothing_twice(tmp_path: Path) -> None:
     first, batches = _seed(), list[Figures]()

@@ -15,7 +15,7 @@ from tests.crash.several_bots import LEASE_S, troubled
 from tests.crash.shared_database import SharedDatabase
 from tests.support.databases import PostgresDatabases, postgres_server
 
-SAMPLE, BATCH = 8, 50
+SAMPLE, BATCH = 5, 50
 
 
 @pytest.fixture(scope="module")

@@ -108,6 +108,7 @@ async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
 
 
 @pytest.mark.timed
+@pytest.mark.cold
 async def test_the_address_is_printed_and_its_page_answers_within_five_seconds(tmp_path: Path) -> None:
     took = []
     for name in ("first", "second"):  # the better of two: only the second finds the files in memory

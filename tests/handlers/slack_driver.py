@@ -20,7 +20,6 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
 from bot.domain.requests import Request
-from bot.services.cards import card_sync
 from bot.services.core import Core
 from bot.services.messages import Outbox, request_links
 from handlers.background_tasks import AfterAck
@@ -225,12 +224,7 @@ def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> A
 @asynccontextmanager
 async def a_slack_driver(folder: Path, **options: Any) -> AsyncIterator[SlackDriver]:
     """Everything started and connected."""
-    async with a_world(folder, **options) as world:
-        # Again by the frozen clock: the cards that the simulator started with are from its future.
-        await world.tell("scenarios/happy-day", {})
-        await world.advance(3600)
-        await card_sync.sync_cards(world.core, "main")
-        world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
+    async with a_world(folder, an_hour_later=True, **options) as world:
         slack = await serve(port=0, manifest_path=MANIFEST)
         client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])
         core = world.rebuild(directory=await SlackDirectory.connect(client))

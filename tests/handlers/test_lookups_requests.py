@@ -211,3 +211,17 @@ async def test_a_long_check_says_first_that_it_takes_a_while(driver: SlackDriver
     hidden = [m["text"] for m in await driver.messages(ALICE, OPS) if m["ephemeral"]]
     assert "audit entries; this takes a few seconds" in hidden[-2]
     assert hidden[-1].endswith("all checks passed")
+
+
+async def test_an_approver_whom_slack_does_not_know_keeps_nobody_from_looking_at_a_request(
+    driver: SlackDriver,
+) -> None:
+    _, freeze, _ = await some(driver)
+    del driver.slack.workspace.store.people["U0CAROL"]
+
+    shown = str(await answer(driver, f"/requests show {freeze.id}"))
+    waiting = str(await answer(driver, "/requests waiting Bob"))
+
+    assert freeze.id in shown
+    assert "Bob Tanaka" in shown
+    assert freeze.id in waiting

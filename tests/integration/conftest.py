@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from handlers.slack_api import directory
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
 from sandbox.slack import serve as serve_slack
@@ -35,6 +36,12 @@ async def around(tmp_path: Path, free_port: int) -> AsyncIterator[Surroundings]:
     yield Surroundings(slack, partner, env, tmp_path / "bot.db", options)
     await partner.close()
     await slack.close()
+
+
+@pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Slack says that it was asked too often, it is asked again for a second, not for fifteen."""
+    monkeypatch.setattr(directory, "_MOST_PATIENCE_S", 1.0)
 
 
 @pytest.fixture

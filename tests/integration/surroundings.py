@@ -13,6 +13,7 @@ from sandbox.partner.server import Running as Partner
 from sandbox.slack import Options
 from sandbox.slack import Running as Slack
 from storage.migrate import migrate
+from tests.support.databases import migrated_file
 
 ROOT = Path(__file__).parents[2]
 CONFIG = b"""
@@ -43,7 +44,10 @@ class Surroundings:
         self.env["COUNTERSIGN_DATABASE_URL"] = f"sqlite:///{self.database}"
 
     async def start(self, config: bytes = CONFIG, **env: str) -> app.Running:
-        await migrate(self.env["COUNTERSIGN_DATABASE_URL"])
+        url = self.env["COUNTERSIGN_DATABASE_URL"]
+        if url == f"sqlite:///{self.database}" and not self.database.exists():
+            await migrated_file(self.database)
+        await migrate(url)
         return await app.start(Settings.from_env({**self.env, **env}), Config.parse(config))
 
 

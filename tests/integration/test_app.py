@@ -211,6 +211,7 @@ async def test_a_group_that_became_a_persons_name_since_the_last_start_stops_the
         await around.start()
 
 
+@pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("error", ["missing_scope", "invalid_auth", "internal_error", "ratelimited"])
 async def test_where_slack_does_not_say_which_groups_there_are_a_missing_group_does_not_stop_the_start(
     around: Surroundings, error: str

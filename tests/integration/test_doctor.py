@@ -25,7 +25,7 @@ from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
-from storage.migrate import migrate
+from tests.support.databases import migrated_file
 
 ROOT = Path(__file__).parents[2]
 LEVELS = [level.name.lower() for level in Level]
@@ -113,7 +113,7 @@ async def patient(tmp_path: Path) -> AsyncIterator[Patient]:
     slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
     partner = await serve_partner(port=0, demo=True)
     found = Patient(slack, partner, tmp_path)
-    await migrate(found.env["COUNTERSIGN_DATABASE_URL"])
+    await migrated_file(tmp_path / "bot.db")
     yield found
     await partner.close()
     await found.slack.close()
@@ -456,6 +456,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 async def test_one_fault_is_the_one_thing_that_is_wrong_and_its_fix_is_said(
     patient: Patient, fault: Fault

@@ -217,6 +217,7 @@ def instance_of(database: Path) -> str:
 
 
 @pytest.mark.timed
+@pytest.mark.cold
 def test_the_demo_prints_one_address_that_answers_within_five_seconds(tmp_path: Path) -> None:
     port = free_ports(4)
     began = time.monotonic()
@@ -283,6 +284,7 @@ def test_the_log_of_a_demo_is_json_and_holds_none_of_its_secrets(tmp_path: Path)
     assert not re.search(r"svc_live_\w{9}|xoxb-|xapp-", log)
 
 
+@pytest.mark.cold
 def test_the_bot_runs_against_a_sandbox_as_it_does_in_production(tmp_path: Path) -> None:
     port = free_ports(4)
     words = ("sandbox", "--slack-port", str(port), "--partner-port", str(port + 1))

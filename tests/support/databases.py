@@ -19,6 +19,25 @@ from storage.tables import metadata
 BACKENDS = ("sqlite", "postgresql")
 
 
+_migrated = b""
+
+
+async def migrated_file(path: Path) -> None:
+    """Make a migrated SQLite file, whose copy of the schema is drawn up once for this process."""
+    global _migrated  # noqa: PLW0603 - a cache for the whole process
+    if not _migrated:
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder) / "template.db"
+            await migrate(f"sqlite:///{made}")
+            _migrated = made.read_bytes()
+    _write(path, _migrated)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.touch(0o600)
+    path.write_bytes(content)
+
+
 class SqliteFiles:
     """One migrated file, copied for each test."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
@@ -32,7 +33,7 @@ from bot.services.core import Channels, Core
 from bot.services.requests import approvals, drafts
 from sandbox.partner.server import Running as Simulator
 from sandbox.partner.server import serve
-from storage.migrate import migrate
+from sandbox.partner.state import Snapshot
 from storage.operators import programs
 from storage.requests import attempts as attempt_rows
 from storage.requests import requests as request_rows
@@ -40,9 +41,11 @@ from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 from tests.support.clock import SteppedClock
+from tests.support.databases import migrated_file
 
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 HOME = "T0SANDBOX"
+_WAL = b"\x02\x02"  # in the header of a file with a log beside it
 ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
 
 
@@ -232,29 +235,63 @@ def a_policy() -> Policy:
     )
 
 
-_template = b""
+@dataclass(frozen=True)
+class _Begun:
+    """A small world at its start: what the simulator and the bot hold, the cards as they are known, the time passed."""
+
+    simulator: Snapshot
+    database: bytes
+    cards: str
+    seconds: float
 
 
-async def _migrated() -> bytes:
-    """A migrated database without rows, made once."""
-    global _template  # noqa: PLW0603  a cache for the whole process
-    if not _template:
-        with TemporaryDirectory() as folder:
-            database = Path(folder) / "template.db"
-            await migrate(f"sqlite:///{database}")
-            _template = database.read_bytes()
-    return _template
+_begun: dict[bool, _Begun] = {}  # made once for the whole process, and copied for every test
+
+
+async def _begin(world: World, *, an_hour_later: bool) -> None:
+    """The simulator's clock stands still, its happy day is played, the bot knows the cards."""
+    await world.tell("clock", {"mode": "frozen", "set": world.clock.now().isoformat()})
+    await world.tell("scenarios/happy-day", {})
+    await card_sync.sync_cards(world.core, "main")
+    if an_hour_later:
+        # Again by the frozen clock: the cards that the simulator started with are from its future.
+        await world.tell("scenarios/happy-day", {})
+        await world.advance(3600)
+        await card_sync.sync_cards(world.core, "main")
+    world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
+
+
+def _kept(world: World, seconds: float) -> _Begun:
+    """All of it, to begin from again. Read while nothing is written."""
+    simulator = world.simulator.world
+    snapshot = Snapshot(simulator.store.copy(), dict(simulator.bodies))
+    with closing(sqlite3.connect(world.database)) as file, closing(sqlite3.connect(":memory:")) as copy:
+        file.backup(copy)
+        database = copy.serialize()
+    return _Begun(snapshot, database[:18] + _WAL + database[20:], json.dumps(world.cards), seconds)
 
 
 @asynccontextmanager
 async def a_world(
-    folder: Path, *, policy: Policy | None = None, url: str = "", **core_options: Any
+    folder: Path,
+    *,
+    policy: Policy | None = None,
+    url: str = "",
+    an_hour_later: bool = False,
+    **core_options: Any,
 ) -> AsyncIterator[World]:
-    """Everything started, the simulator's clock frozen, its happy day played; `url` is of another migrated database."""
+    """Everything started, the simulator's clock frozen, its happy day played; `url` is of another migrated database.
+
+    `an_hour_later`: the happy day was played by the frozen clock, and an hour has passed since.
+    """
     clock = SteppedClock()
     database = folder / "bot.db"
+    begun = None if url else _begun.get(an_hour_later)
     if not url:
-        database.write_bytes(await _migrated())
+        if begun is None:
+            await migrated_file(database)
+        else:
+            database.write_bytes(begun.database)
     async with AsyncExitStack() as stack:
         store = await Store.open(
             url or f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock
@@ -289,8 +326,13 @@ async def a_world(
             **core_options,
         )
         world = World(store, simulator, control, clock, directory, core, database, limiter)
-        await world.tell("clock", {"mode": "frozen", "set": clock.now().isoformat()})
-        await world.tell("scenarios/happy-day", {})
-        await card_sync.sync_cards(core, "main")
-        world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
+        if begun is None:
+            before = clock.monotonic()
+            await _begin(world, an_hour_later=an_hour_later)
+            if not url:
+                _begun[an_hour_later] = _kept(world, clock.monotonic() - before)
+        else:
+            clock.advance(begun.seconds)
+            simulator.world.restore(begun.simulator)
+            world.cards = json.loads(begun.cards)
         yield world

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.domain.alerts import float_alerts
-from bot.domain.errors import NotAllowed
+from bot.domain.errors import LookupFailed, NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of, who_may_decide
@@ -49,6 +49,8 @@ REQUESTS_PAGE = 25
 # What is counted, and how far a page can be named by its number; the rest is turned page by page.
 MOST_COUNTED = 1_000
 _MOST_PENDING = 100
+# What Slack says of somebody whom it does not know, or does not show us.
+_UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 # So many cards are read at the same time; the API's rate limit is everybody's.
 _AT_ONCE = 5
 
@@ -97,7 +99,7 @@ async def people_called(core: Core, written: str) -> Mapping[str, str]:
     async with core.store.read() as tx:
         waiting = await requests.find(tx, states=OPEN, limit=_MOST_PENDING)
     names = {one.requester: one.requester_name for one in waiting}
-    names |= {one: (await core.directory.actor(one)).name for one in standing.approvers if one not in names}
+    names |= await _names(core, standing.approvers - names.keys())
     written = written.strip().removeprefix("@")
     wanted = fold(written)
     return {
@@ -128,7 +130,22 @@ async def who_can_decide(core: Core, found: RequestView) -> tuple[str, ...]:
     if found.request.state is not State.PENDING:
         return ()
     able = who_may_decide(found.request, found.decisions, await people.standing_lately(core))
-    return tuple(sorted([(await core.directory.actor(one)).name for one in able]))
+    return tuple(sorted((await _names(core, able)).values()))
+
+
+async def _names(core: Core, slack_ids: Collection[str]) -> dict[str, str]:
+    """Display names by Slack id, of those whom Slack knows: a group may hold one whom it doesn't, who can do nothing.
+
+    Raises LookupFailed where Slack cannot say.
+    """
+    names = {}
+    for one in slack_ids:
+        try:
+            names[one] = (await core.directory.actor(one)).name
+        except LookupFailed as error:
+            if error.code not in _UNKNOWN:
+                raise
+    return names
 
 
 async def in_full(core: Core, request_id: str, slack_id: str, standing: Standing) -> tuple[Line, ...]:

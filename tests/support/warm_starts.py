@@ -145,7 +145,8 @@ def _ours(asked: dict[str, Any]) -> list[str] | None:
     return words[2:]
 
 
-is_warm = True
+#: Elsewhere there is no way to have a process that another forked become a child of this one.
+is_warm = sys.platform == "linux"
 
 
 @contextmanager

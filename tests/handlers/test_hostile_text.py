@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 ALL = {**MESSAGES, **VIEWS}
 SEED = int(os.environ.get("SEED", "20261123"))
 STRINGS = 100_000
+PROGRESS = 2_000
 PIECES = (
     *(
         "*",
@@ -152,7 +153,9 @@ def walked(strings: int, seed: int) -> tuple[int, list[str]]:
     """Draw every view with so many strings; returns how many were drawn, and the first of what is wrong."""
     chance, wrong, drawn = random.Random(seed), [], 0
     harmless = {name: signature(ALL[name]("Marta Kowalska")) for name in ALL}
-    for _ in range(strings):
+    for number in range(strings):
+        if number and number % PROGRESS == 0:
+            print(f"{number} strings, {drawn} views, {len(wrong)} wrong, seed {seed}", flush=True)
         text = hostile(chance)
         for name in ALL:
             drawn += 1

@@ -22,7 +22,9 @@ from bot.outcomes.planning import (
     Step,
     after,
     approval_is_valid,
+    is_doubtful,
     is_outdated,
+    may_have_been_sent_since,
     next_step,
     not_final,
     settle,
@@ -30,6 +32,7 @@ from bot.outcomes.planning import (
 )
 from bot.outcomes.timing import (
     KEY_TRUSTED_FOR,
+    KEY_TRUSTED_UNSEEN_FOR,
     QUIESCENCE,
     RETRY_PAUSES,
     URGENT_EVERY,
@@ -55,6 +58,29 @@ def test_the_words_that_attempts_are_stored_with_are_these() -> None:
     assert [evidence.value for evidence in Evidence] == [
         "done", "undone", "debited", "half_done", "absent", "unseen", "unproven", "replaced",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_what_was_not_sent_on_record_is_doubtful_from_the_moment_its_key_is_not_trusted(state: State) -> None:
+    request = replace(REQUEST, state=state, key_expires_at=SENT_AT)
+    is_unsent = state in (State.PENDING, State.APPROVED)
+
+    assert not is_doubtful(request, SENT_AT - MOMENT)
+    assert is_doubtful(request, SENT_AT) is is_unsent
+    assert not is_doubtful(replace(request, key_expires_at=None), SENT_AT)
+
+
+def test_a_trace_of_what_an_older_copy_forgot_may_be_as_old_as_the_request() -> None:
+    sent = replace(REQUEST, created_at=SENT_AT - 5 * MOMENT, first_sent_at=SENT_AT, key_expires_at=None)
+    of_a_copy = replace(sent, key_expires_at=sent.created_at + KEY_TRUSTED_UNSEEN_FOR)
+    now = SENT_AT + MOMENT
+
+    assert may_have_been_sent_since(sent, now) == SENT_AT
+    assert may_have_been_sent_since(replace(sent, first_sent_at=None), now) == now
+    assert may_have_been_sent_since(of_a_copy, now) == sent.created_at
+    assert may_have_been_sent_since(replace(of_a_copy, first_sent_at=None), now) == sent.created_at
+    early = replace(of_a_copy, first_sent_at=sent.created_at - MOMENT)
+    assert may_have_been_sent_since(early, now) == early.first_sent_at
 
 
 @pytest.mark.parametrize(("seen", "spent", "sent", "holds", "urgent"), list(product(*[BOTH] * 5)))

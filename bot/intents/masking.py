@@ -10,13 +10,14 @@ import re
 from collections.abc import Collection
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import ORDINARY, Directory, fold, name_words
 from bot.intents.extraction import as_one_line, read_entities
 from bot.intents.model import Facts
 from bot.intents.plain_text import clean
 
 MOST: Final = 300  # characters kept of a text
-_KIND: Final = re.compile(r"§([a-z])\d+§")
+_KIND: Final = late(r"§([a-z])\d+§")
 _IN_WORDS: Final = {
     "c": "<card>",
     "a": "<amount>",
@@ -32,10 +33,10 @@ _IN_WORDS: Final = {
     "k": "<reference>",
     "f": "<other>",
 }
-_TOKEN: Final = re.compile(r"<[a-z]+>|[^\s<>]+")
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_BEFORE_STOP: Final = re.compile(r" (?=[,.;:!?](?: |$))")
-_ENDS: Final = re.compile(r"[.!?:]$")
+_TOKEN: Final = late(r"<[a-z]+>|[^\s<>]+")
+_WORD: Final = late(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_BEFORE_STOP: Final = late(r" (?=[,.;:!?](?: |$))")
+_ENDS: Final = late(r"[.!?:]$")
 
 
 def masked(text: str, facts: Facts, names: Collection[str] = ()) -> str:

@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import Directory
 from bot.intents.extraction import Entity, Found, as_one_line, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
@@ -38,7 +38,7 @@ MOST_ACTIONS: Final = 3
 MOST_CLAUSES: Final = 60
 # A table of them is no message to us; each is compared with what stands around it.
 MOST_NUMBERS: Final = 200
-_NUMBERS: Final = re.compile(r"\d+")
+_NUMBERS: Final = late(r"\d+")
 _MANY: Final = Ask("text", "That is many things at once. Say it in fewer words.")
 _DECIDED_BY_BUTTON: Final = (
     "Decisions are made with the buttons of a request; nothing said here approves or rejects."

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.plain_text import word_set
 
 GREETING, THANKS, OTHER_LANGUAGE = "greeting", "thanks", "other language"
@@ -19,12 +20,12 @@ _ADDRESSED: Final = (
     r" doing)?"
     r"(?: today)?|how(?:'s| is) it going|how do you do|happy (?:monday|tuesday|wednesday|thursday|friday)))*"
 )
-_GREETING: Final = re.compile(
+_GREETING: Final = late(
     r"^(?:hi+|hey+|hello+|hiya|howdy|yo|heya|hallo|greetings|good (?:morning|afternoon|evening|day)|g'?day|morning"
     r"|afternoon"
     rf"|evening|how are you(?: doing)?(?: today)?|what'?s up|sup){_ADDRESSED}[\s.,!?:)(-]*$"
 )
-_THANKS: Final = re.compile(
+_THANKS: Final = late(
     r"^(?:(?:ok|okay|great|perfect|cool|nice|awesome|super|brilliant|lovely|got it|all good|that'?s (?:it|all|great"
     r"|perfect)|good"
     r" (?:job|bot|work)|well done|done)[\s,.!]*)*(?:(?:many |much )?thanks?(?: (?:a lot|so much|again|very much|a"
@@ -77,7 +78,7 @@ _ENGLISH: Final = word_set(
     " requests"
     " show list tell give get put take money hi hello thanks"
 )
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD: Final = late(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 # So many of a language's small words, and more of them than of English ones.
 _ENOUGH: Final = 2
 # A word or a name in other letters is no sentence.

@@ -11,6 +11,7 @@ import gc
 import itertools
 import random
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -70,7 +71,7 @@ async def _work(
             wanted = asked - operations + operations * lot // LOTS
             await eventually(
                 "so many asked",
-                lambda wanted=wanted: _count(world, _ASKED) >= wanted,
+                partial(_are_asked, world, wanted),
                 within_s=600 + operations,
                 every_s=0.05,
             )
@@ -88,6 +89,10 @@ async def _night(world: Outside) -> None:
     for _ in range(LEAPS_A_DAY):
         world.leap(DAY_S / LEAPS_A_DAY)
         await asyncio.sleep(0.01)
+
+
+def _are_asked(world: Outside, wanted: int) -> bool:
+    return _count(world, _ASKED) >= wanted
 
 
 def _count(world: Outside, sql: str) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, TypeVar, overload
 
+from bot.domain.late_patterns import late
 from bot.intents.model import KnownCard
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W\d_]+)*")
+WORD: Final = late(r"[^\W_]+(?:['-][^\W\d_]+)*")
 _LETTERS: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
@@ -21,30 +22,30 @@ _OTHER: Final = (
     r"|cents?"
 )
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
-_NUMBER: Final = re.compile(
+_NUMBER: Final = late(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
     r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
     rf"(?P<glued>[a-zł$€£¥₹₦₽₩₱₺%]*)(?:[ ](?P<times>k|grand|thousand|hundred|million|mio|mln|billion|bn)(?!\w))?"
     rf"(?:[ ]?(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|bps|bp|basis points?|%)(?![\w]))?",
     re.IGNORECASE,
 )
-_ROUGH: Final = re.compile(
+_ROUGH: Final = late(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
     r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
     r"|no more than)|[~≈<>]|\bor)\s*$"
 )
-_ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
+_ROUGH_AFTER: Final = late(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
 _THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
 _POINTS: Final = {"bps", "bp", "basis point", "basis points"}
-_WORDS: Final = re.compile(
+_WORDS: Final = late(
     rf"(?<![\w-])(?:a |half a )?(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS}))*(?![\w-])"
     rf"(?:\s(?P<after>{_USD}|{_OTHER}|percent|per cent|pct|basis points?)(?!\w))?",
     re.IGNORECASE,
 )
-_HALF: Final = re.compile(
+_HALF: Final = late(
     r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"
 )
 _HALVES: Final = {"half a": "0.5", "a half": "0.5", "a quarter of a": "0.25", "three quarters of a": "0.75"}

@@ -6,14 +6,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction.entity import Entity
 
-_HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
-_HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
-_OTHER: Final = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{43,90})(?![0-9a-zA-Z])")
-_URL: Final = re.compile(r"https?://([^\s/|>]+)([^\s|>]*)", re.IGNORECASE)
+_HASH: Final = late(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
+_HEX: Final = late(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
+_OTHER: Final = late(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{43,90})(?![0-9a-zA-Z])")
+_URL: Final = late(r"https?://([^\s/|>]+)([^\s|>]*)", re.IGNORECASE)
 _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.org": "BASE"}
-_WORDS: Final = re.compile(
+_WORDS: Final = late(
     r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
     r"|(?P<BASE>(?:(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"

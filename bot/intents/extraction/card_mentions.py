@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, each_once, fold
 from bot.intents.extraction.entity import Entity
 
@@ -23,13 +24,13 @@ _LEAD: Final = (
     r"|\b(?:ending|ends)\s+(?:in\s+|with\s+)?[#*•…x]{0,20}|[#*•…]{1,20}|(?<!\w)x{2,20}|\.{3,20})?"
 )
 _TAIL: Final = r"(?P<tail>(?:'s)?(?:\s+cards?\b(?!\s+number))?)"
-_FOUR: Final = re.compile(
+_FOUR: Final = late(
     rf"{_LEAD}(?<![\d.,$€£/:+-])(?<![A-Za-z](?=\d))(?P<ref>\d{{4}})(?![\d%€£$])(?![.,:/]\d){_TAIL}",
     re.IGNORECASE,
 )
 # What says that the digits are a card's last four and no reference.
-_LAST_FOUR: Final = re.compile(r"\bend|[*•…]|xx|\.{3}", re.IGNORECASE)
-_FOREIGN_BEFORE: Final = re.compile(
+_LAST_FOUR: Final = late(r"\bend|[*•…]|xx|\.{3}", re.IGNORECASE)
+_FOREIGN_BEFORE: Final = late(
     r"(?:\b(?:flight|order|desk|room|ticket|issue|invoice|table|seat|gate|ext(?:ension)?|case|pr|version|bus|train|pin"
     r"|code|year|zip|line|page|step|phone|call|po|bug|task|locker|door|extension|badge|apartment|apt|floor|channel"
     r"|in the year|since|until|before|january|february|march|april|may|june|july|august|september|october"
@@ -37,54 +38,54 @@ _FOREIGN_BEFORE: Final = re.compile(
     r"(?:\s+(?:number|no\.?|nr\.?|id|is|was))*\s*[#:]?\s*|\b[A-Z]{2,3}[ -]?|\b(?:number|no\.|nr\.?)\s+"
     r"|\d(?:st|nd|rd|th)?,?\s+|[$€£]\s*)$"
 )
-_MONEY_AFTER: Final = re.compile(
+_MONEY_AFTER: Final = late(
     r"\s*(?:k\b|m\b|usd|us\$|dollars?|bucks?|\$|€|£|eur|pounds?|quid|grand|thousand|hundred|percent|bps|%)"
     r"|\s+(?:boxes|people|items|cards\b|times|days?\b|weeks?\b|months?\b|hours?\b|minutes?\b|euros?|units|pcs)"
     r"|\s+\d{3}\b(?=\s*(?:usd|\$|dollars|bucks))",
     re.IGNORECASE,
 )
-_LIMIT_BEFORE: Final = re.compile(
+_LIMIT_BEFORE: Final = late(
     r"\b(?:daily|weekly|monthly|amount|usd)\s*(?:limit)?\s*(?:to|at)?\s*[:=]?\s*$", re.IGNORECASE
 )
-_POSSESSED: Final = re.compile(
+_POSSESSED: Final = late(
     r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
     r"|declines?|phone|mobile|number|cell|sim|ceiling|cap|threeds|history|activity|plastic)\b",
     re.IGNORECASE,
 )
-_OWNED: Final = re.compile(
+_OWNED: Final = late(
     r"\s+(?:(?:\w+)\s+){0,1}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|declines?|phone|threeds|plastic)\b",
     re.IGNORECASE,
 )
 #: What stands between two words of one name: `Tomás Rivera`, `T. Rivera`, `Marketing – Ads`.
 _BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
-_MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
-_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
-_CARD_OF: Final = re.compile(
+_MINE: Final = late(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
+_CARD_AFTER: Final = late(r"\s+cards?\b", re.IGNORECASE)
+_CARD_OF: Final = late(
     r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of)\s+$", re.IGNORECASE
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
-_DOES: Final = re.compile(
+_DOES: Final = late(
     r"\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
     r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
     r"|has (?:lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
     r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b",
     re.IGNORECASE,
 )
-_BEGINS: Final = re.compile(
+_BEGINS: Final = late(
     r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team)\s+)$", re.IGNORECASE
 )
 #: `will` is no verb where it is what is frozen, given or capped.
-_DONE_TO: Final = re.compile(
+_DONE_TO: Final = late(
     r"(?:\b(?:freeze|unfreeze|un-freeze|block|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top|give|cap|raise|lower|bump|drop|bring|fund)"
     r"|\b(?:from|to|onto|off)|\b(?:on|with|for))\s+$",
     re.IGNORECASE,
 )
-_NO_VERB_AFTER: Final = re.compile(
+_NO_VERB_AFTER: Final = late(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|at|to|up|down|and|back|again|temporarily|for|two|three|four|five|six|seven|eight|nine|ten|hundred|another|an extra|\$|usd)\b|§|\$?\d)",
     re.IGNORECASE,
 )
-_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
-_LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
+_NAME_TAIL: Final = late(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
+_LEADING_CARD: Final = late(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
 
 def find_numbers(text: str, cards: Directory) -> Iterator[Entity]:
@@ -113,7 +114,7 @@ _DIGITS: Final = {
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     )
 } | {"oh": "0"}
-_SPOKEN: Final = re.compile(
+_SPOKEN: Final = late(
     rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}",
     re.IGNORECASE,
 )

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction.entity import Entity
 
-_EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE: Final = re.compile(r"(?<![\w+])(?:\+|00(?=[1-9]))[ ]?\d(?:[ ().\-/]{0,2}\d){6,18}(?!\w)")
-_LOCAL: Final = re.compile(
+_EMAIL: Final = late(r"(?<![\w.+-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
+_PHONE: Final = late(r"(?<![\w+])(?:\+|00(?=[1-9]))[ ]?\d(?:[ ().\-/]{0,2}\d){6,18}(?!\w)")
+_LOCAL: Final = late(
     r"(?<=\s)(?:(?<=phone )|(?<=number )|(?<=mobile )|(?<=to )|(?<=is )|(?<=: ))\(?0\d(?:[ ().\-/]{0,2}\d){5,14}(?!\w)"
 )
-_PERSON: Final = re.compile(r"@([UW][A-Z0-9]{2,})\b")
-_REQUEST: Final = re.compile(r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12})\b")
+_PERSON: Final = late(r"@([UW][A-Z0-9]{2,})\b")
+_REQUEST: Final = late(r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12})\b")
 
 
 def find_contacts(text: str) -> Iterator[Entity]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import Directory
 from bot.intents.extraction.amounts import find_amounts
 from bot.intents.extraction.blockchain import find_hashes, find_networks
@@ -28,20 +29,20 @@ from bot.intents.extraction.incidental_numbers import find_incidental_numbers
 from bot.intents.extraction.periods import find_later, find_periods
 from bot.intents.model import Facts, KnownCard
 
-_RUN: Final = re.compile(r"[^\W_]+")
-_REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
-_THREEDS: Final = re.compile(
+_RUN: Final = late(r"[^\W_]+")
+_REFERENCE: Final = late(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
+_THREEDS: Final = late(
     r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
 )
-_WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
-_SIGN: Final = re.compile(r"§[a-z](\d+)§")
+_WITH: Final = late(r"(?<!\w)w/ ?(?=\S)")
+_SIGN: Final = late(r"§[a-z](\d+)§")
 #: Said into a phone: `two hundred dollars for Ines comma she changes hotel full stop`.
-_DICTATED: Final = re.compile(
+_DICTATED: Final = late(
     r"\s+(?P<stop>comma|full stop|question mark|period(?=\s*$|\s+[A-Z])|colon(?=\s+[$\d]))(?=\s|$)",
     re.IGNORECASE,
 )
 _STOPS: Final = {"comma": ",", "full stop": ".", "period": ".", "question mark": "?", "colon": ":"}
-_KEY_LINE: Final = re.compile(
+_KEY_LINE: Final = late(
     r"\n[ \t]*(?=(?:card|amount|usd|holder|cardholder|name|phone|mobile|e-?mail|ref(?:erence)?|partner ref(?:erence)?"
     r"|hash|tx|tx hash|transaction|network|chain|daily|weekly|monthly|reason|limit|daily"
     r" limit|weekly limit|monthly limit)"

@@ -13,6 +13,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction.days import Calendar, read_day
 from bot.intents.extraction.entity import Entity
 
@@ -30,7 +31,7 @@ WEEKDAY: Final = (
 _TH: Final = r"(?:st|nd|rd|th)"
 
 #: Tried in this order at each place; the first that fits is taken.
-_ATOM: Final = re.compile(
+_ATOM: Final = late(
     rf"""(?:(?<![\w§.,/$-])|(?<=\d\.\.))(?:
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
     | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
@@ -69,13 +70,13 @@ _ATOM: Final = re.compile(
     )(?![\w§])""",
     re.IGNORECASE | re.VERBOSE,
 )
-_OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
-_ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
-_UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
-_BETWEEN: Final = re.compile(
+_OPEN: Final = late(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
+_ONWARD: Final = late(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
+_UP_TO: Final = late(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
+_BETWEEN: Final = late(
     r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—|\.\.)\s*(?:the\s+)?$", re.IGNORECASE
 )
-_LATER: Final = re.compile(
+_LATER: Final = late(
     rf"""(?<![\w§])(?:tomorrow(?:\s+(?:morning|night|evening|afternoon))?|tmrw|tmr
     | next\s+(?:{WEEKDAY}|week|month|year|hour|quarter)|(?:this|coming)\s+weekend
     | in\s+(?:{NUMBER})\s*(?:min(?:ute)?s?|{UNITS})|(?:at|by|around|before|after)\s+\d{{1,2}}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction.entity_extraction import Found
 from bot.intents.plain_text import word_set
 
@@ -38,27 +39,23 @@ _BOUNDS: Final = {
 # “over 50” is no amount to load, and a fine bound.
 _ROUGH: Final = "how much exactly"
 _WORDS: Final = "|".join(sorted((re.escape(word) for word in _BOUNDS), key=len, reverse=True))
-_BOUND: Final = re.compile(
-    rf"(?:\b|(?<=\s)|^)(?P<word>{_WORDS})\s*(?:of\s+)?§[ax](?P<number>\d+)§(?:\s*usd\b)?"
-)
+_BOUND: Final = late(rf"(?:\b|(?<=\s)|^)(?P<word>{_WORDS})\s*(?:of\s+)?§[ax](?P<number>\d+)§(?:\s*usd\b)?")
 _KINDS: Final = (
-    ("refunded", re.compile(r"\brefund(?:s|ed)?\b")),
-    ("reversed", re.compile(r"\brever(?:sed|sals?)\b")),
+    ("refunded", late(r"\brefund(?:s|ed)?\b")),
+    ("reversed", late(r"\brever(?:sed|sals?)\b")),
     (
         "declined",
-        re.compile(
-            r"\b(?:declined|refused|rejected|failed) (?:purchases|payments|transactions|ones|charges)\b"
-        ),
+        late(r"\b(?:declined|refused|rejected|failed) (?:purchases|payments|transactions|ones|charges)\b"),
     ),
     (
         "pending",
-        re.compile(
+        late(
             r"\b(?:pending|unsettled) (?:purchases?|payments?|transactions?|charges?|ones|authori[sz]ations?)\b"
         ),
     ),
-    ("settled", re.compile(r"\bsettled (?:purchases?|payments?|transactions?|charges?|ones)\b")),
+    ("settled", late(r"\bsettled (?:purchases?|payments?|transactions?|charges?|ones)\b")),
 )
-_MERCHANT: Final = re.compile(
+_MERCHANT: Final = late(
     r"\bat (?P<name>(?:§[axf]\d+§(?=[-'&])|[^\W_])[^\s§,;?!]*(?:\s+(?:&|and)\s+[^\s§,;?!]+|\s+[^\s§,;?!]+){0,4}?)"
     r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|today|yesterday|above|over|below"
     r"|under|more|less|at|during|and|but|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.domain.late_patterns import late
+
 _SHORTEST, _LONGEST = 4, 200
-_WHY: Final = re.compile(
+_WHY: Final = late(
     r"(?:\bbecause\s+(?!of\b)|\breason\s*:\s*|(?:\bas|\bsince|[.,;:!–—-])\s+(?=(?:he|she|they|his|her|their|someone"
     r"|somebody)\b)|\bfor\s+(?=(?:the|an?|his|her|their|our)\s)(?!\w+\s+(?:card|moment|time|day|week|month|year|amount"
     r"|limit|good)s?\b))(?P<reason>[^\n]+)$",
     re.IGNORECASE,
 )
-_POLITE: Final = re.compile(r"[\s.,;!]*(?:\b(?:please|pls|thanks|thank you|thx)\b)?[\s.,;!]*$", re.IGNORECASE)
+_POLITE: Final = late(r"[\s.,;!]*(?:\b(?:please|pls|thanks|thank you|thx)\b)?[\s.,;!]*$", re.IGNORECASE)
 # A digit or an address may be a card, a phone or an amount: such a reason is for its writer to type.
-_PRIVATE: Final = re.compile(r"[0-9@<>§]")
+_PRIVATE: Final = late(r"[0-9@<>§]")
 
 
 def reason_in(text: str) -> str:

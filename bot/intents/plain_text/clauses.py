@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
+
+from bot.domain.late_patterns import late
 
 ACTION_VERBS: Final = (
     r"top(?:ping)?[ -]?up|load|reload|unload|recharge|fund|credit|add|put|give|freeze|lock"
@@ -19,19 +20,19 @@ _READ_VERBS: Final = (
     r"show|list|tell|what|what's|whats|how|how's|which|who|why|where|when|give me|check|explain"
 )
 _SOFT: Final = r"(?:please|pls|plz|also|then|just|now|kindly|can you|could you|and|so|instead)"
-_SPLIT: Final = re.compile(
+_SPLIT: Final = late(
     r"(?P<line>\s*\n\s*)|(?P<stop>[.!?;…]+(?=\s|$))|(?P<dash>\s+[-–—]+\s+)"
     rf"|(?P<join>(?:\s*,|\s+(?:and|then|but|also|plus|so|&)(?=\s)){{1,4}}\s*(?=(?:{_SOFT}\s+){{0,6}}"
     rf"(?:{ACTION_VERBS}|{_READ_VERBS}|do not|don't|dont|never)\b))"
 )
 
-_NEGATION: Final = re.compile(
+_NEGATION: Final = late(
     r"\b(?:not|never|no|nobody|none|neither|nor|without|don'?t|do not|doesn'?t|didn'?t|won'?t|wouldn'?t|can'?t|cannot"
     r"|couldn'?t|shouldn'?t|isn'?t|wasn'?t|aren'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|mustn'?t|needn'?t|aint|ain't"
     r"|no need|rather|instead of|avoid|refrain|forget|nvm|never ?mind|except|stop (?:the )?\w+ing|hold off on"
     r"|abort|undo|scrap|scratch|ignore|disregard|nope|nah|n't)\b|\bdont\b|(?<=\w)n't\b"
 )
-_HARMLESS_NO: Final = re.compile(
+_HARMLESS_NO: Final = late(
     r"\buntil further notice\b|\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot"
     r" (?:urgent|needed any ?more|working|a problem)\b"
     r"|\b(?:can't|cannot|couldn't) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you"
@@ -39,7 +40,7 @@ _HARMLESS_NO: Final = re.compile(
     r"|\bwhen you (?:can|have (?:a )?(?:time|minute|moment|sec(?:ond)?))\b|\b(?:she|he|they"
     r"|we|i) (?:said|says) (?:thanks|hi)\b"
 )
-_DOUBT: Final = re.compile(
+_DOUBT: Final = late(
     r"\b(?:if|unless|whether|in case|once|when|whenever|before|after|depending|assuming|provided|suppose|supposing"
     r"|should|would have|maybe|perhaps|might|may|possibly|considering|thinking|wondering|wonder|consider|eventually"
     r"|at some point|some ?day|sometime|hypothetically|what if|imagine|for example|e\.g|example"
@@ -49,11 +50,11 @@ _DOUBT: Final = re.compile(
     r"|was going|were going|was about|going to|gonna|planning|plan to|promised|already|did|why|is it|are we|who"
     r"|until|till|test(?:ing)?|pretend|joking|jk|kidding)\b|§ (?:was|were|would|will)\b"
 )
-_REPORT_END: Final = re.compile(
+_REPORT_END: Final = late(
     r"\b(?:e\.?g|said|says|asked|asks|told|wrote|writes|quote|message|from \w+|wants|wanted"
     r"|if|unless|example|whether)\b[^\n]*$"
 )
-_TAKEN_BACK: Final = re.compile(
+_TAKEN_BACK: Final = late(
     r"^(?:actually |oh |sorry |wait |no |ok |hmm )*(?:no|not|nope|nah|don'?t|do not|wait"
     r"|hold on|stop|jk|just kidding|never ?mind|nvm"
     r"|scratch that|cancel that|ignore (?:that|this|me)|forget (?:it|that)|not really"
@@ -61,11 +62,11 @@ _TAKEN_BACK: Final = re.compile(
     r"|disregard(?: that)?|maybe not|on second thought|my mistake|wrong (?:chat|channel"
     r"|thread)|oops)(?:\s*,?\s*(?:thanks|sorry|please))?$"
 )
-_ENDS_NEGATED: Final = re.compile(
+_ENDS_NEGATED: Final = late(
     r"(?:\b(?:not|never|do not|no)|\bdon'?t|\bwon'?t|\bcan'?t|n't)(?: ever| please| you| we)?\s*[,:]?$"
 )
 
-_BARE_DONT: Final = re.compile(
+_BARE_DONT: Final = late(
     rf"^(?:\w+[\s,]+){{0,3}}?(?:do not|don'?t|never|not)\b(?! (?:worry|mind|panic"
     rf"|urgent))(?:(?!\b(?:{ACTION_VERBS})\b).)*$"
 )

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from bot.domain.late_patterns import late
+
 MOST_CHARS: Final = 2000
 QUOTED: Final = "□"  # stands where evidence was
 GUARDED: Final = "■"  # stands where a card number was
@@ -26,33 +28,33 @@ _PLAIN: Final = str.maketrans(
     }
 )
 _HIDDEN: Final = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
-_CONTROL: Final = re.compile(
+_CONTROL: Final = late(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff]"
 )
-_UNSEEN: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0]")
+_UNSEEN: Final = late("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0]")
 # Joiners and selectors belong between or behind emoji; beside a letter, a digit or a sign they hide.
-_MISJOINED: Final = re.compile(
+_MISJOINED: Final = late(
     "[\x20-\x7e\n\u00a0-\u04ff][\u200d\ufe00-\ufe0f]|^[\u200d\ufe00-\ufe0f]|\u200d[\x21-\x7e]"
 )
-_SELECTOR: Final = re.compile("[\u200d\ufe00-\ufe0f]")
-_MARKUP: Final = re.compile(r"<([^<>\n]*)>")
-_CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
-_LONE: Final = re.compile(r"\s*[\w.:#/…-]+\s*")
-_STRUCK: Final = re.compile(r"(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
-_QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.MULTILINE)
-_DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.MULTILINE)
-_SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
-_BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
-_ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
-_EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
-_HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
+_SELECTOR: Final = late("[\u200d\ufe00-\ufe0f]")
+_MARKUP: Final = late(r"<([^<>\n]*)>")
+_CODE: Final = late(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
+_LONE: Final = late(r"\s*[\w.:#/…-]+\s*")
+_STRUCK: Final = late(r"(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
+_QUOTE_LINE: Final = late(r"^[ ]*>.*$", re.MULTILINE)
+_DOUBLE: Final = late(r'"[^"\n]*(?:"|$)', re.MULTILINE)
+_SINGLE: Final = late(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
+_BOLD: Final = late(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
+_ITALIC: Final = late(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
+_EMOJI: Final = late(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
+_HEXES: Final = late(r"0[xX][0-9a-fA-F]{6,}")
 _LEAST_DIGITS, _MOST_DIGITS = 13, 19  # of a card number
 #: Every look for a word begins again at each of them.
-_MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
-_MANY_BLANKS: Final = re.compile(r"\n{3,}")
-_GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_MANY_SPACES: Final = late(r"[ \t]{3,}")
+_MANY_BLANKS: Final = late(r"\n{3,}")
+_GROUPS: Final = late(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
+_WORD: Final = late(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)

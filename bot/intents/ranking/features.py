@@ -6,18 +6,19 @@ of the pen. The same features are made for training and for reading.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
+from bot.domain.late_patterns import late
+
 BUCKETS: Final = 1 << 15
 #: A long message says what it wants within this many words; more would only take time.
 MOST_WORDS: Final = 70
 MOST_LETTERS: Final = 30
-_SIGN: Final = re.compile(r"§([a-z])\d+§")
-_TOKEN: Final = re.compile(r"<\w>|[^\W\d_]+(?:'[^\W\d_]+)*|[?!:=>/□■]")
+_SIGN: Final = late(r"§([a-z])\d+§")
+_TOKEN: Final = late(r"<\w>|[^\W\d_]+(?:'[^\W\d_]+)*|[?!:=>/□■]")
 _PIECES: Final = (3, 4, 5)
 
 

@@ -6,11 +6,11 @@ and none of them is a request to change something: such a one is only ever a sug
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
 from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
@@ -39,7 +39,7 @@ _SAID: Final = frozenset(
 )
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
-_ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
+_ONE_VALUE: Final = late(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
 #: Requests that are no kind of `ACTIONS`.
 _REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
 _NOT_HERE: Final = "That is not offered in conversation."

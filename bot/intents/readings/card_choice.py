@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import find_misspelt_names
 from bot.intents.extraction import Entity
 from bot.intents.model import Ask, KnownCard, Reading
@@ -14,22 +15,22 @@ from bot.intents.readings import questions
 from bot.intents.readings.context import Context
 from bot.intents.recognition import Frame
 
-_PRONOUN: Final = re.compile(
+_PRONOUN: Final = late(
     r"\b(?:it|its|that card|this card|the same card|same card|that one|this one|the card|his"
     r" card|her card|their card|the same)\b"
 )
-_NOUN: Final = re.compile(r"\bcards?\b")
-_MINE: Final = re.compile(r"\bmy\s+(?:\w+\s+){0,3}?cards?\b")
-_BULK: Final = re.compile(
+_NOUN: Final = late(r"\bcards?\b")
+_MINE: Final = late(r"\bmy\s+(?:\w+\s+){0,3}?cards?\b")
+_BULK: Final = late(
     r"\b(?:all|every|each|everyone|everyone's|everybody|everybody's|both)\b.*\b(?:cards?"
     r"|them|one)\b|\bevery ?(?:one|body)(?:'s)?\b|\bthem all\b"
     r"|\ball of them\b|\b(?:the|our|these|those|frozen|blocked|active|old) cards\b"
 )
-_NO_OBJECT: Final = re.compile(
+_NO_OBJECT: Final = late(
     r"^[\s.,!]*(?:(?:some|with|by|of|money|please|pls|funds|§a\d+§|usd|now|a|the|in)[\s.,!]*)*$"
 )
 _STRONG: Final = frozenset({"topup_card", "unload_card", "freeze_card", "unfreeze_card"})
-_SIMILAR_HERE: Final = re.compile(
+_SIMILAR_HERE: Final = late(
     r"^\W*[\w'-]+(?:'s)?(?:\s+card\b)?\W*(?:(?:with|by|of)\W+§a\d+§)?"
     r"\W*(?:please|pls|plz|now|asap)?\W*$|'s\b"
 )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.model import ACTIONS, Ask, Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import questions
@@ -21,7 +22,7 @@ from bot.intents.readings.slot_values import plain
 if TYPE_CHECKING:
     from bot.operations import Field, Operation
 
-_FIELD: Final = re.compile(r"\{(\w+)\}")
+_FIELD: Final = late(r"\{(\w+)\}")
 _ENDING: Final = r"(?:[\s,]+(?:please|pls|plz|now|asap|thanks|thx))*[\s,]*"
 
 
@@ -48,7 +49,7 @@ def _patterns(operation: type[Operation]) -> Iterator[re.Pattern[str]]:
         words = [re.sub(r"\\? ", r"\\s+", re.escape(part)) for part in parts[::2]]
         slots = [_slot(name, fields.get(name)) for name in parts[1::2]]
         woven = "".join(w + s for w, s in zip(words, [*slots, ""], strict=True))
-        yield re.compile(woven + _ENDING)
+        yield late(woven + _ENDING)
 
 
 def _slot(name: str, field: Field[Any] | None) -> str:

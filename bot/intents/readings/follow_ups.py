@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import purchase_slots
 from bot.intents.model import ACTIONS, KnownCard, Reading, Thread
 from bot.intents.plain_text import Clause, is_negated
@@ -32,20 +33,20 @@ _LEAD: Final = (
 )
 _TAIL: Final = r"(?:[\s,]+(?:please|pls|plz|then|too|as well|instead|now|thanks|thx|maybe|rather))*[\s!.?]*$"
 _AND: Final = r"(?:and|what about|how about|what of|(?:the )?same (?:for|with|on|thing for)|now|also)"
-_ANOTHER_CARD: Final = re.compile(
+_ANOTHER_CARD: Final = late(
     r"^(?:(?:ok|okay|so|then|thanks|great)[\s,:-]+)*"
     rf"{_AND}[\s,]+(?:(?:for|on|of|with|the one of)\s+)?(?:card\s+)?§c\d+§(?:\s+card)?" + _TAIL
 )
-_SAME_FOR: Final = re.compile(
+_SAME_FOR: Final = late(
     r"^(?:(?:ok|okay|so|then|and|now)[\s,:-]+)*(?:do )?(?:the )?same (?:thing )?(?:for|with|on|to)\s+(?:card\s+)?§c\d+§"
     + _TAIL
 )
-_ANOTHER_TIME: Final = re.compile(
+_ANOTHER_TIME: Final = late(
     _LEAD
     + r"(?:(?:what about|how about|same for|the same for|for|in|during|since|over|from|the|only|just)\s+)*§p\d+§"
     + _TAIL
 )
-_ANOTHER_AMOUNT: Final = re.compile(
+_ANOTHER_AMOUNT: Final = late(
     _LEAD
     + r"(?:(?:make|do) (?:it|that)|(?:change|set|raise|lower|put) (?:it|that) (?:to|at)|i mean(?:t)?|rather|better"
     r"|actually"
@@ -57,12 +58,12 @@ _ANOTHER_AMOUNT: Final = re.compile(
     + r"(?:only |just )?§a\d+§(?:\s*usd)?[\s,]+(?:instead|rather)"
     + _TAIL
 )
-_THE_OTHER: Final = re.compile(
+_THE_OTHER: Final = late(
     _LEAD
     + r"(?:(?:what about|how about|same for|the same for|for|on|i mean(?:t)?|it'?s|show(?: me)?|do|try|take|with)\s+)*"
     r"(?:the|his|her|their) other (?:one|card)(?:'s)?" + _TAIL
 )
-_ANOTHER_READ: Final = re.compile(
+_ANOTHER_READ: Final = late(
     rf"^(?:(?:ok|okay|so|then|thanks|great)[\s,:-]+)*{_AND}\s+(?:the|its|his|her|their|this)?\s*(?:card'?s? )?"
     r"(?P<what>balance|declines?|purchases|transactions|spend(?:ing)?|limits?|status|requests?)" + _TAIL
 )
@@ -80,7 +81,7 @@ _READS: Final = {
     "request": "card_requests",
     "requests": "card_requests",
 }
-_FILTER_WORDS: Final = re.compile(
+_FILTER_WORDS: Final = late(
     r"§\w\d+§|\b(?:only|just|and|what about|how about|the|ones?|at|above|over|more than|below|under|less than|at least"
     r"|at most|up to|refunds?|refunded|declined|pending|settled|reversed|payments?|purchases?|transactions?"
     r"|charges?|usd"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
@@ -27,16 +28,16 @@ HAS_PERIOD: Final = frozenset(
     }
 )
 _OF_PURCHASES: Final = frozenset({"card_transactions", "spend_show"})
-_PURCHASES: Final = re.compile(
+_PURCHASES: Final = late(
     r"\b(?:purchases?|payments?|transactions?|charges?|refunds?|txs?|txns?|paid|bought|buys?)\b"
 )
 #: Slots that say which purchases are meant.
 PURCHASE_SLOTS: Final = frozenset({"merchant", "status", "above", "at_least", "below", "at_most"})
-_ITS: Final = re.compile(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
-_BARE_FOUR: Final = re.compile(
+_ITS: Final = late(r"\b(?:it|its|it's|that card|this card|the same|the card|that one|his|her|their)\b")
+_BARE_FOUR: Final = late(
     r"\b(?:about|show|status of|who (?:holds|has|owns)|balance (?:of|on)|(?:look|pull) up)\W+§[ax](\d+)§"
 )
-_ONE_FUNDING: Final = re.compile(
+_ONE_FUNDING: Final = late(
     r"\b(?:the|that|our|my|this) (?:\S+ ){0,2}(?:funding|deposit|transfer|submission)\b"
 )
 

@@ -5,12 +5,12 @@ All must hold: one plain request, every value exact, every digit of the message 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import Entity
 from bot.intents.model import Ask, Facts, Reading
 from bot.intents.plain_text import Clause
@@ -29,11 +29,11 @@ _ALSO_USED: Final = {
     "order_card": {"phone", "email", "card", "reference"},
 }
 NOTHING_SCHEDULED: Final = "Nothing is scheduled for another time."
-_AGAIN_AND_AGAIN: Final = re.compile(
+_AGAIN_AND_AGAIN: Final = late(
     r"\bautomatic\w*|\b(?:every|each) (?:§|mon|tues|wednes|thurs|fri|satur|sun|day|week|month|first|last|1st"
     r"|morning)|\b(?:first|last|1st) (?:working )?(?:day )?of (?:every|each|the) month\b"
 )
-_OPEN_QUESTION: Final = re.compile(
+_OPEN_QUESTION: Final = late(
     r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"
 )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Found
 from bot.intents.model import Ask, Option
 from bot.intents.plain_text import word_set
@@ -29,10 +29,10 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
     "order_card": ("name", "phone", "email"),
     "transfer": (),
 }
-_EVERYTHING: Final = re.compile(
+_EVERYTHING: Final = late(
     r"\b(?:everything|empty|drain|sweep|all of it|all (?:the )?(?:money|funds)|the (?:rest|remaining)|whatever)\b"
 )
-_FROM_TO: Final = re.compile(r"\bfrom §a\d+§(?: usd)? (?:down |up )?to (?=§a\d+§)")
+_FROM_TO: Final = late(r"\bfrom §a\d+§(?: usd)? (?:down |up )?to (?=§a\d+§)")
 _EVERY: Final = {
     "day": "daily",
     "week": "weekly",
@@ -42,32 +42,32 @@ _EVERY: Final = {
     "monthly": "monthly",
 }
 _UNIT: Final = r"(daily|weekly|monthly|day|week|month)"
-_AFTER: Final = re.compile(
+_AFTER: Final = late(
     rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§"
     rf" {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
 )
-_BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
+_BEFORE: Final = late(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
 _SHORT: Final = {"d": "day", "w": "week", "m": "month", "wk": "week", "mth": "month"}
 #: The word that says for how long a limit holds, beside an amount or the word for a limit.
-_ANY_UNIT: Final = re.compile(
+_ANY_UNIT: Final = late(
     r"\b(daily|weekly|monthly)\b|(?:§a\d+§(?: usd| dollars| bucks)?\s*(?:/|at|by|in|in an?|in one|per|an?|each"
     r"|every|for an?)\s*)(day|week|month|d|w|m|wk|mth)\b|\b(day|week|month)(?= limit)|\bper (day|week|month)\b"
 )
-_BY_HOW_MUCH: Final = re.compile(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
-_NO_LIMIT: Final = re.compile(
+_BY_HOW_MUCH: Final = late(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
+_NO_LIMIT: Final = late(
     r"\b(?:remove|delete|clear|drop|get rid of|disable|unlimited|no)\b.*\blimit|\bunlimited\b|\blift\b"
 )
-_PER_PURCHASE: Final = re.compile(
+_PER_PURCHASE: Final = late(
     r"\b(?:per|for an?|for one|in one|each|for single|a single|one)[ -](?:single[ -])?(?:transaction|tx|purchase"
     r"|payment|go|swipe)\b|\b(?:single|transaction) (?:limit|purchase)"
 )
-_THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
-_NAME: Final = re.compile(
+_THREEDS_OFF: Final = late(r"\b(?:off|sms|text|disable|remove|stop|back)\b")
+_NAME: Final = late(
     r"(?:^\s*:\s*|\b(?:holder|cardholder|name)\s*[:=]\s*|\b(?:for|to|named|called)\s+)(?P<name>[^\n:;,(]+?)"
     r"(?=\s*(?:[,;:(]|\s-\s|$|§[tek]\d+§|\b(?:with|at|phone|mobile|e-?mail|tel"
     r"|ref(?:erence)?|partner ref|please|pls|asap|who|and|from|starting|holder|amount)\b))"
 )
-_NAME_LIKE: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
+_NAME_LIKE: Final = late(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
 _NO_NAME: Final = word_set(
     "me us him her them the a an our my your new team someone everyone people guest intern"
     " client you it this that"

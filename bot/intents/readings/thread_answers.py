@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import Entity, resolve_card
 from bot.intents.model import ACTIONS, Ask, Reading
 from bot.intents.plain_text import Clause
@@ -26,13 +27,13 @@ _KINDS: Final = {
     "since": ("period",),
     "limits": ("amount",),
 }
-_WORDS: Final = re.compile(
+_WORDS: Final = late(
     r"[^\w§]+|\b(?:it|is|its|it's|the|a|an|on|for|to|with|by|of|make|that|usd|please|pls|card|use|then|network|amount|phone"
     r"|number|email|mail|hash|say|take|one|limit|set|ok|yes|per|and|each|every|daily|weekly|monthly|day|week|month|only|sorry"
     r"|from|at|this|dollars|name|holder|his|her|their)\b"
 )
-_NAME: Final = re.compile(r"[^\W\d_][^\W\d_'.-]*(?: [^\W\d_][\w'.-]*){0,4}")
-_EVERY: Final = re.compile(r"\b(daily|weekly|monthly|day|week|month)\b")
+_NAME: Final = late(r"[^\W\d_][^\W\d_'.-]*(?: [^\W\d_][\w'.-]*){0,4}")
+_EVERY: Final = late(r"\b(daily|weekly|monthly|day|week|month)\b")
 
 
 def read_answer(clauses: Sequence[Clause], context: Context) -> list[Reading]:

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.late_patterns import late
+
 C: Final = r"§c\d+§"
 A: Final = r"§a\d+§"
 H: Final = r"§h\d+§"
@@ -21,7 +23,7 @@ _OBJECT: Final = (
 )
 _HOLD: Final = r"(?:freeze|hold|block|lock|suspension|pause)"
 
-_LEAD: Final = re.compile(
+_LEAD: Final = late(
     r"^(?:(?:hi|hey|hello|hiya|yo|good (?:morning|afternoon|evening)|morning|team|all"
     r"|everyone|folks|guys|there|please|pls"
     r"|plz|kindly|ok|okay|so|and|then|also|now|just|urgent|urgently|asap|fyi|yes|yeah|great"
@@ -37,7 +39,7 @@ _LEAD: Final = re.compile(
     r" sure (?:you|to)\s+|/(?=\w)"
     r"|please\s+|be so kind (?:as )?to\s+|would you mind\s+)+"
 )
-_COMMAND: Final = re.compile(
+_COMMAND: Final = late(
     r"^/?(?:card|float|funding)\s+(?=(?:top-?up|unload|freeze|unfreeze|limits|phone|threeds"
     r"|close|order|submit|markup)\b)"
 )
@@ -54,7 +56,7 @@ class Frame:
 
 
 def _frames(*rows: tuple[str, str]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((intent, re.compile(rf"^(?:{pattern})")) for intent, pattern in rows)
+    return tuple((intent, late(rf"^(?:{pattern})")) for intent, pattern in rows)
 
 
 _WORD = r"(?:[^\s§]+\s+){0,3}?"

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.recognition.action_verbs import C, H
 from bot.intents.recognition.record_lookups import FIRST, LAST, person_of
 
@@ -23,7 +24,7 @@ class Rule:
 
 
 def _rule(intent: str, pattern: str, needs: str = "") -> Rule:
-    return Rule(intent, re.compile(pattern), needs)
+    return Rule(intent, late(pattern), needs)
 
 
 _SHOW: Final = r"(?:show|list|give|gimme|see|get|pull up|display|send|what|which|any|all|how many|export)"
@@ -53,24 +54,24 @@ _FEE: Final = (
     r"|pay for)|price list|\bcommission\b"
 )
 
-DECISION: Final = re.compile(
+DECISION: Final = late(
     r"^(?:i |we )?(?:hereby )?(?:approve|approved|reject|rejected|deny|denied|decline it"
     r"|decline that)\b(?! (?:reason|why))|^lgtm\b"
 )
 #: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
-DECIDES: Final = re.compile(
+DECIDES: Final = late(
     r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i|should)\b).*"
     r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off|i confirm|i agree|i deny|deny|lgtm"
     r"|ship it|go ahead)\b"
 )
-HELP: Final = re.compile(
+HELP: Final = late(
     r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
     r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
     r"|^how to\b|what (?:are|do) you\b|\bhow does (?:this|it) work|^menu\b|\bhelp (?:me"
     r" )?(?:with|please)\b|^\?+$|\bhelp\?*$"
     r"|\bhow (?:do|can) (?:i|we) "
 )
-NOT_OFFERED: Final = re.compile(
+NOT_OFFERED: Final = late(
     r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
     r"|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
 )
@@ -158,18 +159,18 @@ CARD_RULES: Final = (
 )
 
 _STATUS: Final = (
-    ("frozen", re.compile(r"\bfrozen\b|on hold\b|\bpaused\b|\blocked\b")),
-    ("blocked", re.compile(r"\bblocked\b")),
-    ("active", re.compile(r"\bactive\b")),
+    ("frozen", late(r"\bfrozen\b|on hold\b|\bpaused\b|\blocked\b")),
+    ("blocked", late(r"\bblocked\b")),
+    ("active", late(r"\bactive\b")),
 )
 _FUNDING_STATUS: Final = (
-    ("in review", re.compile(r"in review|under review|\breview\b")),
-    ("rejected", re.compile(r"\brejected\b|\brefused\b|\bfailed\b")),
+    ("in review", late(r"in review|under review|\breview\b")),
+    ("rejected", late(r"\brejected\b|\brefused\b|\bfailed\b")),
     (
         "credited",
-        re.compile(r"\bcredited in\b|(?:were|list|show|all|which)\b.*\bcredited\b|fundings? credited"),
+        late(r"\bcredited in\b|(?:were|list|show|all|which)\b.*\bcredited\b|fundings? credited"),
     ),
-    ("pending", re.compile(r"\bpending\b|\bstuck\b|in flight|in transit|unconfirmed")),
+    ("pending", late(r"\bpending\b|\bstuck\b|in flight|in transit|unconfirmed")),
 )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.plain_text import word_set
 
 _R: Final = r"§r\d+§"
@@ -39,7 +40,7 @@ _PERSON: Final = (
 )
 _MOST: Final = 200  # characters of a clause that are searched for a person: the patterns go back and forth
 _FOR_PERSON: Final = tuple(
-    re.compile(pattern)
+    late(pattern)
     for pattern in (
         r"^(?:so |and |ok )?(?:what|whats|anything|any|which|is|are|how many|how much|list|show|tell|give|requests?"
         r"|approvals?"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.recognition.action_verbs import A, C
 
 #: One card, named or pointed at.
@@ -92,7 +93,7 @@ _STATES: Final = {
 }
 
 
-_SIGNS: Final = re.compile(r"\s*(§[a-z]\d+§)\s*")
+_SIGNS: Final = late(r"\s*(§[a-z]\d+§)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +283,7 @@ def _money() -> Iterator[tuple[str, str]]:
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple(
-        (intent, re.compile(rf"{_BOUND}{_LEADS}(?P<frame>{body})(?!\w)"))
+        (intent, late(rf"{_BOUND}{_LEADS}(?P<frame>{body})(?!\w)"))
         for intent, body in (*_money(), *_states())
     )
 
@@ -340,7 +341,7 @@ def _loose_patterns() -> tuple[tuple[str, bool, re.Pattern[str]], ...]:
         (
             intent,
             money,
-            re.compile(rf"(?:{_SAID_TO}(?:{_BE}\s+)?|{_RUN_ON}(?={verb} {_POINTED}))(?P<verb>{verb})\b"),
+            late(rf"(?:{_SAID_TO}(?:{_BE}\s+)?|{_RUN_ON}(?={verb} {_POINTED}))(?P<verb>{verb})\b"),
         )
         for rows, money in ((_LOOSE, False), (_LOOSE_MONEY, True))
         for intent, verb in rows

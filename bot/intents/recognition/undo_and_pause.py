@@ -5,15 +5,16 @@ Patterns over a masked clause. What follows is a button in either case: nothing 
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from bot.domain.late_patterns import late
 
 _BEFORE: Final = (
     r"^(?:(?:oh|oops|ups|sorry|wait|hmm+|hm|argh|damn|no|ok|okay|actually|quick|quickly|please|pls|and|then|now|my"
     r" mistake"
     r"|my bad|i made a mistake|that was (?:wrong|a mistake)|wrong (?:card|one|amount))[\s,:!-]+)*"
 )
-_LED_BY: Final = re.compile(_BEFORE)
+_LED_BY: Final = late(_BEFORE)
 _AFTER: Final = (
     r"(?:[\s,]+(?:please|pls|plz|again|now|right now|quickly|asap|at once|immediately|thanks|thx|for me|then))*"
     r"[\s!.]*$"
@@ -26,7 +27,7 @@ _BACK: Final = r"(?:undo|revert|reverse|roll ?back|take back|cancel|withdraw|ret
 _LAST: Final = r"(?:very )?(?:last|latest|previous|most recent|newest)"
 _R: Final = r"§r\d+§"
 _C: Final = r"§c\d+§"
-_UNDO: Final = re.compile(
+_UNDO: Final = late(
     _BEFORE + rf"(?:{_BACK} (?:my|the|that|our) {_LAST} {_THING}(?: (?:on|for|of|from|to|about) {_C})?"
     r"|(?:undo|revert|roll ?back)(?: (?:that|it|this|what i (?:just )?did(?: last)?))?(?: one)?"
     rf"|undo (?:my |the |that )?(?:{_LAST} )?{_THING}(?: (?:on|for|of|from|to|about))? {_C}"
@@ -43,14 +44,14 @@ _ALL: Final = (
     r"|whatever is being sent|what(?:ever)? (?:is|'s) going out|everything (?:that is|that's) (?:being sent|going out)"
     r"|(?:the )?(?:program|programme|bot|provider calls))"
 )
-_PAUSE: Final = re.compile(
+_PAUSE: Final = late(
     _BEFORE
     + rf"(?:(?:pause|stop|halt|suspend|freeze) (?:down )?{_ALL}|(?:hit|pull|press|use) (?:the )?(?:kill switch"
     rf"|emergency"
     r" (?:stop|brake)|big red button)|emergency stop)" + _AFTER
 )
-_UNDO_WORDS: Final = re.compile(rf"\b(?:{_BACK}|take (?=(?:that|it|this) back))\b")
-_PAUSE_WORDS: Final = re.compile(r"\b(?:stop|pause|halt|suspend|freeze)\b")
+_UNDO_WORDS: Final = late(rf"\b(?:{_BACK}|take (?=(?:that|it|this) back))\b")
+_PAUSE_WORDS: Final = late(r"\b(?:stop|pause|halt|suspend|freeze)\b")
 
 
 def is_undo(bare: str) -> bool:

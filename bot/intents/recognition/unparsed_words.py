@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.plain_text import word_set
 
-_TOKEN: Final = re.compile(r"§\w\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
+_TOKEN: Final = late(r"§\w\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 _FILL: Final = word_set(
     """
     the a an this that his her their our its it to onto on in into with by of off from for please pls plz kindly now
@@ -77,7 +78,7 @@ def foreign_words(intent: str, tail: str) -> list[str]:
     return _without_reason(tail, strange)
 
 
-_REASON_TAIL: Final = re.compile(
+_REASON_TAIL: Final = late(
     r"(?:\bfor\b|\bbecause\b|\bsince\b|\bas\b|\bso\b|\bdue to\b|[,:(—–]| - |\bhe\b|\bshe\b"
     r"|\bthey\b|\buntil\b|\breason\b)[^§]*$"
 )

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bot.domain.late_patterns import late
 from bot.domain.money import InvalidAmount, parse_usd
 
 MOST_CARDS = 10_000
@@ -32,25 +33,25 @@ _AMOUNT = r"\$?\s*(?P<amount>[0-9][0-9,]*(?:\.[0-9]+)?)\s*(?P<kilo>k\b)?" + _CUR
 _CARDS = rf"{_COUNT}\s+(?:more\s+|new\s+|of\s+(?:our|the)\s+)?cards?\b"
 # "40 cards at 200", "25 cards with 150 each", "12 cards, $75 each", "40 cards" alone.
 _EACH = rf"(?:\s*,?\s*(?:at|with|for|by|of|à|@|loaded\s+with|each\s+(?:with|at))?\s*{_AMOUNT})?"
-_CARDS_EACH = re.compile(rf"\b{_CARDS}{_EACH}", re.IGNORECASE)
+_CARDS_EACH = late(rf"\b{_CARDS}{_EACH}", re.IGNORECASE)
 # "put 50 on 30 cards", "load 150 each onto 25 cards".
-_TURNED = re.compile(
+_TURNED = late(
     rf"{_AMOUNT}\s*(?:each\s+|apiece\s+)?(?:on|onto|to|for)\s+(?:each\s+of\s+)?{_CARDS}", re.IGNORECASE
 )
-_ASKED = re.compile(
+_ASKED = late(
     r"\b(?:can|could|may|might|would|do|does|if|is there|enough|afford|what[ -]?if|how many)\b",
     re.IGNORECASE,
 )
-_ORDERS = re.compile(r"\b(?:order|open|issue|create|make|new|get)\b", re.IGNORECASE)
-_TOPS_UP = re.compile(r"\b(?:top[ -]?up|load|fund|put|add)\b", re.IGNORECASE)
-_FITS = re.compile(r"\b(?:enough|afford|fit|fits|room|what[ -]?if)\b", re.IGNORECASE)
+_ORDERS = late(r"\b(?:order|open|issue|create|make|new|get)\b", re.IGNORECASE)
+_TOPS_UP = late(r"\b(?:top[ -]?up|load|fund|put|add)\b", re.IGNORECASE)
+_FITS = late(r"\b(?:enough|afford|fit|fits|room|what[ -]?if)\b", re.IGNORECASE)
 # "Can you order" asks for it to be done; other verbs ask for something else.
-_ASKED_OF_US = re.compile(
+_ASKED_OF_US = late(
     r"\b(?:can|could|would|will)\s+you\b|\b(?:un)?(?:freeze|close|cancel|block|unload|limits?)\b",
     re.IGNORECASE,
 )
 # What turns the question into one that is not about now, or not about us.
-_NOT_NOW = re.compile(r"\b(?:yesterday|last|did|were|was|ago|tomorrow|next)\b", re.IGNORECASE)
+_NOT_NOW = late(r"\b(?:yesterday|last|did|were|was|ago|tomorrow|next)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import ORDINARY, fold
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
@@ -13,7 +14,7 @@ from bot.intents.recognition import strip_lead
 
 LONGEST: Final = 60  # words; a longer message tells a story
 #: A condition, a report, a thought, another time, somebody else's words, something already done.
-NEVER: Final = re.compile(
+NEVER: Final = late(
     r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
     r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
     r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
@@ -32,7 +33,7 @@ NEVER: Final = re.compile(
     r"|a (?:day|week|month)|keep|keeps|stay|stays|remain\w*|girl|guy|boy|intern|plus|minus the|stop|abort|cancel"
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
-HARMLESS: Final = re.compile(
+HARMLESS: Final = late(
     r"\b(?:(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
@@ -41,13 +42,13 @@ HARMLESS: Final = re.compile(
     r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?sorry to say(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
-NEGATED: Final = re.compile(
+NEGATED: Final = late(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"
     r"|mustn'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah"
     r"|stop|avoid|refrain\w*)\b"
 )
 #: Where else things are closed, loaded or put on hold.
-ELSEWHERE: Final = re.compile(
+ELSEWHERE: Final = late(
     r"\b(?:jira|sheets?|spreadsheet|tickets?|doors?|calendar|repo|repository|github|notion|excel|netflix|docs?"
     r"|document|folder|drive|files?|website|slack|board|branch|server|subscription|inbox|thread|meeting|truck|fridge|street|avenue|road|office|room|building|desk)\b"
 )
@@ -59,21 +60,21 @@ _OWN: Final = {
     "set_3ds": r"\b(?:disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
     "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
 }
-_REPORTED: Final = re.compile(
+_REPORTED: Final = late(
     r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|§\w\d+§) "
     r"(?:set|changed|raised|lowered|increased|ordered|submitted|updated|moved|replaced|registered|bumped|cut|dropped|brought|made|put|given)\b"
     r"|^\W*(?:is|are|was|were|do|does|has|have|why|what|where|when|who|how|which|any)\b"
 )
 
 #: A second thing to do, behind "and" or "then", or as a sentence of its own.
-_SECOND: Final = re.compile(
+_SECOND: Final = late(
     r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
     r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
     r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
     r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 #: Before a name, not before "will" and "may" as they are mostly meant.
-_BEFORE_A_NAME: Final = re.compile(
+_BEFORE_A_NAME: Final = late(
     r"\b(?:set|to|on|onto|for|from|of|off|give|freeze|unfreeze|block|unblock|lock|unlock|close|cancel|bump|raise|lower|load"
     r"|unload|top up|topup|refill|fund|cap|and|n|mr|pause|put|move|bring|take|limit|change|update)\s+(?P<name>[a-z]+)\b"
 )
@@ -91,20 +92,20 @@ def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
     return any(pattern.search(bare) for pattern in patterns)
 
 
-_SOMEBODY: Final = re.compile(
+_SOMEBODY: Final = late(
     r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
 )
 
 
 #: What comes after it, however many sentences, somebody else has said.
-_REPORTS: Final = re.compile(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
+_REPORTS: Final = late(r"\b(?:says|said|wrote|writes|goes|asked (?:us|me)|told (?:us|me))\s*:")
 
 
-_ENDS_IN_NOT: Final = re.compile(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:freeze|block|lock) off\b")
+_ENDS_IN_NOT: Final = late(r",\s*not\W*$|(?<!take )(?<!take the )\b(?:freeze|block|lock) off\b")
 
 
 #: An amount that is a difference, a verdict on what is, a double turn, the subject of an answer.
-_NOT_THE_VALUE: Final = re.compile(
+_NOT_THE_VALUE: Final = late(
     r"§[ar]\d+§(?: usd)?(?: (?:a|per) (?:day|week|month))? (?:lower|higher|less|below|above)\b"
     r"|(?:§[ar]\d+§(?: usd| percent)? (?:is|are)|\b(?:was|were|seems?|looks?)) (?:far |much |way |a bit )?too (?:high|low|much|little|big|small)\b"
     r"|\bun-?un|^\W*(?:re|fwd?)\s*:"

@@ -6,9 +6,9 @@ on the request (`if he calls`, `Carol says`, `not yet`, `after lunch`, `never mi
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.requests.against import HARMLESS
 
 _SUBJECT: Final = (
@@ -16,7 +16,7 @@ _SUBJECT: Final = (
     r"(?:\w+\s+){1,4}?|(?!(?:rather|never|please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
-_TELLS_NOT: Final = re.compile(
+_TELLS_NOT: Final = late(
     rf"(?<!\w){_SUBJECT}\s*(?:\w+\s+){{0,2}}?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot|can not|cant|didn'?t|did not|won'?t|wont|hasn'?t|has not"
     r"|haven'?t|isn'?t|is not|was not|wasn'?t|were not|are not|arent|aren'?t|has no|have no|had no|not|no longer|has never|never)\s+"
     r"(?:\w+\s+){0,2}?(?:find|know|recogni[sz]e|trust|have|answer|reach\w*|use|used|using|need\w*|work\w*|come|came|arrive\w*|see|locate|remember|hers|his"
@@ -33,7 +33,7 @@ _DIRECTS: Final = (
     r"|touch\w*|freez\w*|froz\w*|block\w*|lock\w*|unlock\w*|unblock\w*|unfreez\w*|clos\w*|load\w*|top\w*|add\w*|send|put|take|change|submit\w*|order\w*|need(?=\s*(?:$|it|that|this|a|the|any|to))|needs(?=\s*(?:$|it|that|this|a|the|any|to)))"
 )
 _NO_SUBJECT: Final = r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
-_SUBJECT_NOT: Final = re.compile(
+_SUBJECT_NOT: Final = late(
     rf"(?:^|(?<=\s))(?!{_NO_SUBJECT}\b)[a-z§][\w§'’-]*\s+(?:[\w§'’-]+\s+){{0,3}}?"
     r"(?:doesn'?t|does not|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|didn'?t|did not|hasn'?t|has not|hadn'?t|aren'?t|are not|don'?t|do not|weren'?t|were not|never|no longer"
     rf"|has no|have no|had no|is no|was no|are no|with no|without)\s+(?:[a-z]+ly\s+|even\s+|been\s+|really\s+)*(?!{_DIRECTS}\b)[\w§]"
@@ -41,33 +41,33 @@ _SUBJECT_NOT: Final = re.compile(
     r"|\b(?:never|nobody|no one|none) (?:gets?|got|arrives?|arrived|comes?|came|works?|worked|receives?|received|answers?|remembers?|knows?|recogni[sz]es?|there|uses?|used|finds?)\b|\bto nobody\b"
     r"|\bno (?:network|signal|reception|sim|physical|receipts? since|spare|other|water|fuel|power|fault|way)\b|\b(?:i|we) (?:don'?t|do not|can'?t|cannot|didn'?t|did not) (?:\w+ )?(?:recogni[sz]e|trust|know|see|earn|have|find|remember|reach|use)\b"
 )
-_NOT: Final = re.compile(
+_NOT: Final = late(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t|mustn'?t"
     r"|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|cant|wont|nope|nah|avoid|refrain\w*|never)\b|n't\b"
 )
 #: What somebody said, with its content, is part of the story. Without it, the request itself is what was said.
-_SAID_WHAT: Final = re.compile(
+_SAID_WHAT: Final = late(
     r"\b(?:said|says|say|tells?(?: (?:me|us))?|told (?:me|us)|thinks?|thought|believes?|confirmed|heard|reports?|reported|wrote|mentioned|called to say|knows?)"
     r"\s+(?:that\s+)?(?=(?:he|she|they|it|hes|shes|his|her|their|somebody|someone|there|§c\d+§|the|my|we've|we have)\b(?:\s+\S+){2,})"
     r"|\b(?:wants?|asks?(?: always)?|is asking(?: for)?|asking(?: for)?) (?:it(?: always)?|prepay\w*|a deposit|prepayment|the deposit|for (?:a |the )?(?:deposit|otp|code|prepayment)|otp|a code|us to pay)(?=\W*$)"
     r"|\bwants? to (?:pay|buy|book|travel|be paid|rent|see)\b"
 )
 #: The same in a part in which nothing is requested: whatever was said or is wanted there, with its content.
-_CONTENT: Final = re.compile(
+_CONTENT: Final = late(
     r"\b(?:wants?|asked for|asks for|asking for|keeps asking for|demands?|insists on|needs)\s+(?=(?:an?|the|another|second|two|three|its|his|her|their|cash|proof|payment|verification|deposit|money|more|to (?:stop|see|pay|buy|key|use|add|check|know|be|get|have|hold|keep|start|book|travel|do|make|go|visit|take|finish|leave|work|join))\b)(?![^§]*§c)"
     r"|\bkeeps asking\b|\bhas asked to be (?:reined in|careful)\b"
     r"|\b(?:said|says|tells? (?:me|us)|told (?:me|us)|confirmed|intimated(?: that)?|informed (?:me|us)|reports?|reported|mentioned)\s+(?:that\s+)?(?=(?!so\b|it\b|this\b|that\b|ok|yes\b|go\b|please|to\b|no\b|not\b|as\b|do\b)[a-z§][\w§'’]*(?:\s+\S+){2,})"
 )
 #: A report whose content is a wording: `Carol says the request is as follows`.
-_WORDING_OF: Final = re.compile(
+_WORDING_OF: Final = late(
     r"\b(?:request|following|follows|message|wording|instruct\w*|exactly|verbatim|word for word|letter|i quote|command)\b"
 )
-_REPORT: Final = re.compile(
+_REPORT: Final = late(
     r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes(?=\W*$)|goes (?:like|freeze|block|load|top|pls|please)|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
     r"|wonder\w*|consider\w*|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+)\b"
 )
 #: A condition, another time, something not meant, already done, or taken back.
-_HANGS: Final = re.compile(
+_HANGS: Final = late(
     r"\b(?:if|unless|whether|in case|in the event|in the eventuality|were to|would have to|one would|depending|assuming|provided|once|as soon as|whenever|would have|could have|should have|wouldve|couldve|shouldve"
     r"|coulda|woulda|shoulda|maybe|perhaps|possibly|might|plan(?:s|ned|ning)? to|intend\w*|gonna|going to (?:ask|request|say|do|order|put|load)|about to (?:ask|request|say|do|order|put|load|click)"
     r"|ought|(?:be )?worth|make sense|idea|theor\w+|hypothe\w+|imagin\w+|pretend(?! to start)|what if|example|e\.g|training|slide|manual|procedure|phishing|rumou?r"
@@ -79,22 +79,22 @@ _HANGS: Final = re.compile(
     r"|as (?:it|they) (?:is|are|was|were)|stays? (?:frozen|closed|as)|remains?|keep (?:it|her|his)|leave (?:it|her|his|that|them)|pounds|euros?|reais|zloty|zł|naira|no no|or not|or\b(?! so they)|the other one)\b"
 )
 #: Before or after what: then the request is for another time.
-_OTHER_TIME: Final = re.compile(
+_OTHER_TIME: Final = late(
     r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
     r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
 )
-_OTHER_ACTION: Final = re.compile(
+_OTHER_ACTION: Final = late(
     r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block(?:s|ed|ing)?|lock(?:ed|s|ing)?|unlock\w*|thaw\w*|defrost\w*|suspend\w*|paus(?:e|ed|ing)|activat\w*|enabl\w*|disabl\w*"
     r"|clos(?:e|ed|ing)(?! to| by)|terminat\w*|cancel\w*|kill\w*|delet\w*|top\w*[ -]?ups?|topping|load(?:s|ed|ing)?|recharg\w*|fund(?:s|ed|ing)?(?=\W+(?:it|her|his|§c))|credited|unload\w*|withdr\w*"
     r"|submit\w*|reveal\w*|replacement card|new card|order(?:ed)? (?:it|a|the|one)|put (?:§|it|him|her)|take (?:§|it|him|her|off|back)|add (?:§|it|some)|send (?:§|it|him|her|some)|give (?:§|it|him|her))\b"
 )
-_IS_STATE: Final = re.compile(
+_IS_STATE: Final = late(
     r"\b(?:we|i|you|they|bob|carol) (?:have |had )?(?:only |just )?(?:froze|frozen|blocked|locked|paused|suspended) (?:it|him|her|them|§c\d+§)\b|\b(?:freeze|block|hold|lock) (?:was|is) (?:only |a )?(?:for|because|since|a mistake|precaution)\b|"
     r"\b(?:is|are|it's|its|still|stays|got|was|been) (?:still |wrongly |only )?(?:frozen|blocked|locked|paused|on hold|suspended)(?: (?:by mistake|in error|since|on|from|for)\b)?"
     r"|\bin frozen condition\b"
 )
-_IS_CANCELLED: Final = re.compile(
+_IS_CANCELLED: Final = late(
     r"\b(?:phone|mail|e-?mail|zoom|video) call\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
     r"\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
@@ -104,47 +104,47 @@ _IS_CANCELLED: Final = re.compile(
 )
 _TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
 #: How long it is taken away for: until somebody has looked.
-_UNTIL_WE: Final = re.compile(
+_UNTIL_WE: Final = late(
     r"^\W*(?:until|till|til|while|before)\s+(?:we|i|he|she|they|someone|somebody|it|things|anyone|anybody)\s+(?!say|tell|ask|told|give|call)"
 )
 #: Nobody gives what is not needed.
 _GIVING: Final = frozenset({"topup_card", "unfreeze_card", "order_card", "reveal_card", "set_3ds"})
-_NEEDS_NOT: Final = re.compile(
+_NEEDS_NOT: Final = late(
     r"(?:n'?t|\bnot|\bnever|\bno longer)\s+(?:\w+ )?(?:need|want|require|use|deserve)\w*\b"
 )
-_WRONG_NUMBER: Final = re.compile(
+_WRONG_NUMBER: Final = late(
     r"\b(?:is|was|are|has|have|got|with) (?:the |a )?wrong(?: (?:digit|number|one|by))?\b|\bwrong (?:digit|number|mobile|phone)\b|\binstead\b"
 )
-_MORE_THAN_FROZEN: Final = re.compile(r"\bnot (?:just|only) frozen\b|\bnew card has arrived\b")
+_MORE_THAN_FROZEN: Final = late(r"\bnot (?:just|only) frozen\b|\bnew card has arrived\b")
 #: A document, a place where things are written, or the past it tells of.
-_WRITTEN: Final = re.compile(
+_WRITTEN: Final = late(
     r"\b(?:for the record|just filing|for the log|history|that was (?:for|in|on|the|last)|those were|quote|unquote|it (?:says|said|reads))\b"
 )
-_WRITER: Final = re.compile(
+_WRITER: Final = late(
     r"\b(?:notes?|forms?|memo|e-?mail|mail|message|text|ticket|log|minutes|report|caption|sign|poster|guide|doc|slack|chat|words|channel|slide|manual|line|title|subject|headline|quote|row|sheet|todo|to-?do|fyi|re|fwd?)\b"
 )
 #: What was talked over and is settled: `after the call with his manager we agreed`.
-_AFTER_TALK: Final = re.compile(
+_AFTER_TALK: Final = late(
     r"^\W*(?:after|following|further to|with reference to|as per|per) (?:the |a |last |our |my |your )?(?:[\w'§]+ ){0,3}?(?:call|talk|conversation|meeting|consultation|review|discussion|e?-?mail|memo|chat|agreement|confirmation)\b(?! (?:i will|we will|i'll|we'll|tomorrow|later))"
     r"|^\W*(?:which|who) (?=(?:she|he|i|we|they|it|is|was|has|had|lost|left|needs|works|travels|runs)\b)"
 )
 #: What stands before a value: `hash: 0x…`, `new mob.: +44…`.
-_LABEL: Final = re.compile(
+_LABEL: Final = late(
     r"(?:with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
     r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
     r"|reason|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
-_REASONED: Final = re.compile(
+_REASONED: Final = late(
     r"\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
     r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
     r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
     r"|\bi promised (?:it |this )?(?:to )?(?:him|her|them|§c\d+§)\b|\bi promise\W*$"
     r"|\ball (?:by|week|day|right)\b|\bwants (?:a|the) new\b|\b(?:board|asked) (?:meeting|note|to see that)\b|\bbefore (?:lunch|noon)\b|\bi have been asked to\b"
 )
-_VERB: Final = re.compile(
+_VERB: Final = late(
     r"\b(?:is|are|was|were|has|have|had|be|needs?|lost|left|found|agreed|forgot|got|went|came|stole|will|can|cannot|must|\w{3,}(?:ed|ing))\b|n't\b"
 )
-_QUESTION: Final = re.compile(
+_QUESTION: Final = late(
     r"^\W*(?:(?:is|are|was|were)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
 )
 

@@ -12,19 +12,20 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.recognition import A, C
 from bot.intents.requests.against import HARMLESS, NEGATED, speaks_against
 
 _MUST: Final = r"(?:must|should|shall|has to|have to|needs? to|ought to|may|can|could|might|would|to|please|is to|are to)(?: please| now| kindly| also| again| therefore)*"
 #: Somebody is asked.
-_DIRECTS: Final = re.compile(
+_DIRECTS: Final = late(
     r"\b(?:please|pls|plz|plss?|kindly|abeg|(?:can|could|would|will|might|may) (?:you|u|ya|we|i|someone|somebody|one of you)|(?:i|we) (?:would )?(?:therefore |hereby |kindly )?(?:ask|request|need|want|like|require|wish)\b"
     r"|i'd (?:like|ask|need|want|love|appreciate)|would (?:like|love|need|appreciate)|is to be|are to be|has to be|have to be|needs? to be|must be|should be|shall be|to be|let's|lets|go ahead|time to|do the needful|asap|urgent\w*|immediately|at once|right away"
     r"|would it be possible|is it possible|(?:important|necessary|good|great|perfect|grateful|helpful) (?:that|if))\b"
     r"|^\W*(?:hi\W+|hello\W+|hey\W+|so\W+|ok\W+|and\W+|then\W+|now\W+|just\W+|quick\W+)*(?=(?:un|re|de)?-?(?:freez|block|lock|thaw|suspend|paus|clos|terminat|top|load|fill|charg|fund|credit|add|put|pull|take|claw|withdraw|return|retriev|recover|fetch|bring|send|move|transfer|give|lift|remove|switch|turn|activ|enabl|chuck|bung|drop|throw|push|shift|park|slide|zap|toss|sling|whack|hit|ping|drain|empty|sweep|nuke|halt|stop))"
 )
 #: Another thing is asked for.
-_OTHER: Final = re.compile(
+_OTHER: Final = late(
     r"\b(?:show|tell|check|confirm\w*|verif\w+|explain\w*|look|see if|see whether|find|know|knows|understand|investigat\w+|review\w*|watch|monitor|note|write|record|log|call|ring|e?mail|inform|update me|updates?|list|report|remind|discuss|talk|decide|forward"
     r"|print|export|download|clarify|advise|warn|notify|notification|keep|stay|remain|prepare|draft|translate|read|count|compare|calculate|estimate|status|history|statement|invoice (?:for|me)|fee|fees|cost of|price|reason|details?|policy|rules?|how|screenshot|apologi\w+|regret\w*|happy|glad|hope|hoping|expect\w*|assume|guess|pretend\w*|practi[cs]e|usual|on top of|automatic\w*|should (?:i|we)|dispute\w*|charge ?back|contest|digits|cvv|cvc|try to|tried|attempt\w*|fail\w*)\b"
 )
@@ -46,41 +47,41 @@ _NOUN: Final = {
     "close_card": r"(?:closing|closure|termination|terminating)",
 }
 _HOLD: Final = r"(?:freeze|block|hold|lock|suspension|pause)"
-_AGAIN: Final = re.compile(
+_AGAIN: Final = late(
     rf"\b(?:lift|remove|release|undo|end|clear|drop|take off|get rid of)\w*\s+(?:the |that |this |his |her |its |any |a )?(?:\w+ )?{_HOLD}\b|\b{_HOLD}\b[^.]{{0,30}}\b(?:be|to be)\s+(?:lifted|removed|released|ended|cleared|undone|taken off)\b"
     r"|\b(?:make|made|be|set|put|get|bring|switch|turn|have)\b[^.]{0,30}\b(?:active|usable|operational|live|working|running|available|alive|up) again\b|\b(?:be|make|set|put|get|bring|switch|turn|have)\b[^.]{0,25}\bback (?:on|to active|in use|in operation|online|in action|to life|in service|to work|up)\b|\bback to active\b"
 )
 _IN_BASE: Final = r"(?:(?:^|⋯|[,;:])\s*(?:\w+ly\s+|hi\s+|hello\s+|so\s+|ok\s+|and\s+|then\s+|now\s+|just\s+|quick\s+)*|\b(?:please|pls|plz|kindly|to|you|u|ya|we|and|then|just|also|now|must|should|shall|can|could|would|will|may|immediately|temporarily|permanently|quickly|asap|once|abeg|ahead|needful|hence|therefore|urgently)\s+)"
-_THAT: Final = re.compile(
+_THAT: Final = late(
     r"\b(?:ask|request|want|need|like|possible|important|necessary|wish|require)\b[^.]{0,20}?\bthat\b"
 )
 _BE: Final = r"\b(?:be|get|gets|have|see|becomes?|need|want|mind)\b(?:\s+(?!been\b)[\w§']+){0,3}?\s+"
-_GIVEN_ONLY: Final = re.compile(
+_GIVEN_ONLY: Final = late(
     rf"{_IN_BASE}(?:top\w*[ -]?up|topup|(?:re)?load|refill|recharge|credit|fund|add)\b"
     rf"|{_BE}(?:topped[ -]up|(?:re)?loaded|refilled|recharged|credited|funded|added|topping up|loading|adding)\b"
     r"|\b(?:a|the|for|another|of) (?:top[ -]?up|topup|refill|recharge|loading|load)\b"
 )
-_GIVEN: Final = re.compile(
+_GIVEN: Final = late(
     rf"{_GIVEN_ONLY.pattern}|{_IN_BASE}(?:charge|fill|put|place|send|give|bring|transfer|move|push|deposit|drop|throw|stick|chuck|shift|slide|sling|toss|park|pop|lob|whack|land|go|get|have|need|want|see)\b"
     rf"|{_BE}(?:charged|filled|put|placed|sent|given|brought|transferred|moved|pushed|deposited|land|go)\b"
 )
-_TAKEN: Final = re.compile(
+_TAKEN: Final = late(
     rf"{_IN_BASE}(?:unload|withdraw|pull|take|claw|retrieve|fetch|recover|remove|return|move|(?:re)?transfer|bring|get|send|put|deduct|debit|drain|empty|sweep|grab|yank|reclaim|come|go)\b"
     rf"|{_BE}(?:unloaded|withdrawn|pulled|taken|clawed|retrieved|fetched|recovered|removed|returned|moved|(?:re)?transferred|brought|sent|put|deducted|debited|drained|come|go|withdrawal)\b"
     rf"|{_THAT.pattern}.*\b(?:unloaded|withdrawn|pulled|taken|retrieved|recovered|removed|returned|(?:re)?transferred|brought)\b"
 )
-_ONTO: Final = re.compile(
+_ONTO: Final = late(
     rf"\b(?:on|onto|on to|to|into|in|for|with|by)\s+(?:the\s+)?(?:card\s+(?:of\s+)?)?(?:{C}|her card|his card|it|him|her|them|that card|the card|hers|his\b)"
 )
-_OFF: Final = re.compile(
+_OFF: Final = late(
     rf"\b(?:from|off|out of|off of|of)\s+(?:the\s+)?(?:{C}|her card|his card|it|that card|the card|hers|there)|\bback(?:\s+(?:in)?to)?\s+(?:the |our )?(?:float|pot|pool|main account|deposit|account)\b|\b(?:in)?to (?:the |our )?(?:float|pot|pool|main account)\b"
 )
-_THE_FLOAT: Final = re.compile(r"\bfrom (?:the |our )?(?:float|pot|pool|main account)\b")
+_THE_FLOAT: Final = late(r"\bfrom (?:the |our )?(?:float|pot|pool|main account)\b")
 _THIS_SUM: Final = (
     r"(?:(?:this|that|the|the same|said|exact|whole) (?:amount|sum|money|figure)|the same|these|those|them)"
 )
-_SUM: Final = re.compile(rf"{A}|\b{_THIS_SUM}\b")
-_ALL: Final = re.compile(
+_SUM: Final = late(rf"{A}|\b{_THIS_SUM}\b")
+_ALL: Final = late(
     r"\b(?:everything|all of it|all the money|the (?:whole|full|entire|remaining) (?:balance|amount|money)|the rest|the remainder|whatever (?:is|s|remains))\b"
 )
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
@@ -30,55 +31,51 @@ from bot.intents.requests.directed_words import directed
 from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
-_A_CARD: Final = re.compile(
+_A_CARD: Final = late(
     r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
 )
-_WHEN: Final = re.compile(r"§[pl]\d+§")
+_WHEN: Final = late(r"§[pl]\d+§")
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
 _FEWEST_WORDS: Final = 3  # a story has a subject and a verb; a day alone says when
-_POLITELY: Final = re.compile(
-    r"\b(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b"
-)
+_POLITELY: Final = late(r"\b(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b")
 #: An amount in a story is what is on the card, or was paid, unless it is what is needed.
-_NEEDED: Final = re.compile(
+_NEEDED: Final = late(
     r"\b(?:needs?|requires?|short(?: by| of)?|wants|missing|cover|another|more)\s+(?:\w+\s+){0,2}?§a\d+§|§a\d+§\s+(?:short|more|is missing|is needed)"
 )
 #: How a story is joined that begins without a stop.
 _IN_ONE_BREATH: Final = "⋯"
-_SOMEBODY_DOES: Final = re.compile(
-    r"(?:he|she|they|it|we|i|who|because|since|as|somebody|someone|his|her|their)\b"
-)
+_SOMEBODY_DOES: Final = late(r"(?:he|she|they|it|we|i|who|because|since|as|somebody|someone|his|her|their)\b")
 #: What is joined so speaks against what was said before it.
-_OBJECTS: Final = re.compile(r"\b(?:but|otherwise)\b")
+_OBJECTS: Final = late(r"\b(?:but|otherwise)\b")
 #: The amount of the story, pointed at by the request; not one that has been put there already.
-_NAMED_SUM: Final = re.compile(
+_NAMED_SUM: Final = late(
     r"\b(?:this|that|the same|the|said|exactly this|exactly that) (?:amount|sum|money|figure)\b|\b(?:these|those)\b"
 )
-_ALREADY: Final = re.compile(
+_ALREADY: Final = late(
     r"\b(?:loaded|topped up|added|put|sent|gave|given|received|spent|paid|charged|declined|refunded|limit|limits|a day|a week|a month)\b"
 )
 #: `1,250` without a currency is thousands for some and cents for others: enough for a plain command only.
-_BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
-_PROMISES: Final = re.compile(
+_BARE_COMMA: Final = late(r"\d{1,3},\d{3}")
+_PROMISES: Final = late(
     r"^\W*(?:i|we)(?:'?ll| will)\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
 )
-_PURCHASED: Final = re.compile(
+_PURCHASED: Final = late(
     r"\b(?:charg\w+|purchas\w+|payments?|debits?|transactions?|txns?|spent|refund\w*|shop|store|attempts?|withdrawals?|bought)\b"
 )
-_NEEDS_MONEY: Final = re.compile(r"\b(?:needs?|short|more|add|load|put|send|give|limit|top)\b")
+_NEEDS_MONEY: Final = late(r"\b(?:needs?|short|more|add|load|put|send|give|limit|top)\b")
 #: The balance that a story tells: `Ines has only 4,11 left`.
-_LEFT: Final = re.compile(
+_LEFT: Final = late(
     r"\b(?:has|have|had|only|down to|got|with)\s+(?:only\s+|just\s+)?§a\d+§\s+(?:\w+\s+)?left\b|\bis down to\s+§a\d+§"
 )
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
-_TO_COME: Final = re.compile(
+_TO_COME: Final = late(
     r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
     r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books)\b"
 )
 
 
 #: Any form of any action's verb: in the words around a request there may be none.
-_CUE: Final = re.compile(
+_CUE: Final = late(
     r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*"
     r"|activat\w*|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|kill\w*|delet\w*"
     r"|top\w*[ -]?up\w*|topup\w*|load\w*|recharg\w*|fund(?:s|ed|ing)?|credited|unload\w*|withdr\w*|submit\w*"
@@ -182,9 +179,9 @@ def _with_free_words(divided: _Divided) -> _Divided:
     return _Divided(tuple(asking), divided.small, story)
 
 
-_LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
+_LIFTS: Final = late(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
-_NO_THING: Final = re.compile(
+_NO_THING: Final = late(
     r"^\W*(?:$|[-–—,:;.!?(⋯]|§|(?:please|pls|plz|kindly|now|asap|for|because|since|as|who|which|where|that|to|from|at|in|on|with|after|due|given|via|against|following|i|we|he|she|they|it|its|his|her|their|our|my|someone|somebody"
     r"|and|so|but|immediately|urgently|urgent|quickly|quick|today|again|back|temporarily|permanently|straight|right|once|until|till|while|the|a|an|this|there|up|off|out|down|over|by|cards?|account|worth|more|extra|only|also|too|just|exactly|would|could|can|if|when|before|without|into|onto|of|or|thanks|thank|ta|cheers|mate|man|bro|dear|team|abeg|first|completely|fully|definitively)\b)"
 )

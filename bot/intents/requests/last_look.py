@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.model import Reading
 from bot.intents.readings import Context
 from bot.intents.recognition import spaced
@@ -17,21 +18,21 @@ from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.wording import is_small, said_before_a_story, said_in
 
-_BEFORE_COLON: Final = re.compile(r"^(?P<who>[^:>\n]{1,70})\s*(?::|>)\s+(?=\S)")
+_BEFORE_COLON: Final = late(r"^(?P<who>[^:>\n]{1,70})\s*(?::|>)\s+(?=\S)")
 #: A request begins there by itself: `top up please: §c1§ with §a2§`.
-_ASKS: Final = re.compile(
+_ASKS: Final = late(
     r"\b(?:top(?:ping)?[ -]?up|topup|load|unload|freeze|unfreeze|block|unblock|lock|unlock|close|closure|order|issue|submit|book|set|limits?|card|markup|change|update|phone|mobile|number|threeds|funding|deposit"
     r"|need|please|kindly|request|action|particulars|could|can|would|hash|network|urgent|quick|pls|declare|register|transfer|reveal)\b|§|\bso\W*$"
 )
-_OF_SOMEWHERE: Final = re.compile(
+_OF_SOMEWHERE: Final = late(
     r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
 )
-_REMARK: Final = re.compile(
+_REMARK: Final = late(
     r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
     r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
-_ADDRESSED: Final = re.compile(
+_ADDRESSED: Final = late(
     rf"^\W*?(?P<who>@[\w'’.-]+(?: {_NAME}){{0,2}}|{_NAME}(?: {_NAME}){{0,2}}|§m\d+§)"
     r"(?:,? (?:please|pls|can|could|would|will)\b|, (?!(?:please|pls|kindly)\W*$))"
 )
@@ -75,50 +76,48 @@ _GREETS: Final = frozenset(
         "again",
     ]
 )
-_REPORTED: Final = re.compile(
+_REPORTED: Final = late(
     r"\b(?:mention\w*|recommend\w*(?! it)|(?<!i )promis\w+|claim(?:s|ed)|texted|keeps? (?:repeating|saying)|suggest\w*|reckons?|insist\w* (?:that|we|to)|proposed?)\b"
     r"|(?:^|[.,;!]\s*)should (?!be\b)|\bin the event\b|\b(?:one|you|we|i) would (?:have to|then)\b|\b(?:it )?would be (?:best|better|wise|wiser|safer|smart|good|fine) (?:to|if)\b"
     r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )
-_TAKEN_BACK: Final = re.compile(
+_TAKEN_BACK: Final = late(
     r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
     r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
-_STATED: Final = re.compile(
+_STATED: Final = late(
     r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
     r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
-    "topup_card": re.compile(
+    "topup_card": late(
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:failed|fails|missing|arrived?|rejected|refused|denied)\b|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
-    "unload_card": re.compile(
-        r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b"
-    ),
-    "set_markup": re.compile(
+    "unload_card": late(r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b"),
+    "set_markup": late(
         r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b"
     ),
-    "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
-    "freeze_card": re.compile(
+    "close_card": late(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
+    "freeze_card": late(
         r"\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
-    "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
-    "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
+    "reveal_card": late(r"\b(?:was|had|been|were|denied|refused)\b"),
+    "set_limits": late(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
-_OTHER_THING: Final = re.compile(
+_OTHER_THING: Final = late(
     r"\b(?:close|unload|load|freeze|lock|unlock|block|suspend|pause|terminate|top up)\s+(?:the|a|my|our|this|that)\s+"
     r"(?!(?:cards?|crad|account|plastic|prepaid|one|old|new|said|following|freeze|hold|lock|block|sum|amount|rest|balance|limit|daily|weekly|monthly|same|virtual|physical|money|extra|usual|unused|whole|full|entire|remaining|company|corporate"
     r"|employee|marketing|ads?|spending|float|other|above|below|mentioned|respective|lost|stolen|missing|frozen|topup|top)\b)[a-z]+\s+(?:[a-z]+\s+){0,2}§c"
 )
-_WEEKDAY: Final = re.compile(
+_WEEKDAY: Final = late(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:mon|tue|wed|thu|fri|sat|sun)\b", re.IGNORECASE
 )
 
 
 #: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
-_NOT_A_REQUEST: Final = re.compile(
+_NOT_A_REQUEST: Final = late(
     r"\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
@@ -133,12 +132,12 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
 #: `please don't set up …`: what must not be done.
-_NOT_TO_DO: Final = re.compile(
+_NOT_TO_DO: Final = late(
     r"(?:^|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better|and|but|so)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?"
     r"(?=(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel|do)\b)"
 )
 #: Other days and hours, behind the request.
-_LATER_THAN_NOW: Final = re.compile(
+_LATER_THAN_NOW: Final = late(
     r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it) (?:lands?|arrives?|comes|returns?|is back|gets)\b\W*$"
 )
 
@@ -159,13 +158,13 @@ def _is_taken_back_around(reading: Reading, text: str) -> bool:
 
 
 #: `…, Bob please`: somebody is called by name at the end.
-_CALLED: Final = re.compile(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
-_ENDS_IN_OURS: Final = re.compile(
+_CALLED: Final = late(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
+_ENDS_IN_OURS: Final = late(
     r"\b(?:top-?up|topup|thanks|load|freeze|unfreeze|card|limit|reveal|team|quickly|asap)\s+(?:please|pls)\W*$"
 )
-_SIGN: Final = re.compile(r"§[achte]\d+§|\bthreeds\b|\bmark-? ?up\b")
+_SIGN: Final = late(r"§[achte]\d+§|\bthreeds\b|\bmark-? ?up\b")
 #: The request itself, whoever read it.
-_OWN_WORDS: Final = re.compile(
+_OWN_WORDS: Final = late(
     r"§[ahte]\d+§|\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|suspend\w*|paus\w*|activat\w*|enabl\w*|disabl\w*|clos\w*|terminat\w*|top\w*|load\w*|fund\w*|submit\w*|reveal\w*|order\w*|issue\w*|switch|turn|add|put|send|give|take|pull|move|bring|transfer|return|remove|lift|kill|cancel|register|enter|update|change|set|raise|lower|bump|use|swap|replace|spending|forever|holder|new card|another card|limit\w*|threeds|mark-?up|phone|number|mobile)\b"
 )
 
@@ -191,8 +190,8 @@ def stays_closed(reading: Reading, context: Context) -> bool:
     return any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
 
 
-_AMOUNT: Final = re.compile(r"§[at]\d+§")
-_DAY: Final = re.compile(r"§p\d+§")
+_AMOUNT: Final = late(r"§[at]\d+§")
+_DAY: Final = late(r"§p\d+§")
 
 
 def _speaks_somebody_else(text: str) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.model import Ask, Reading
 from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, one_card, plain, questions
@@ -31,7 +32,7 @@ _MINE: Final = (
     r"|(?:it|that|this)(?= back\b| please| pls|\W*$))"
 )
 _BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
-_UNDO: Final = re.compile(
+_UNDO: Final = late(
     rf"\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
     rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
     r"|\b(?:make|get|have)\b[^.]{0,40}\b(?:undone|reversed|reverted|retracted|cancelled|revoked)\b|\b(?:what|that which|the thing|whatever)\b[^.,]{0,15}\bi\b[^.]{0,40}\b(?:take (?:it )?back|undo|revert|reverse|cancel|revoke|retract|reset)\b"
@@ -44,56 +45,54 @@ _PAUSE_VERB: Final = (
     r"|pull the (?:hand)?brake(?: on)?|put (?:the )?(?:complete |whole |entire |total |full )?(?=sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
 )
 _OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
-_PAUSE: Final = re.compile(
+_PAUSE: Final = late(
     rf"\b{_PAUSE_VERB}\b(?:\W+\w+){{0,4}}?\W+{_OUTGOING}\b|\b{_OUTGOING}\b(?:\W+[\w']+){{0,8}}?\W+(?:must|has to|have to|should|needs to|to) be (?:interrupted|stopped|halted|paused|suspended|held)"
     r"|^\W*(?:emergency stop|kill ?switch|hit the brakes|all stop)\b|\bstop it all\b|\bswitch all (?:executions|sending) to pause\b"
 )
-_SENT: Final = re.compile(
+_SENT: Final = late(
     r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|emergency|brakes?|all|orders|in course)\b"
 )
-_OF_CARDS: Final = re.compile(
+_OF_CARDS: Final = late(
     r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
 )
-_REVEAL: Final = re.compile(
+_REVEAL: Final = late(
     r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
 )
-_NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
+_NO_REVEAL: Final = late(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
 _A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"
-_ORDER: Final = re.compile(
+_ORDER: Final = late(
     rf"\b(?:order|issue|emit|create|open|make|get|arrange|apply|request|spin up|produce|set up|ask|start|give|must have|needs?|wants?|requires?|should (?:get|have)|have|like)\b[^.?!\n]{{0,45}}?\b{_A_CARD}\b"
     rf"|\b{_A_CARD}\b[^.?!\n]{{0,40}}?\b(?:to be|be|please|pls|made|issued|ordered|order|opened|created|create|arrange|apply)\b|\bset (?:\S+ ){{1,3}}up (?:with|w) (?:an? )?{_A_CARD}\b"
     rf"|\b(?:new|another|second|one more|extra|separate|replacement)\s+(?:\w+\s+){{0,2}}?{_A_CARD}\b|^\W*(?:an? )?{_A_CARD} (?:for|pls|please|with|in the name|new|order|to)\b|\b{_A_CARD} for\b"
     r"|\b(?:order|issue) (?:one|it|please|pls|for)\b|\b(?:request|make) (?:one for|a new one)\b|^\W*issue\b|\bbe given a card\b|\bgets a card\b|^[^.,\n]{3,40}[.,] card\b"
 )
-_STRONG: Final = re.compile(
+_STRONG: Final = late(
     r"\b(?:needed|required|company card|preloaded|gets a card|given a card|ordered|order|issue|emit|apply|new|another|own|one more|second|separate|replacement|set up|set \S+ up|spin up|plastic|prepaid|create|card for|name|needs? (?:a )?card|wants? (?:a )?card|get \S+ (?:\S+ )?(?:a|his|her) (?:own )?card|§[te]\d+§|create|made|make)\b|§[te]\d+§"
 )
-_OTHERS: Final = re.compile(
+_OTHERS: Final = late(
     r"\b(?:cards|two|three|four|five|several|both)\b(?! for (?:customers|coffee))|\bcard (?:number|machine|reader|game|holder name|operations)\b|\b(?:business|gift|birthday|sim|loyalty|credit|debit|christmas|greeting|id|access|library|bank|visa|travel) cards?\b"
     r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|(?:card|it|when|will|not|hasn't) (?:\w+ )?arriv\w+|(?<!i )deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
 )
-_ASKED_WORDS: Final = re.compile(
+_ASKED_WORDS: Final = late(
     r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)"
 )
-_PLAIN_NO: Final = re.compile(
-    r"\b(?:don'?t|do not|never|no need|not|nobody|without)\b(?! (?:only|worry|mind))"
-)
-_CONDITION: Final = re.compile(
+_PLAIN_NO: Final = late(r"\b(?:don'?t|do not|never|no need|not|nobody|without)\b(?! (?:only|worry|mind))")
+_CONDITION: Final = late(
     r"\b(?:if|unless|whether|should (?:we|i)|maybe|perhaps|what if|imagine|suppose|would have|was (?:going|about) to|already (?:ordered|undone|paused|did)|almost|used to|had (?:me|us|him|her|to)|on a call|"
     r"(?:i|we|they|he|she) (?:undid|paused|ordered|stopped|halted|cancelled|reversed|asked)|asked (?:me|us|whether)|told (?:me|us|him|her)|said|says|wrote|wanted|going to (?:order|ask)|instead of|rather than|when |once |until i (?:say|tell) (?:so|you) to)\b"
 )
 #: A condition in another part; `I wouldn't ask if it weren't serious` is none.
-_CARD: Final = re.compile(rf"\b(?:{_A_CARD}|order|issue)\b")
-_POLITELY: Final = re.compile(r"\b(?:can|could|would|will|may|might|mind|please|pls|kindly)\b")
-_IF: Final = re.compile(r"^\W*(?:if|unless|whether|in case|when|once|as soon as)\b")
+_CARD: Final = late(rf"\b(?:{_A_CARD}|order|issue)\b")
+_POLITELY: Final = late(r"\b(?:can|could|would|will|may|might|mind|please|pls|kindly)\b")
+_IF: Final = late(r"^\W*(?:if|unless|whether|in case|when|once|as soon as)\b")
 #: Nobody is named for whom the card is: people ask their bank for one like that.
-_FOR_NOBODY: Final = re.compile(
+_FOR_NOBODY: Final = late(
     r"\b(?:i(?! (?:want to order|need|wanna order) (?:one more|another|anew))|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
 )
-_FOR_MYSELF: Final = re.compile(
+_FOR_MYSELF: Final = late(
     r"\b(?:i(?! (?:want|need|would like|wanna|ask|request|can't be|send|give|fill|deliver|tell)\b)|i'd|i'm|me|my|mine|usa?|states|expir\w+|withdraw\w*|purchase|payment)\b"
 )
-_FOR_SOMEBODY: Final = re.compile(
+_FOR_SOMEBODY: Final = late(
     r"\b(?:we|for us|one more card|him|her|them|intern|trainee|guide|driver|visitor|employee|staff|contractor|consultant|new starter|anew|hire|joiner|joinee|starter|name|particulars|virtual|team|colleague|assistant)\b"
 )
 

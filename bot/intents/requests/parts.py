@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.late_patterns import late
+
 _WHO: Final = r"(?:he|she|they|it|we|i|you|hes|shes|theyre|its|im|ive|he's|she's|it's|they're|i'm|i've|somebody|someone|§c\d+§)"
 #: Where a story begins without a stop: `freeze §c1§ i dont trust that merchant`.
 _TELLS: Final = (
@@ -15,7 +17,7 @@ _TELLS: Final = (
 )
 #: After "for": the card, the person, the time; not a reason.
 _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
-_CUT: Final = re.compile(
+_CUT: Final = late(
     r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
     rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
     rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
@@ -23,13 +25,13 @@ _CUT: Final = re.compile(
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
 )
 #: Before a name, where its stop ends no sentence.
-_TITLE: Final = re.compile(
+_TITLE: Final = late(
     r"\b(?:mr|ms|mrs|miss|dr|prof|herr|frau|madam|sir|chief|oga|engr|colleague)\.?\s+(?=§[cm])"
 )
-_UNFINISHED: Final = re.compile(
+_UNFINISHED: Final = late(
     r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|once|unless|until|till|before|after|than|provided|where|because|whether|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't)\s*$"
 )
-_JOINING: Final = re.compile(
+_JOINING: Final = late(
     r"^(?:(?:so|and|then|but|also|because|cause|cuz|coz|since|hence|therefore|as|n|well|ok|okay|now|yes|yeah)\b[\s,]*)+"
 )
 

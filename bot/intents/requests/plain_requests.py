@@ -7,11 +7,11 @@ stands, keeps the form closed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.extraction import Entity
 from bot.intents.model import KnownCard, Reading
 from bot.intents.plain_text import QUOTED, Clause
@@ -28,25 +28,25 @@ from bot.intents.requests.against import (
 )
 
 #: Any form of any action's verb: beside the frame there may be none.
-_CUE: Final = re.compile(
+_CUE: Final = late(
     r"\b(?:un-?|de|re-?)?(?:freez\w*|froz\w*|block\w*|lock(?:ed|s|ing)?|thaw\w*|defrost\w*|suspend\w*|paus\w*"
     r"|activat\w*|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|kill\w*|delet\w*"
     r"|top\w*[ -]?up\w*|topup\w*|load\w*|recharg\w*|fund(?:s|ed|ing)?|credited|unload\w*|withdr\w*|submit\w*"
     r"|reveal\w*|replacement|new card|order\w*)\b"
 )
 #: What a request to unfreeze may tell beside it: that the card is frozen.
-_IS_FROZEN: Final = re.compile(
+_IS_FROZEN: Final = late(
     r"\b(?:is|are|it's|its|still|stays) (?:still )?(?:frozen|blocked|locked|paused|on hold|suspended)\b"
 )
 #: What takes something away, and the reasons for it that hold a "not" or an "until".
 _TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
-_GONE: Final = re.compile(
+_GONE: Final = late(
     r"\b(?:he|she|they|his|her|it|we|i|hes|shes|owner|who|that) (?:\w+ )?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot"
     r"|isn'?t|is not|didn'?t|did not|won'?t|will not|never|no longer|has no|have no|hasn'?t) (?:need\w*|find|know|have|recogni[sz]e"
     r"|answer|come|use|work|locate|see|here|hers|his|reachable|sure where)\b"
     r"|\b(?:until|till|til|while|before) (?:we|i|he|she|they|someone|somebody|it|things|anyone|anybody|this) (?!say|tell|ask|told)"
 )
-_POLITE_QUESTION: Final = re.compile(
+_POLITE_QUESTION: Final = late(
     r"^\W*(?:\w+\W+){0,5}?(?:can|could|would|will|may|might|mind|possible)\b|\b(?:pls|please|kindly)\b"
 )
 

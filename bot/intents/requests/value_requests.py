@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from bot.domain.late_patterns import late
 from bot.intents.directory import ORDINARY, fold
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
@@ -24,117 +25,111 @@ from bot.intents.requests.wording import is_small
 
 _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
-_OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
-_SUBMIT: Final = re.compile(
+_OURS: Final = late(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
+_SUBMIT: Final = late(
     r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
     r"|insert|hand over|this is the (?:transfer|deposit)|sent|transferred|paid in|here (?:is|comes|goes|it is)|pls credit|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
     r"|has to go in|for review|into review|to present|deposit|funding)\b"
 )
-_ITS_STATE: Final = re.compile(
+_ITS_STATE: Final = late(
     r"\b(?:stuck|pending|status|still|where|arriv\w+|landed|missing|wrong|late|slow|rejected|failed|confirmed|shows?|happen\w*|checking|look at|look into)\b"
 )
-_SUBMIT_ONE: Final = re.compile(
+_SUBMIT_ONE: Final = late(
     r"\b(?:submit|register|hand in|book|enter|declare|record|file|put in|report|announce)\b(?:\W+\w+){0,4}?\W+(?:deposit|funding|transfer|tx)\b"
     r"|\b(?:deposit|funding|transfer)\b(?:\W+\w+){0,3}?\W+(?:to be|be|being) (?:submitted|registered|booked|declared|entered)\b"
     r"|\b(?:deposit|funding|transfer) (?:to|for) (?:submi\w+|register|book)\b|\bnew (?:deposit|funding)\b"
 )
-_NUMBER: Final = re.compile(
+_NUMBER: Final = late(
     r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|tel|mob|sms|texts?)\b"
 )
-_CHANGE: Final = re.compile(
+_CHANGE: Final = late(
     r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
     r"|is now|should be|should have|shall be|must be|change[sd]?|\+|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
 )
-_CALL: Final = re.compile(
-    r"\b(?:call|ring|reach|dial|phoned? (?:him|her|me)|whatsapp me|contact (?:him|her|me))\b"
-)
-_CHANGE_NUMBER: Final = re.compile(
+_CALL: Final = late(r"\b(?:call|ring|reach|dial|phoned? (?:him|her|me)|whatsapp me|contact (?:him|her|me))\b")
+_CHANGE_NUMBER: Final = late(
     r"\b(?:chang\w+|updat\w+|replac\w+|switch|alter\w*|amend\w*|correct|new|different|edit)\b(?:\W+[\w§']+){0,6}?\W+(?:phone|number|mobile|cell|telephone)\b"
     r"|\b(?:phone|number|mobile|cell|telephone)\b[^.]{0,40}\b(?:needs?|must|has to|have to|to) (?:be )?(?:chang|updat|correct|replac|alter|amend|fix)\w*\b|\b(?:updat|chang|correct|alter|amend)\w*\s+(?:the )?(?:telephone|phone|mobile|number)\b"
     r"|\b(?:phone|number|mobile|cell|telephone)\b(?: number)?(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|updat\w+|replac\w+|alter\w*|amend\w*)\b"
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = late(
     r"\b(?:order\w*|issu\w+|emit\w*|creat\w+|mak\w+|open|produc\w+|request\w*|get|give|set up|spin up|arrang\w+|appl\w+|need\w*|want\w*"
     r"|requir\w+|must have|should get|should have|deserves?|new|another|second|replacement|can we|could we|can i|could i)\b"
 )
-_A_CARD: Final = re.compile(
+_A_CARD: Final = late(
     r"\b(?:an?|one|another|the|his|her|their|own|new|second|extra|separate|fresh|virtual|physical|replacement|1|more|prepaid)\s+"
     r"(?:\w+\s+){0,2}?(?:cards?|crad|plastic|prepaid|one)\b|\bcard (?:for|order|in (?:the )?name|with (?:the )?name|named|called)\b"
     r"|\b(?:order|issue|new|emit)\s+(?:\w+\s+)?(?:cards?|crad|prepaid)\b|\b(?:needs|wants|get|gets|requires) (?:one|a card|his own|her own)\b|\b(?:order|issue|make|request) one\b|^\W*cards? (?:for|with|needed)\b|\bcards? (?:is )?(?:needed|required|wanted|to be ordered)\b"
 )
 #: People who ask their bank for a card of their own.
-_OWN_CARD: Final = re.compile(
+_OWN_CARD: Final = late(
     r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
 )
-_ANOTHER: Final = re.compile(
+_ANOTHER: Final = late(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
 )
-_SWITCH_ON: Final = re.compile(
+_SWITCH_ON: Final = late(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
     r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure)\b|=\s*(?:true|on|yes)"
 )
-_SWITCH_OFF: Final = re.compile(
-    r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b"
-)
-_MARKUP: Final = re.compile(r"\bmark-? ?up\b")
-_TO_SET: Final = re.compile(
+_SWITCH_OFF: Final = late(r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b")
+_MARKUP: Final = late(r"\bmark-? ?up\b")
+_TO_SET: Final = late(
     rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
     rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|correct|fix|update|now)\b|mark-? ?up:? {_A}"
 )
-_FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
-_CHANGE_MARKUP: Final = re.compile(
+_FROM: Final = late(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
+_CHANGE_MARKUP: Final = late(
     r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new|make|drop|bump|cut)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
     r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:adjusting|changing|updating|revising|raising|lowering|adjustment)\b|\b(?:no more|set|make|put)\b[^.]{0,20}\bmark-? ?up\b|\bmark-? ?up\b[^.]{0,25}\b(?:zero|nil|nothing)\b"
     r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is|has) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
 )
-_CHANGE_LIMITS: Final = re.compile(
+_CHANGE_LIMITS: Final = late(
     r"\b(?:chang\w+|adjust\w*|updat\w+|rais\w+|lower\w*|revis\w+|new|set|increas\w+|reduc\w+|drop|bump|edit|tighten|loosen)\b(?:\W+[\w§']+){0,5}?\W+(?:limits?|caps?|ceiling|allowance)\b"
     r"|\b(?:limits?|caps?|allowance)\b(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|adjust\w*|updat\w+|revis\w+|rais\w+)\b"
     r"|\b(?:limits?|caps?|ceiling)\b(?:\W+[\w§']+){0,5}?\W+(?:changed|increased|raised|lowered|reduced|adjusted|go(?:es)? (?:up|down)|higher|lower)\b|\b(?:daily|weekly|monthly|day) limit\b(?=[^.]*\b(?:shall|should|must|to) be set\b)"
     r"|^\W*(?:please |pls |kindly )?(?:lower|raise|drop|bump|cap|cut|bring)\b[^.]*\b(?:a|per) (?:day|week|month)\b"
 )
-_LIMIT: Final = re.compile(
+_LIMIT: Final = late(
     r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend)\b"
     rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:[\w§']+\W+){{0,5}}?{_A}"
     rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month)(?: limit)?:? (?:of )?{_A}|{_A}\s*(?:at|by|in|in (?:one|a|the)) (?:day|week|month)\b|{_A}\s*/\s*[dwm]\b|\bper (?:day|week|month)\b[^.]{{0,20}}?{_A}|{_A}\s*(?:per|for (?:one|a|single)|in one|each|a|one)\s+(?:single )?(?:purchase|payment|transaction|go|swipe)\b|\b(?:purchase|payment|transaction)\b[^.]{{0,25}}{_A}"
 )
-_UNITS: Final = re.compile(
+_UNITS: Final = late(
     r"\b(?:daily|weekly|monthly|day|week|month|limits?|max(?:imum)?|cap|down|drop|raise|lower|decrease|increase|and|per|each|go|goes|not more than)\b|/"
 )
-_NEW_CARD: Final = re.compile(
+_NEW_CARD: Final = late(
     r"\b(?:order|issue|new|another|second|separate|replacement|own|create)\s+(?:\w+\s+){0,2}?(?:cards?|plastic|prepaid)\b"
 )
-_NO_LIMIT: Final = re.compile(
-    r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
-)
-_LIMIT_SET: Final = re.compile(
+_NO_LIMIT: Final = late(r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!")
+_LIMIT_SET: Final = late(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
-    re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
-    re.compile(
+    late(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
+    late(
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
     ),
-    re.compile(
+    late(
         rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"
     ),
-    re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
-    re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
-    re.compile(
+    late(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
+    late(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
+    late(
         r"\b(?:card|crad|one|prepaid|plastic|order|issue|create|set up|spin up|emit|colleague|joiner|starter|hire|contractor)\b"
         rf"[^.\n]{{0,40}}?\b(?:for|is|:)\s+(?:our |the |my |new |a |colleague |visiting |consultant |contractor |Mr\.? |Ms\.? |Mrs\.? )*{_NAME}"
     ),
-    re.compile(
+    late(
         r"^\W*(?:(?:hi|hello|hey|please|pls|kindly|also|and|so|can|could|our|new|colleague|joiner|hire|starter|mr|ms|mrs)\b[\s,.:]*)*"
         rf"{_NAME}[^.\n]{{0,30}}?\b(?:needs?|wants?|gets? a|gets? one|has no|would very much|would like|is joining|is taking|has joined|travels|starts|requires?|is requiring|must have|should (?:get|have)|get|have|set up)\b",
         re.IGNORECASE,
     ),
 )
 #: The same in small letters, up to a word that belongs to no name.
-_SMALL_NAME: Final = re.compile(
+_SMALL_NAME: Final = late(
     r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
     r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
@@ -204,22 +199,22 @@ _NO_NAME: Final = frozenset(
 )
 
 
-_POLITELY: Final = re.compile(
+_POLITELY: Final = late(
     r"\b(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|the|§|it|that|this|her|his|be)|\bpossible\b|\b(?:please|pls|kindly|mind)\b"
 )
 #: Verbs of these requests, which say nothing by themselves: `could you put it in place`.
-_TO_DO: Final = re.compile(
+_TO_DO: Final = late(
     r"\b(?:put|set|add|apply|enter|change|update|replace|fix|register|configure|correct|send|give|submit|place|adjust|system|swap|sort|it up)\b"
 )
-_VALUE: Final = re.compile(r"§[ahte]\d+§")
+_VALUE: Final = late(r"§[ahte]\d+§")
 #: What of a message belongs to the request itself: its values and the words that name it.
 _VALUES: Final = {
-    "submit_funding": re.compile(r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer"),
-    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up"),
-    "change_phone": re.compile(r"§t\d+§|\b(?:update|change|replace|put|register)\b"),
-    "set_limits": re.compile(r"§a\d+§|\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"),
-    "set_3ds": re.compile(r"\bthreeds\b"),
-    "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
+    "submit_funding": late(r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer"),
+    "set_markup": late(r"§a\d+§|\bmark-? ?up"),
+    "change_phone": late(r"§t\d+§|\b(?:update|change|replace|put|register)\b"),
+    "set_limits": late(r"§a\d+§|\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"),
+    "set_3ds": late(r"\bthreeds\b"),
+    "order_card": late(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
 
 _CARD_WORDS: Final = frozenset(
@@ -474,7 +469,7 @@ def _spare(intent: str, text: str, context: Context) -> bool:
 
 
 #: What a submitted transfer was: the form takes it from the chain.
-_SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
+_SENT: Final = late(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
 
 
 def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context: Context) -> bool:

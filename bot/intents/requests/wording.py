@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from bot.domain.late_patterns import late
 from bot.intents.plain_text import word_set
 from bot.intents.recognition import A as AMOUNT
 from bot.intents.recognition import C
@@ -53,7 +54,7 @@ _UP: Final = r"(?:up|over|out|back|again|through|across)"
 
 #: Intent -> how it is said. The first group of words that fits is taken out; what is left has to be small words.
 _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
-    (intent, re.compile(rf"(?<![\w']){pattern}(?![\w'])"))
+    (intent, late(rf"(?<![\w']){pattern}(?![\w'])"))
     for intent, pattern in (
         ("unfreeze_card", rf"(?:{_BE}\s+)(?:please\s+|now\s+|kindly\s+)?{_THAWED}"),
         ("unfreeze_card", rf"{C}\s+{_THAWED}"),
@@ -326,7 +327,7 @@ _SMALL: Final = word_set(
     """
 )
 #: Words that make of the small ones a request of somebody: taken out before what is left is looked at.
-_ASKING: Final = re.compile(
+_ASKING: Final = late(
     r"\b(?:could i (?:be a nuisance and )?ask for|(?:someone|somebody)(?= (?:please |pls |quickly )?(?:(?:un|re)?(?:freeze|block|lock)|close|top|load|unload|reload)\b)|gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
     r"(?: be (?:so kind|so good|kind enough|able to|an angel|a dear)(?: as)?(?: to| and)?)?(?: have| get| ask you to| ask for| trouble you for| trouble you to)?"
     r"|would (?:it be possible|be possible|you mind|like|need|love|appreciate|ask|request|be grateful)(?: terribly)?(?: you)?(?: to| if you| that you| for)?"
@@ -339,12 +340,12 @@ _ASKING: Final = re.compile(
     r"|straight away|in advance|would be (?:perfect|great|lovely|nice|good)|is to|are to|has to|(?<!would )have to|needs to|must|should|may|can|could|might|shall)\b"
 )
 #: Where a story begins behind a request. A thing by itself (`close §c1§ ticket`) begins none.
-_JOINT: Final = re.compile(
+_JOINT: Final = late(
     r"\s(?=(?:for|because|before|hence|so|since|as|who|whose|which|where|that|to (?:pay|cover|book|buy|get|use|settle|rent|travel|enable|allow|see|test|be able)|from|at|in|on|with|after|due|owing|given|via|against|following|pending|i|we|he|she|they|it|it's|its"
     r"|my|our|his|her|their|someone|somebody|till|until|til|while|otherwise|the|an?|there|this|one of|nobody|somebody's|someone's|people|apparently|seems|looks like|got|lost|stolen|left|gotta|thats|that's|just)\s"
     r"|\s(?=(?:lost|stolen|cloned|compromised|missing)\W*$))"
 )
-_WORD: Final = re.compile(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
+_WORD: Final = late(r"§[a-z]\d+§|[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +376,7 @@ def said_in(part: str) -> list[Said]:
 
 
 #: `§c1§ off the naughty step`: what follows belongs to the word before it.
-_OPEN_END: Final = re.compile(r"\b(?:off|on|from|to|of|in|at|with|by|for|out|into|onto|under)\s*$")
+_OPEN_END: Final = late(r"\b(?:off|on|from|to|of|in|at|with|by|for|out|into|onto|under)\s*$")
 
 
 def said_before_a_story(part: str) -> tuple[list[Said], str]:
@@ -390,7 +391,7 @@ def said_before_a_story(part: str) -> tuple[list[Said], str]:
 
 
 #: `until it gets §a1§`, `might everyone get §a1§`, `to each`.
-_NOT_ITS_OWN: Final = re.compile(
+_NOT_ITS_OWN: Final = late(
     r"\b(?:until|till|til|if|when|unless|whenever)\b|\b(?:might|may|can|could|should|must|let|give|for|to|of|and) (?:everyone|everybody|all|each|both)\b"
 )
 

@@ -64,7 +64,7 @@ class LeapingTimers:
     NOT_SOONER_S = 60.0
 
     def __init__(self, clock: LeapingClock, jobs: Collection[str] = ()) -> None:
-        """`jobs`: what comes round besides."""
+        """`jobs`: what else comes round."""
         self._clock = clock
         self._names = {*self.JOBS, *jobs}
         self._jobs: dict[str, tuple[float, Callable[[], Awaitable[None]]]] = {}

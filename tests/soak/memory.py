@@ -24,7 +24,7 @@ from tests.support.waiting import eventually
 DAY_S = 86_400.0
 # A day is flown through in so many leaps; a lease is not lost over them, as nothing is under way then.
 LEAPS_A_DAY = 48
-# What a day brings on timers, besides what the crash tests let run.
+# What a day brings on timers in addition to what the crash tests let run.
 JOBS = ("events", "moved", "account", "purge", "retention", "alerts", "watch", "declines", "digest", "remind")
 # The events of a day come in so many lots.
 LOTS = 20

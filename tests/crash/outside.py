@@ -180,7 +180,7 @@ async def outside(
     """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
 
     `shared`: a migrated one on PostgreSQL, instead of a file. `config` is added to the bot's file; `relay` says where
-    names lead, as `bot_under_test` reads it. `jobs`: what comes round on the bot's timers besides `LeapingTimers.JOBS`.
+    names lead, as `bot_under_test` reads it. `jobs`: what comes round on the bot's timers with `LeapingTimers.JOBS`.
     """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")

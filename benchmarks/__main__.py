@@ -53,8 +53,14 @@ def _replaced(page: str, sections: dict[str, str]) -> str:
     """The page with these sections in the place of the old ones, all in the order of their names."""
     heading, *others = re.split(r"^(?=## )", page, flags=re.MULTILINE)
     known = {other.split()[1]: other.rstrip("\n") + "\n" for other in others if not other.startswith(GOALS)}
-    dated = {name: f"{text}\nMeasured on {datetime.now(UTC):%Y-%m-%d}.\n" for name, text in sections.items()}
+    dated = {name: f"{text}\n{_when()}\n" for name, text in sections.items()}
     return heading + _page(known | dated)
+
+
+def _when() -> str:
+    """With what else the machine had to do: on two cores a load above 2 means that figures in ms say little."""
+    load = os.getloadavg()[1]
+    return f"Measured on {datetime.now(UTC):%Y-%m-%d}, {os.cpu_count()} cores, a load of {load:.0f} over five minutes."
 
 
 def _page(sections: Mapping[str, str]) -> str:
@@ -65,7 +71,7 @@ def _page(sections: Mapping[str, str]) -> str:
         for line in text.splitlines()
         if MISSED in line
     ]
-    goals = "\n".join([GOALS, "", *(missed or ["None of those that were measured."]), ""])
+    goals = "\n".join([GOALS, "", *(missed or ["No row below is marked as missed."]), ""])
     return "\n".join([goals, *(text for _, text in sorted(sections.items()))])
 
 

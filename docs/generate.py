@@ -34,7 +34,7 @@ TARGET = Path(__file__).with_name("cli.md")
 PAGES = tuple(
     Path(__file__).with_name(name)
     for name in (
-        *("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "security.md"),
+        *("alerts.md", "answers.md", "approvals.md", "design.md", "operations.md", "scale.md", "security.md"),
         *("settings.md", "simulator.md", "slack-stand-in.md"),
     )
 )
@@ -288,7 +288,17 @@ def _followed(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, A
     return components[reference.rpartition("/")[2]] if reference else schema
 
 
+def scale_table() -> str:
+    """What sharing costs, as `python -m benchmarks --write bench_scale` measured it last."""
+    text = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    found = re.search(r"^## bench_scale\n.*?(^\|.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    if found is None:
+        raise ValueError("bench_scale has not been measured")
+    return found[1].rstrip()
+
+
 MADE = {
+    "scale": scale_table,
     "partner_control": partner_control_table,
     "slack_control": slack_control_table,
     "alerts": alerts_table,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -25,6 +24,7 @@ from prometheus_client.core import (
 import bot
 from bot.domain.alerts import Severity
 from bot.domain.requests import State
+from bot.metrics.sources import Sources
 from bot.outcomes import Finding
 from bot.partner.client import ENDPOINTS
 from bot.services import snapshots
@@ -43,18 +43,6 @@ READ_TIMEOUT_S = 3.0
 JOBS = ("account", "cards", "events", "funding", "ledger", "webhook")
 CHANNELS = ("approvals", "alerts", "audit", "direct", "other")
 ACKS = ("command", "button", "form", "event", "other")
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """What the metrics are made of. `slack_connected`: does the way by which Slack reaches this process stand? None
-    where it answers nobody."""
-
-    core: Core
-    slack_connected: Callable[[], Awaitable[bool | None]]
-    database: str
-    """What the database is: `sqlite` or `postgresql`."""
-    began_at: datetime
 
 
 async def text(sources: Sources, turn: asyncio.Lock) -> bytes:

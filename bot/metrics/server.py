@@ -7,8 +7,7 @@ from functools import partial
 
 from aiohttp import web
 
-from bot.metrics import exposition
-from bot.metrics.exposition import Sources
+from bot.metrics.sources import Sources
 from bot.web import Server, application
 from bot.web import serve as listen
 
@@ -23,6 +22,9 @@ async def serve(sources: Sources, *, host: str, port: int) -> Server:
 
 
 async def _answer(sources: Sources, turn: asyncio.Lock, _request: web.Request) -> web.Response:
+    # Only now: a start does without Prometheus's library.
+    from bot.metrics import exposition
+
     # One reading of the database at a time, however many ask.
     body = await exposition.text(sources, turn)
     return web.Response(body=body, headers={"Content-Type": _CONTENT_TYPE})

@@ -64,6 +64,11 @@ class PartnerClient(AccountCalls, CardCalls, HistoryCalls, EventCalls, DepositCa
         """How many calls the key's minute still has room for."""
         return self._limiter.left
 
+    @property
+    def calls_a_minute(self) -> int:
+        """The limit of the key that is in force."""
+        return self._limiter.per_minute
+
     async def aclose(self) -> None:
         """Close the connections this client opened."""
         await self._wire.close()

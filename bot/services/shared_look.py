@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 # Six looks a minute where it fails, of the some twenty that Slack allows.
 FAILED_FOR_S = 10.0
+#: So many looks are kept, of people, of accounts and of cards; then the older half goes.
+MOST_KEPT = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class SharedLooks:
             if seen is None or not (
                 failed_meanwhile or clock.monotonic() - seen.at < seen.good_for_s(within_s)
             ):
-                seen = self._seen[about] = await self._ask(ask, clock)
+                seen = self._keep(about, await self._ask(ask, clock))
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
@@ -71,7 +73,7 @@ class SharedLooks:
         async with self._turns[about]:
             seen = self._seen.get(about)
             if seen is None or seen.at <= came_at - within_s:
-                seen = self._seen[about] = await self._ask(ask, clock)
+                seen = self._keep(about, await self._ask(ask, clock))
         if seen.error is not None:
             raise seen.error
         found: T = seen.value
@@ -79,7 +81,20 @@ class SharedLooks:
 
     def note(self, about: Hashable, begun_at: float, value: object, clock: Clock) -> None:
         """What somebody saw who looked for themselves, as the look that is shared from now on."""
-        self._seen[about] = _Seen(begun_at, clock.monotonic(), value, None)
+        self._keep(about, _Seen(begun_at, clock.monotonic(), value, None))
+
+    def _keep(self, about: Hashable, seen: _Seen) -> _Seen:
+        """The newest is the last one, whatever it is about."""
+        self._seen.pop(about, None)
+        if len(self._seen) >= MOST_KEPT:
+            for older in list(self._seen)[: MOST_KEPT // 2]:
+                del self._seen[older]
+            # Nobody waits for what has no look and no turn.
+            idle = [one for one, turn in self._turns.items() if one not in self._seen and not turn.locked()]
+            for one in idle:
+                del self._turns[one]
+        self._seen[about] = seen
+        return seen
 
     def begun_at(self, about: Hashable) -> float | None:
         """When the look that is shared now began, by the monotonic clock; None before the first."""

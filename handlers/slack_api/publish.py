@@ -40,6 +40,8 @@ from handlers.views.requests import request_card
 
 EVENT_TYPE = "countersign_picture"
 _T = TypeVar("_T")
+# Conversations with so many people are remembered.
+_DIRECT_KEPT = 10_000
 _REFUSED = "chart_refused"
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed"})
 _THREAD_GONE = frozenset({"thread_not_found", "message_not_found", "cannot_reply_to_message"})
@@ -175,6 +177,8 @@ class SlackPublisher:
         """The id of our conversation with this person; asked once."""
         if user not in self._direct:
             found = await _asked(self._client.conversations_open(users=user))
+            if len(self._direct) >= _DIRECT_KEPT:
+                self._direct.clear()
             self._direct[user] = str(found["channel"]["id"])
         return self._direct[user]
 

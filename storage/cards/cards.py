@@ -137,7 +137,8 @@ async def match(tx: Tx, text: str, by: NamedBy | None = None) -> list[CardEntry]
         return []
     found = await _match(tx, text, by, _is_open())
     closed = await get(tx, text) if by in (None, NamedBy.ID) else None
-    if closed is not None and closed not in found:
+    # By id: the card may have been read again between the two statements.
+    if closed is not None and closed.id not in {entry.id for entry in found}:
         found.append(closed)
     return found or await _match(tx, text, by, ~_is_open())
 
@@ -153,7 +154,8 @@ async def _match(tx: Tx, text: str, by: NamedBy | None, among: ColumnElement[boo
     found = await _all(tx, or_(*exact.values()) if by is None else exact[by], among)
     whole_name = any(holder_key(entry.holder) == key for entry in found)
     if by in (None, NamedBy.HOLDER) and not whole_name:
-        found += [entry for entry in await _beginning(tx, key.split(), among) if entry not in found]
+        known = {entry.id for entry in found}
+        found += [entry for entry in await _beginning(tx, key.split(), among) if entry.id not in known]
     return found
 
 

@@ -105,7 +105,7 @@ async def run(order: dict[str, Any]) -> None:
     async def start(stack: AsyncExitStack) -> None:
         overrides = Overrides(
             clock=clock,
-            timers=Timers if order["all_timers"] else partial(LeapingTimers, clock),
+            timers=Timers if order["all_timers"] else partial(LeapingTimers, clock, jobs=order["jobs"]),
             crash_point=crash_at(order["point"], order["nth"]),
             lease_s=order["lease_s"],
             sender=partial(Redirected, order["relay"]) if order["relay"] else Sender,

@@ -5,7 +5,7 @@ import json
 import logging
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -175,11 +175,12 @@ async def outside(
     config: str = "",
     relay: Mapping[str, Any] | None = None,
     shared: SharedDatabase | None = None,
+    jobs: Collection[str] = (),
 ) -> AsyncIterator[Outside]:
     """Everything but the bot, which `Outside.bot.start` starts. The database is new and migrated.
 
     `shared`: a migrated one on PostgreSQL, instead of a file. `config` is added to the bot's file; `relay` says where
-    names lead, as `bot_under_test` reads it.
+    names lead, as `bot_under_test` reads it. `jobs`: what comes round on the bot's timers with `LeapingTimers.JOBS`.
     """
     async with AsyncExitStack() as stack:
         slack = await serve_slack(port=0, manifest_path=ROOT / "manifest.yml")
@@ -204,6 +205,7 @@ async def outside(
             "relay": relay,
             "roles": "slack,web,worker",
             "all_timers": False,
+            "jobs": list(jobs),
         }
         world.bot = await open_process(order)
         stack.push_async_callback(world.bot.close)

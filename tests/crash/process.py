@@ -29,6 +29,11 @@ class BotProcess:
         self._reading = asyncio.create_task(self._read())
         self.starts = 0
 
+    @property
+    def pid(self) -> int | None:
+        """Of the bot that was started last."""
+        return self._pid
+
     async def start(self, *, point: str = "", nth: int = 1, wait: bool = True) -> None:
         """Start a bot that dies at the nth passing of `point`; with `wait`, until people can act.
 

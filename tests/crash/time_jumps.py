@@ -9,7 +9,7 @@ import logging
 import mmap
 import struct
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -63,13 +63,15 @@ class LeapingTimers:
     JOBS = ("expire", "probe-paused", "late-landings", "messages", "consents")
     NOT_SOONER_S = 60.0
 
-    def __init__(self, clock: LeapingClock) -> None:
+    def __init__(self, clock: LeapingClock, jobs: Collection[str] = ()) -> None:
+        """`jobs`: what else comes round."""
         self._clock = clock
+        self._names = {*self.JOBS, *jobs}
         self._jobs: dict[str, tuple[float, Callable[[], Awaitable[None]]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
     def every(self, name: str, seconds: float, job: Callable[[], Awaitable[None]]) -> None:
-        if name in self.JOBS:
+        if name in self._names:
             self._jobs[name] = (max(seconds, self.NOT_SOONER_S), job)
 
     def start(self) -> None:

@@ -52,7 +52,7 @@ class SlackDriver:
 
     def _build(self) -> None:
         """The listeners and the outbox around the core of now; the connection to Slack stays."""
-        self.socket.app = _listening(self.slack, self.client, handlers.Deps(core=self.core, after=self.after))
+        self.socket.app = listening(self.slack, self.client, handlers.Deps(core=self.core, after=self.after))
         self.outbox = Outbox(
             self.core, SlackPublisher(self.client, partial(request_links.of, self.core)), spacing_s=0
         )
@@ -209,7 +209,7 @@ def _initial(element: Json) -> str | None:
     return text
 
 
-def _listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:
+def listening(slack: Running, client: AsyncWebClient, deps: handlers.Deps) -> AsyncApp:
     """A Bolt app with every listener of ours on it."""
     app = AsyncApp(
         name="slack_bolt.slack_driver",  # else Bolt reads the whole stack's source to find one
@@ -229,7 +229,7 @@ async def a_slack_driver(folder: Path, **options: Any) -> AsyncIterator[SlackDri
         client = AsyncWebClient(slack.bot_token, base_url=slack.api_url, retry_handlers=[])
         core = world.rebuild(directory=await SlackDirectory.connect(client))
         after = AfterAck()
-        app = _listening(slack, client, handlers.Deps(core=core, after=after))
+        app = listening(slack, client, handlers.Deps(core=core, after=after))
         socket = AsyncSocketModeHandler(app, slack.app_token)
         await socket.connect_async()  # type: ignore[no-untyped-call]  # Bolt does not annotate it
         async with httpx.AsyncClient(base_url=slack.url, trust_env=False, verify=False) as http:

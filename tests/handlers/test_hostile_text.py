@@ -151,7 +151,7 @@ def found_wrong(name: str, text: str, harmless: list[object]) -> str:
 
 def walked(strings: int, seed: int) -> tuple[int, list[str]]:
     """Draw every view with so many strings; returns how many were drawn, and the first of what is wrong."""
-    chance, wrong, drawn = random.Random(seed), [], 0
+    chance, wrong, drawn = random.Random(seed), list[str](), 0
     harmless = {name: signature(ALL[name]("Marta Kowalska")) for name in ALL}
     for number in range(strings):
         if number and number % PROGRESS == 0:

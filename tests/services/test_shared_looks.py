@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.domain.errors import LookupFailed, SlackAway
-from bot.services.shared_look import SharedLooks
+from bot.services.shared_look import MOST_KEPT, SharedLooks
 from tests.support.clock import FrozenClock
 
 TIMEOUT_S = 30.0
@@ -63,3 +63,19 @@ async def test_who_waited_for_one_slow_look_at_the_account_is_served_by_it() -> 
     assert api.times == 1
     await looks.lately("account", api, clock, within_s=1)
     assert api.times == 2, "it began long ago by now"
+
+
+async def test_looks_at_ever_more_people_do_not_fill_the_memory() -> None:
+    clock = FrozenClock()
+    looks = SharedLooks()
+
+    async def look() -> str:
+        return "seen"
+
+    for number in range(3 * MOST_KEPT):
+        await looks.lately(number, look, clock, within_s=10)
+        looks.note(("noted", number), clock.monotonic(), "seen", clock)
+
+    assert len(looks._seen) <= MOST_KEPT
+    assert len(looks._turns) <= MOST_KEPT
+    assert looks.begun_at(("noted", 3 * MOST_KEPT - 1)) is not None

@@ -1,9 +1,10 @@
 """Cards: POST /cards to PUT 3ds."""
 
-from collections.abc import AsyncIterator, Sequence
+import copy
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Literal, overload
+from typing import Literal, Self, overload
 
 from bot.partner import answers, codec, endpoints, models, shapes
 from bot.partner.answers import Answer, Finding, Key
@@ -218,8 +219,18 @@ class CardCalls(Calls):
         async for card in pages.by_offset(fetch, lambda card: card.id):
             yield card
 
+    _card: Callable[[str], Awaitable[models.CardWithBalance]] | None = None
+
+    def with_card(self, read: Callable[[str], Awaitable[models.CardWithBalance]]) -> Self:
+        """The same client, whose `card` is what `read` tells: a reading that several share."""
+        other = copy.copy(self)
+        other._card = read
+        return other
+
     async def card(self, card_id: str, *, lane: Lane = Lane.PEOPLE) -> models.CardWithBalance:
         """One card, closed ones too, with its live balance (None: unreadable, not zero)."""
+        if self._card is not None:
+            return await self._card(card_id)
         found = await self._read(models.CardWithBalance, Outgoing(CARD, ids=(card_id,)), lane)
         if len(self.identities) >= _IDENTITIES_KEPT:
             self.identities.clear()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rapidfuzz import fuzz, process
-
 from bot.intents import ACTIONS, EXAMPLES, Directory, fold
 from bot.operations import Operation
 from bot.services.conversation import forms
@@ -15,6 +13,9 @@ SHOWN = 3
 
 def nearest(text: str, kinds: Mapping[str, type[Operation]], cards: Directory) -> tuple[str, ...]:
     """The sentences nearest to a text, of look-ups and of the requests in `kinds`, about a card that there is."""
+    # Only now: most messages are understood.
+    from rapidfuzz import fuzz, process
+
     last4, name = _card_to_name(cards)
     sayable = [
         said

@@ -20,6 +20,8 @@ MOST_EDITS = 48
 KEPT_FOR_ALERTS = 6
 MANY_EDITS = 15
 DRAWN_TOGETHER_S = 5.0
+# Of so many lanes it is kept when they may be used next, and forgotten of those that may.
+MOST_LANES = 1_000
 # A success elsewhere opens a lane that was closed for so long, in seconds: one that stays in trouble, while others
 # work, is then tried this often and no more.
 OPENED_AFTER_S = 5.0
@@ -106,7 +108,10 @@ class Lanes:
 
     def rest(self, lane: Lane, seconds: float) -> None:
         """Nothing is sent in it for so long, or for longer where that was said before."""
-        until = self._clock.monotonic() + seconds
+        now = self._clock.monotonic()
+        if len(self._free_at) >= MOST_LANES:
+            self._free_at = {one: at for one, at in self._free_at.items() if at > now}
+        until = now + seconds
         self._free_at[lane] = max(until, self._free_at.get(lane, until))
 
     def failed(self, lane: Lane, row_id: int, *, everywhere: bool = False) -> float:

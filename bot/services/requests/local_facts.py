@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from bot.domain.cards import label
@@ -32,6 +33,10 @@ READ_WITHIN_S = 2.0
 """A reading that answers at all answers in a fraction of this; who decides, or is in an emergency, waits no longer."""
 PREVIEW_WITHIN_S = 10.0
 """How long a preview waits that cannot do without a live reading; whoever asks can ask again."""
+SCARCE_SHARE = 0.5
+"""Below this share of its minute a key is busy."""
+SHOWN_FOR_S = 15.0
+"""Then so long one reading is shown to all: money has a use for the calls."""
 # A delivery of an event that was known already, as a redelivery is, leaves no row of its own.
 _REPEATED = "webhook_repeated"
 
@@ -135,8 +140,24 @@ async def _code_person(tx: Tx, operation: Operation) -> str | None:
 async def facts_for_preview(core: Core, operation: Operation, program: str) -> Facts:
     """The facts read live; else, where the kind can do without, those last read. Raises PartnerError, LookupFailed."""
     if operation.handling.must_recheck:
-        return await in_time(operation.read(core.partners[program]))
-    return await read_now(operation, core.partners[program]) or await last_read(core, operation)
+        return await in_time(operation.read(shown_by(core, program)))
+    return await read_now(operation, shown_by(core, program)) or await last_read(core, operation)
+
+
+def shown_by(core: Core, program: str) -> PartnerClient:
+    """The program's client for what is only shown.
+
+    While less than half of the key's minute is left, what was read to show it is shown to others for a moment, too.
+    Otherwise it is read each time; and what is sent is compared with a reading of its own, always.
+    """
+    partner = core.partners[program]
+    if partner.budget_left >= partner.calls_a_minute * SCARCE_SHARE:
+        return partner
+    # Under names of their own: nothing that is to be sent waits for what somebody is shown.
+    share = partial(core.accounts_seen.lately, clock=core.clock, within_s=SHOWN_FOR_S)
+    return partner.with_account(partial(share, ("shown", program), partner.me)).with_card(
+        lambda card_id: share(("shown", program, card_id), partial(partner.card, card_id))
+    )
 
 
 def other_card(operation: Operation, partner: PartnerClient) -> str:

@@ -215,7 +215,7 @@ async def confirmation(core: Core, request_id: str, slack_id: str) -> Confirmati
     async with core.store.read() as tx:
         private = await _private(tx, request_id)
     operation = core.kinds[request.kind].of_stored(request.terms, request.subject_label, private=private)
-    read = await local_facts.read_now(operation, core.partners[request.program])
+    read = await local_facts.read_now(operation, local_facts.shown_by(core, request.program))
     if read is None and not operation.handling.must_recheck:
         read = await local_facts.last_read(core, operation)
     async with core.store.read() as tx:

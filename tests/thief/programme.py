@@ -40,7 +40,7 @@ from storage.requests import confirmations
 from storage.transaction import ChainMemory
 from tests.partner.test_typed_events import CODE, raw
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
-from tests.services.outcome_steps import alert_kinds, top_ups
+from tests.services.outcome_steps import top_ups
 from tests.services.scripted_slack import ScriptedSlack
 from tests.support.databases import PostgresDatabases
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
@@ -549,7 +549,10 @@ async def _must_be_reported(truth: Truth, done: list[Edit]) -> None:
             if await signed_rows.changed_outside(tx, signed, only_alive=True)
         ]
     await changed_rows.watch(core)
-    if changed and "changed_outside" not in await alert_kinds(truth.world):
+    # Read as text: the thief may have made a time of another alert what nobody can read.
+    with opened(place_of(truth.world)) as database:
+        kinds = {row["kind"] for row in database.read("alert") if row["state"] != "resolved"}
+    if changed and "changed_outside" not in kinds:
         truth.wrong.append(f"{done[0].name}: no alert")
 
 

@@ -1,14 +1,12 @@
 """One transaction: the statements of the query modules run in it, and what waits for its commit.
 
-With it goes what this process knows of the audit chain: nobody who writes to the database takes that away. After a
-start it is of no use; then anchors outside the database say where the chain ended.
+With it goes what this process knows of the audit chain.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from storage.chain_memory import ChainMemory
 from storage.columns import UtcDateTime
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
@@ -40,62 +39,12 @@ _AT_ONCE = 500
 Connected = AsyncConnection | SqliteConnection
 
 
-@dataclass(frozen=True, slots=True)
-class Confirmed:
-    """A passkey as others confirmed it: whose it is, and its public key in base64url."""
-
-    person: str
-    public_key: str
-
-
-@dataclass(frozen=True, slots=True)
-class PasskeysOnRecord:
-    """What the entries up to number `seq`, with the fingerprint `hash`, tell of passkeys.
-
-    `counting`, by id: those that were confirmed and have not ended, by themselves, with all of their person's, or with
-    everybody's. `had_one`: who had one since everybody's were last reset; `reset_at`: when that was (None = never), as
-    text.
-    """
-
-    seq: int = 0
-    hash: str = ""
-    counting: Mapping[str, Confirmed] = field(default_factory=dict)
-    had_one: frozenset[str] = frozenset()
-    reset_at: str | None = None
-
-
-@dataclass(slots=True)
-class ChainMemory:
-    """`end_seq` and `end_hash`: where the chain ended when this process added to it last; None before that. Others may
-    have added since, and what was added here may have been rolled back: whoever relies on it checks it in the
-    statement that moves the end.
-
-    `known_seq` and `known_hash` are of the last entry that this process has committed: it is there for good.
-    `passkeys`: as far as the chain was checked and read.
-    """
-
-    end_seq: int | None = None
-    end_hash: str = ""
-    known_seq: int = 0
-    known_hash: str = ""
-    passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
-
-    def committed(self, seq: int, digest: str) -> None:
-        """This entry is in the database for good."""
-        if seq > self.known_seq:
-            self.known_seq, self.known_hash = seq, digest
-
-    def learned(self, found: PasskeysOnRecord) -> None:
-        """This is what the chain tells of passkeys, all of it committed."""
-        if found.seq > self.passkeys.seq:
-            self.passkeys = found
-
-
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
-    knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before.
+    knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
+    `passkeys`: what it had read of passkeys by then.
     """
 
     def __init__(
@@ -116,6 +65,7 @@ class Tx:
         self.chain = chain or ChainMemory()
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
+        self.passkeys = self.chain.passkeys
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -22,10 +22,10 @@ from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
 from bot.services.passkeys.page import PageRefused
 from storage import audit
+from storage.chain_memory import ChainMemory
 from storage.errors import ChangedOutside
 from storage.requests import confirmations
 from storage.store import Store
-from storage.transaction import ChainMemory
 from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 
@@ -121,12 +121,11 @@ async def test_a_log_cut_off_after_an_old_reset_brings_no_click_back(world: Worl
         await confirm_by_click(world, made, BOB)
 
 
-async def test_without_a_place_outside_the_database_no_click_confirms_a_passkey(world: World) -> None:
+async def test_without_a_place_outside_the_database_nobody_adds_a_passkey(world: World) -> None:
     world.rebuild(policy=with_passkeys(), passkeys=SITE, anchors=AnchorPlaces())
-    made = await Devices(world).make(BOB)
 
     with pytest.raises(NotAllowed) as refused:
-        await confirm_by_click(world, made, CAROL)
+        await enrolment.begin(world.core, BOB, "Laptop")
 
     assert refused.value.reason == "no_anchors"
 

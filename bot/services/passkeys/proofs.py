@@ -168,12 +168,22 @@ async def signed(tx: Tx, core: Core, link: PasskeyLink, answer: Mapping[str, Any
     count = ceremonies.sign_count(assertion)
     known = found.key.sign_count if found.key else 0
     if (count or known) and count <= known:
-        raise Copied(found.id)
+        # In two tabs, the later answer may come first. A copy counts the same again, or is asked after that.
+        is_of_before = found.used_at is not None and link.made_at < found.used_at
+        raise _out_of_turn() if count < known and is_of_before else Copied(found.id)
     if not await passkeys.used(tx, found, count):
         raise Stale(
             "This passkey was used at the same time elsewhere. Nothing was recorded. Start again in Slack."
         )
     return assertion
+
+
+def _out_of_turn() -> NotAllowed:
+    text = (
+        "Your device has answered a later page meanwhile, so this answer doesn't count. Nothing was recorded. Press the"
+        " button in Slack again."
+    )
+    return NotAllowed(text, "passkey_out_of_turn")
 
 
 def _unknown() -> NotAllowed:

@@ -36,7 +36,7 @@ async def learn(core: Core) -> None:
 
 
 async def _piece(core: Core) -> int:
-    async with core.store.read() as tx:
+    async with core.store.reading_on, core.store.read() as tx:
         left = await passkeys_on_record.learn(tx)
     await asyncio.sleep(0)  # others first
     return left

@@ -19,13 +19,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
-from storage.chain_memory import ChainMemory
 from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import Tx
+from storage.transaction import ChainMemory, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.

@@ -1,12 +1,14 @@
 """One transaction: the statements of the query modules run in it, and what waits for its commit.
 
-With it goes what this process knows of the audit chain.
+With it goes what this process knows of the audit chain: nobody who writes to the database takes that away. After a
+start it is of no use; then anchors outside the database say where the chain ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,7 +26,6 @@ from sqlalchemy import (
 )
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from storage.chain_memory import ChainMemory
 from storage.columns import UtcDateTime
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
@@ -37,6 +38,123 @@ _AT_ONCE = 500
 
 
 Connected = AsyncConnection | SqliteConnection
+
+
+#: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
+_EACH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """A passkey as others confirmed it: whose it is, its public key in base64url, and the number of that entry."""
+
+    person: str
+    public_key: str
+    seq: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A passkey that waits for others: whose it is, and the passkey that signed for it ("" = none did)."""
+
+    person: str
+    signed_by: str
+
+
+class Fingerprints:
+    """Those of the entries from number `first` on, without a gap. What is learned for good is shared by all later ones;
+    `tail` is of this one alone."""
+
+    def __init__(
+        self, first: int = 1, shared: bytearray | None = None, length: int = 0, tail: bytes = b""
+    ) -> None:
+        self.first = first
+        self._shared = bytearray() if shared is None else shared
+        self._length, self._tail = length, tail
+
+    def and_(self, hashes: list[str]) -> Fingerprints:
+        more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
+        return Fingerprints(self.first, self._shared, self._length, self._tail + more)
+
+    def has(self, seq: int, digest: str) -> bool:
+        """Is this the fingerprint (hex) of the entry with this number?"""
+        at = (seq - self.first) * _EACH
+        try:
+            wanted = bytes.fromhex(digest)[:_EACH]
+        except ValueError:
+            return False
+        if at < 0 or len(wanted) != _EACH:
+            return False
+        if at < self._length:
+            return bytes(self._shared[at : at + _EACH]) == wanted
+        return self._tail[at - self._length : at - self._length + _EACH] == wanted
+
+    def settled(self) -> Fingerprints | None:
+        """With its tail among those that are shared; None where another reading found others meanwhile."""
+        known = bytes(self._shared[self._length :])
+        if not self._tail.startswith(known):
+            return None
+        self._shared.extend(self._tail[len(known) :])
+        return Fingerprints(self.first, self._shared, len(self._shared))
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeysOnRecord:
+    """What the entries up to number `seq`, with the fingerprint `hash`, tell of passkeys.
+
+    `counting`, by id: those that were confirmed and have not ended, by themselves, with all of their person's, or with
+    everybody's. `made`, by id: those that wait. `had_one`: who had one since everybody's were last reset; `reset_at`:
+    when that was (None = never), as text. `kept`: by place outside the database, number and fingerprint of the first
+    anchor that it kept since then. `fingerprints`: of all entries that were read. `retired`: master keys, by the entry
+    that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry comes.
+    """
+
+    seq: int = 0
+    hash: str = ""
+    counting: Mapping[str, Confirmed] = field(default_factory=dict)
+    made: Mapping[str, Made] = field(default_factory=dict)
+    had_one: frozenset[str] = frozenset()
+    reset_at: str | None = None
+    kept: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    retired: Mapping[str, int] = field(default_factory=dict)
+    unproven: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def last_added(self) -> int:
+        """The number of the entry that made the newest passkey count of those that count now; 0 = there is none."""
+        return max((one.seq for one in self.counting.values()), default=0)
+
+
+@dataclass(slots=True)
+class ChainMemory:
+    """`end_seq` and `end_hash`: where the chain ended when this process added to it last; None before that. Others may
+    have added since, and what was added here may have been rolled back: whoever relies on it checks it in the
+    statement that moves the end.
+
+    `known_seq` and `known_hash` are of the last entry that this process has committed: it is there for good.
+    `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on.
+    """
+
+    end_seq: int | None = None
+    end_hash: str = ""
+    known_seq: int = 0
+    known_hash: str = ""
+    passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
+    fault: Exception | None = None
+
+    def committed(self, seq: int, digest: str) -> None:
+        """This entry is in the database for good."""
+        if seq > self.known_seq:
+            self.known_seq, self.known_hash = seq, digest
+
+    def learned(self, found: PasskeysOnRecord) -> None:
+        """This is what the chain tells of passkeys, all of it committed."""
+        if found.seq <= self.passkeys.seq:
+            return
+        settled = found.fingerprints.settled()
+        if settled is not None:
+            self.passkeys = replace(found, fingerprints=settled)
 
 
 class Tx:

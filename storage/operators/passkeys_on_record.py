@@ -17,9 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 from storage import audit
-from storage.chain_memory import Confirmed, Fingerprints, Made, PasskeysOnRecord
 from storage.errors import ChangedOutside, NotReadYet
-from storage.transaction import Tx
+from storage.transaction import Confirmed, Fingerprints, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"
 ADDED = "passkey.added"
@@ -31,7 +30,7 @@ RESET = "passkey.reset"
 KEPT = "anchors.kept"
 """A place outside the database keeps anchors from now on; `seq` and `hash` are of one that it has."""
 
-_TOLD = frozenset({MADE, ADDED, ENDED, ALL_ENDED, RESET, KEPT})
+_WANTED = frozenset({MADE, ADDED, ENDED, ALL_ENDED, RESET, KEPT})
 _ABOUT = "passkey"
 _ALL = f"{_ABOUT}:all"
 AT_ONCE = 1000
@@ -50,7 +49,7 @@ async def of(tx: Tx) -> PasskeysOnRecord:
     if end.seq - tx.passkeys.seq > AT_ONCE:
         raise tx.chain.fault or NotReadYet(
             "Countersign is still reading its audit log after a start, which tells it whose passkeys count. Nothing was"
-            " recorded. Try again in a moment."
+            " recorded. Try again in some seconds."
         )
     found = await _read(tx, tx.passkeys, end, end.seq)
     if tx.writes:  # some of it may be of this transaction
@@ -118,7 +117,7 @@ async def _walk(tx: Tx, known: PasskeysOnRecord, to: int, *, is_reset: bool = Fa
         tx.vault,
         first=known.seq + 1,
         previous=None if is_reset else known.hash,
-        wanted=_TOLD.__contains__,
+        wanted=_WANTED.__contains__,
         retired=known.retired,
         unproven=known.unproven,
     )

@@ -28,10 +28,10 @@ from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
 from bot.services.passkeys.page import PageRefused
 from storage import audit
-from storage.chain_memory import ChainMemory
 from storage.errors import ChangedOutside
 from storage.requests import confirmations
 from storage.store import Store
+from storage.transaction import ChainMemory
 from tests.support.passkeys import ADDRESS, SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 

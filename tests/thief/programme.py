@@ -32,12 +32,12 @@ from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, pausing
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
-from storage.chain_memory import ChainMemory
 from storage.columns import time_text
 from storage.messages import mutes
 from storage.operators import programs
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.requests import confirmations
+from storage.transaction import ChainMemory
 from tests.partner.test_typed_events import CODE, raw
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, top_ups

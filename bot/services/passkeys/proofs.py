@@ -17,10 +17,9 @@ from bot.services.anchor_places import Unreadable
 from bot.services.core import Core
 from bot.services.passkeys import ceremonies
 from storage import audit
-from storage.chain_memory import Confirmed, PasskeysOnRecord
 from storage.errors import ChangedOutside, NotReadYet
 from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record, safe_mode
-from storage.transaction import Tx
+from storage.transaction import Confirmed, PasskeysOnRecord, Tx
 
 Outside = Mapping[str, Sequence[audit.Anchor]] | None
 """Where the audit chain ended, by the name of each place outside the database that keeps it; None where it isn't known.

@@ -187,7 +187,9 @@ class Passkeys:
     def __init__(self, check: Check | None) -> None:
         self._check = check
         self._counting: dict[str, Json] = {}  # by the id of the passkey: its `passkey.added`
-        self._made_with_another: dict[str, bool] = {}
+        self._made: dict[
+            str, tuple[str, str]
+        ] = {}  # that wait: whose, and the passkey that signed for it ("" = none)
         self._had_one: set[str] = set()
         self._is_click_enough = True  # until the first passkey here, or after a reset
         self._confirmed: dict[str, dict[str, Json]] = {}  # by the id of the passkey, by who confirmed it
@@ -213,7 +215,7 @@ class Passkeys:
         body = json.loads(entry["body"])
         action, subject = entry["action"], str(entry["subject"])
         assertion = body.get("assertion") if action in _PURPOSES else None
-        if assertion is not None:
+        if action in _PURPOSES and "assertion" in body:  # whatever it is: none at all is no signature
             self._signed(entry, body, assertion)
         if (version := _version_of(entry)) is not None:
             self._versions[subject.split(":")[1]] = version
@@ -223,20 +225,20 @@ class Passkeys:
         passkey = subject.removeprefix("passkey:")
         match action:
             case "passkey.made":
-                self._made_with_another[passkey] = assertion is not None
+                self._made[passkey] = (body["person"], assertion["passkey"] if assertion else "")
+                self._confirmed.pop(passkey, None)
             case "consent.given" if body.get("kind") == "passkey_add":
                 self._confirmed.setdefault(str(body["about"]), {})[entry["actor"]] = body
             case "passkey.added":
                 self._added(entry, passkey, body)
             case "passkey.ended":
-                self._counting.pop(passkey, None)
-                self._confirmed.pop(passkey, None)  # it is confirmed again before it counts again
+                self._ended({passkey})
             case "passkey.all_ended":
-                self._counting = {
-                    one: known for one, known in self._counting.items() if known["person"] != body["person"]
-                }
+                counting = {one for one, known in self._counting.items() if known["person"] == body["person"]}
+                self._ended(counting | {one for one, made in self._made.items() if made[0] == body["person"]})
             case "passkey.reset":
                 self._is_click_enough = True
+                self._ended({*self._counting, *self._made})
                 self._had_one.clear()
                 self._ask(
                     entry,
@@ -247,6 +249,12 @@ class Passkeys:
                     entry,
                     f"{subject.split(':')[1]} was signed again under another master key. Was the key changed then?",
                 )
+
+    def _ended(self, passkeys: set[str]) -> None:
+        """They count no more, and what was made or confirmed of them until now doesn't either."""
+        for one in passkeys:
+            for known in (self._counting, self._made, self._confirmed):
+                known.pop(one, None)
 
     def finish(self) -> None:
         """After the last entry. Raises Broken for a row of a list that nobody approved."""
@@ -268,17 +276,24 @@ class Passkeys:
         self.to_ask_about.append(f"Ask about entry {entry['seq']}, by {entry['actor']}: {what}")
 
     def _added(self, entry: Json, passkey: str, body: Json) -> None:
-        """Others confirmed exactly this key: one, or two where an earlier passkey of the person did not sign for it."""
+        """Others confirmed exactly this key: one, or two where the person had one by then, and none that still counted
+        signed for it."""
         person, where = body["person"], f"entry {entry['seq']}: the passkey {passkey}"
-        made = self._made_with_another.get(passkey)
-        needed = 2 if person in self._had_one and not made else 1
+        made = self._made.pop(passkey, None)
+        needed = 2 if person in self._had_one and (made is None or made[1] not in self._counting) else 1
         key = hashlib.sha256(_unbase64url(body["public_key"])).hexdigest()
         by = {
             one: said
             for one, said in self._confirmed.get(passkey, {}).items()
             if (said["key"], said["person"], said["asked_by"]) == (key, person, person)
         }
-        if made is None or person in by or len(by) < needed or set(body["confirmed_by"]) != set(by):
+        if (
+            made is None
+            or made[0] != person
+            or person in by
+            or len(by) < needed
+            or set(body["confirmed_by"]) != set(by)
+        ):
             raise Broken(f"{where} was not confirmed by {needed} other person(s)")
         is_by_click = not all("assertion" in said for said in by.values())
         if is_by_click and not self._is_click_enough:
@@ -295,7 +310,7 @@ class Passkeys:
         self._had_one.add(person)
         self._is_click_enough = False
 
-    def _signed(self, entry: Json, body: Json, assertion: Json) -> None:
+    def _signed(self, entry: Json, body: Json, assertion: Any) -> None:
         try:
             wrong = self._why_wrong(entry, body, assertion)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -482,15 +497,18 @@ def check_manifest(path: Path, count: int, head_hash: str) -> None:
         raise Broken(f"the file is not the one of {beside.name}")
 
 
-def check_anchors(lines: Iterable[str], hashes: dict[int, str]) -> int:
-    """How many anchors there are. Raises Broken for one that is no entry of this chain."""
-    count = 0
+def check_anchors(lines: Iterable[str], hashes: dict[int, str]) -> tuple[int, int]:
+    """How many anchors there are, and the number of the last entry that one of them proves.
+
+    Raises Broken for one that is no entry of this chain.
+    """
+    count = newest = 0
     for line in filter(str.strip, lines):
         anchor = json.loads(line)
         if hashes.get(anchor["seq"]) != anchor["hash"]:
             raise Broken(f"the anchor of entry {anchor['seq']} is of another chain, or the end was cut off")
-        count += 1
-    return count
+        count, newest = count + 1, max(newest, anchor["seq"])
+    return count, newest
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -505,6 +523,18 @@ _NO_ANCHORS = (
 )
 
 
+def _not_proven(anchored: int, last: int) -> str:
+    """What anchors do not prove: an anchor speaks for its entry and those before it, and for none after it."""
+    if not anchored:
+        return _NO_ANCHORS
+    if anchored == last:
+        return ""
+    return (
+        f"Not proven by the anchors: entries {anchored + 1:,} to {last:,}, which came after the newest anchor. Give a"
+        " later one that was kept elsewhere: Countersign makes one every 15 minutes."
+    )
+
+
 def main(arguments: list[str]) -> int:
     lists = "--passkeys" in arguments
     names = [one for one in arguments if one != "--passkeys"]
@@ -517,7 +547,8 @@ def main(arguments: list[str]) -> int:
         hashes = check_chain(_lines(path), passkeys.see)
         passkeys.finish()
         check_manifest(path, len(hashes), hashes[len(hashes)])
-        anchors = check_anchors(_lines(Path(names[1])), hashes) if len(names) == 2 else 0
+        given = _lines(Path(names[1])) if len(names) == 2 else ()
+        anchors, anchored = check_anchors(given, hashes)
     except Broken as fault:
         _say(f"Broken: {fault}.")
         return 1
@@ -531,7 +562,7 @@ def main(arguments: list[str]) -> int:
     more_lines = [
         passkeys.report(),
         passkeys.report_of_clicks(),
-        *([] if anchors else [_NO_ANCHORS]),
+        _not_proven(anchored, len(hashes)),
         *passkeys.to_ask_about,
         *([*passkeys.known, *passkeys.approvals] if lists else ()),
     ]

@@ -44,6 +44,7 @@ from bot.services.events import (
 )
 from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.operators import changed_rows, draft_only, safe_mode
+from bot.services.passkeys import readiness
 from bot.services.processes import Leader, Replica
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
@@ -186,6 +187,8 @@ async def _build(begun: Start) -> Parts:
     await note_destinations(core)
     await names.report(core)
     _keep_running(begun.stack, "slack names", partial(names.watch, core))
+    if core.passkeys.base_url:
+        _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
     return Parts(core, carrier, slack, names, leader)
 
 

@@ -26,7 +26,7 @@ from bot.domain.alerts import people_alerts
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
-from bot.domain.passkeys import Site
+from bot.domain.passkeys import NO_ANCHORS, Site
 from bot.domain.people import changes, described
 from bot.domain.process_roles import ALL, Role
 from bot.domain.sentences import Lines
@@ -226,6 +226,8 @@ def anchor_places(start: Start, store: Store) -> AnchorPlaces:
     found = places(store, start.settings.anchors_file, start.settings.anchors_command)
     if fault := few_places(start.settings, start.config):
         log.warning("audit.few_anchors", extra={"fault": fault})
+    if start.config.policy.uses_passkeys and not found.is_anywhere:
+        log.error("passkeys.no_anchors", extra={"fault": NO_ANCHORS})
     return found
 
 

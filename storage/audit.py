@@ -57,6 +57,7 @@ _STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.aud
 _BATCH = 500
 Write = Callable[[str], object]
 FIRST_PREV = ""  # what the first link has for the hash before it
+RETIRED_KEY = "keys.retired"
 SIGNED_AGAIN = "request.signed_again"
 """Of a request whose fingerprint changed with the master key; `before` is the one until then."""
 
@@ -134,6 +135,11 @@ class Manifest:
     head_seq: int
     head_hash: str
     sha256: str
+
+
+def _are_texts(values: Iterable[object]) -> bool:
+    """SQLite keeps bytes in a column for texts, where somebody writes them."""
+    return all(isinstance(one, str) for one in values)
 
 
 def _hash(seq: int, texts: Iterable[str], prev: str) -> str:
@@ -264,6 +270,8 @@ def body_of(entry: Entry) -> dict[str, Any]:
 def is_genuine(tx: Tx, entry: Entry) -> bool:
     """Was this link written by us, as it is? That it is in its place is what `verify` says."""
     texts = (entry.actor, entry.action, entry.subject, entry.outcome, entry.reason_code, entry.body)
+    if not _are_texts((*texts, entry.policy_version, entry.prev, entry.hash, entry.mac)):
+        return False
     digest = _hash(entry.seq, (time_text(entry.at), *texts, entry.policy_version), entry.prev)
     return digest == entry.hash and tx.vault.check_mac("audit_mac", digest.encode(), entry.mac, as_proof=True)
 
@@ -435,7 +443,7 @@ class _Check:
         links = connection.execute(more).all()
         for seq, at, *texts, prev, digest, mac in links:
             # Text on SQLite, as it was hashed.
-            texts.insert(0, at if isinstance(at, str) else time_text(at))
+            texts.insert(0, time_text(at) if isinstance(at, datetime) else at)
             kind = self._kind(seq, texts, prev, digest, mac)
             if kind is not None:
                 self.fault = (self.expected if kind == "gap" else seq, kind)
@@ -446,10 +454,16 @@ class _Check:
     def _kind(self, seq: int, texts: Sequence[str], prev: str, digest: str, mac: str) -> str | None:
         if seq != self.expected:
             return "gap"
+        if not _are_texts((*texts, prev, digest, mac)):
+            return "hash"
         if self.previous is not None and prev != self.previous:
             return "prev"
         if _hash(seq, texts, prev) != digest:
             return "hash"
+        return self._signature(seq, texts, digest, mac)
+
+    def _signature(self, seq: int, _texts: Sequence[str], digest: str, mac: str) -> str | None:
+        """What is wrong with who signed it, and with where it stands."""
         is_of_gone = seq < self._gone.get(self._vault.signed_under(mac), 0)
         if not is_of_gone and not self._vault.check_mac("audit_mac", digest.encode(), mac, as_proof=True):
             return "mac" if self._vault.signed_under(mac) in self._vault.kids else "key"
@@ -458,6 +472,78 @@ class _Check:
         if seq in self._anchored and self._anchored[seq].hash != digest:
             return "anchor"
         return "head" if seq > self._end else None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the chain as it was read and checked, in one."""
+
+    seq: int
+    at: str
+    action: str
+    subject: str
+    outcome: str
+    body: str
+    hash: str
+
+
+class Walk(_Check):
+    """Reads links once, checks them, and keeps those that `wanted` asks for, by their action: nothing is read a second
+    time, so no view, index or later change shows other links to whoever uses them than to whoever checks them.
+
+    `retired` and `unproven` are as `PasskeysOnRecord` has them. `previous` is None where the first link has to prove
+    itself alone.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        first: int,
+        previous: str | None,
+        wanted: Callable[[str], bool],
+        retired: Mapping[str, int],
+        unproven: Mapping[str, int],
+    ) -> None:
+        super().__init__(vault, 0, first, previous, {}, {})
+        self._wanted = wanted
+        self.links: list[Link] = []
+        self.hashes: list[str] = []
+        self.retired, self.unproven = dict(retired), dict(unproven)
+
+    async def to(self, tx: Tx, seq: int) -> None:
+        """Go on to this number. `fault` is set where the chain is not whole so far. On SQLite it works in a thread."""
+        asked = _STORED.where(t.audit.c.seq <= seq)
+        while self.fault is None and self.expected <= seq:
+            if not await tx.connection.run_sync(partial(self.piece, asked)) and self.fault is None:
+                self.fault = (self.expected, "gap")
+
+    def _signature(self, seq: int, texts: Sequence[str], digest: str, mac: str) -> str | None:
+        at, _, action, subject, outcome, _, body, _ = texts
+        kid = self._vault.signed_under(mac)
+        if seq > min(self.retired.get(kid, seq), self._vault.retired.get(kid, seq)):
+            return "mac"
+        if kid not in self._vault.kids:
+            self.unproven.setdefault(kid, seq)
+        elif not self._vault.check_mac("audit_mac", digest.encode(), mac, as_proof=True):
+            return "mac"
+        elif action == RETIRED_KEY and outcome == "ok":
+            _, _, retired = subject.partition(":")
+            if retired != kid:
+                self.retired[retired] = seq
+                self.unproven.pop(retired, None)
+        self.hashes.append(digest)
+        if self._wanted(action):
+            self.links.append(Link(seq, at, action, subject, outcome, body, digest))
+        return None
+
+
+async def newest(tx: Tx, action: str, *, after: int) -> int | None:
+    """The number of the newest entry of this action beyond `after`, unchecked; None where there is none."""
+    a = t.audit.c
+    asked = select(a.seq).where(a.action == action, a.seq > after).order_by(a.seq.desc()).limit(1)
+    found: int | None = (await tx.run(asked)).scalar_one_or_none()
+    return found
 
 
 async def _was_anything_done(tx: Tx) -> bool:

@@ -11,6 +11,7 @@ StorageError
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
 ├── ChangedOutside     a signed row is not as we left it
+├── NotReadYet         the audit log has not been read so far, after a start
 └── Purged             a sealed value was dropped on purpose
 """
 
@@ -66,6 +67,10 @@ class CannotOpen(StorageError):
 
 class ChangedOutside(StorageError):
     reason = "changed_by_others"
+
+
+class NotReadYet(StorageError):
+    reason = "audit_log_not_read_yet"
 
 
 class Purged(StorageError):

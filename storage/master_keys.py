@@ -15,7 +15,7 @@ _CONSTANT = b"countersign keycheck, rows signed"
 _UNSIGNED = b"countersign keycheck"
 
 
-RETIRED = "keys.retired"
+RETIRED = audit.RETIRED_KEY
 
 
 def _canary(kid: str) -> Ref:

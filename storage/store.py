@@ -72,6 +72,8 @@ class Store:
         self._lock = lock
         self._chain = ChainMemory()
         self._versions: dict[tuple[str, str], int] = {}
+        #: Whoever reads on in the audit chain for all: two who read the same take twice the time.
+        self.reading_on = asyncio.Lock()
         # What a process before this one has purged may still be in the log.
         self.needs_checkpoint = database.path is not None
         self.write_turn: AbstractAsyncContextManager[object] = (

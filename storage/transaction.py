@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -40,12 +40,62 @@ _AT_ONCE = 500
 Connected = AsyncConnection | SqliteConnection
 
 
+#: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
+_EACH = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """A passkey as others confirmed it: whose it is, and its public key in base64url."""
+    """A passkey as others confirmed it: whose it is, its public key in base64url, and the number of that entry."""
 
     person: str
     public_key: str
+    seq: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A passkey that waits for others: whose it is, and the passkey that signed for it ("" = none did)."""
+
+    person: str
+    signed_by: str
+
+
+class Fingerprints:
+    """Those of the entries from number `first` on, without a gap. What is learned for good is shared by all later ones;
+    `tail` is of this one alone."""
+
+    def __init__(
+        self, first: int = 1, shared: bytearray | None = None, length: int = 0, tail: bytes = b""
+    ) -> None:
+        self.first = first
+        self._shared = bytearray() if shared is None else shared
+        self._length, self._tail = length, tail
+
+    def and_(self, hashes: list[str]) -> Fingerprints:
+        more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
+        return Fingerprints(self.first, self._shared, self._length, self._tail + more)
+
+    def has(self, seq: int, digest: str) -> bool:
+        """Is this the fingerprint (hex) of the entry with this number?"""
+        at = (seq - self.first) * _EACH
+        try:
+            wanted = bytes.fromhex(digest)[:_EACH]
+        except ValueError:
+            return False
+        if at < 0 or len(wanted) != _EACH:
+            return False
+        if at < self._length:
+            return bytes(self._shared[at : at + _EACH]) == wanted
+        return self._tail[at - self._length : at - self._length + _EACH] == wanted
+
+    def settled(self) -> Fingerprints | None:
+        """With its tail among those that are shared; None where another reading found others meanwhile."""
+        known = bytes(self._shared[self._length :])
+        if not self._tail.startswith(known):
+            return None
+        self._shared.extend(self._tail[len(known) :])
+        return Fingerprints(self.first, self._shared, len(self._shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +103,27 @@ class PasskeysOnRecord:
     """What the entries up to number `seq`, with the fingerprint `hash`, tell of passkeys.
 
     `counting`, by id: those that were confirmed and have not ended, by themselves, with all of their person's, or with
-    everybody's. `had_one`: who had one since everybody's were last reset; `reset_at`: when that was (None = never), as
-    text.
+    everybody's. `made`, by id: those that wait. `had_one`: who had one since everybody's were last reset; `reset_at`:
+    when that was (None = never), as text. `kept`: by place outside the database, number and fingerprint of the first
+    anchor that it kept since then. `fingerprints`: of all entries that were read. `retired`: master keys, by the entry
+    that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry comes.
     """
 
     seq: int = 0
     hash: str = ""
     counting: Mapping[str, Confirmed] = field(default_factory=dict)
+    made: Mapping[str, Made] = field(default_factory=dict)
     had_one: frozenset[str] = frozenset()
     reset_at: str | None = None
+    kept: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    retired: Mapping[str, int] = field(default_factory=dict)
+    unproven: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def last_added(self) -> int:
+        """The number of the entry that made the newest passkey count of those that count now; 0 = there is none."""
+        return max((one.seq for one in self.counting.values()), default=0)
 
 
 @dataclass(slots=True)
@@ -71,7 +133,7 @@ class ChainMemory:
     statement that moves the end.
 
     `known_seq` and `known_hash` are of the last entry that this process has committed: it is there for good.
-    `passkeys`: as far as the chain was checked and read.
+    `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on.
     """
 
     end_seq: int | None = None
@@ -79,6 +141,7 @@ class ChainMemory:
     known_seq: int = 0
     known_hash: str = ""
     passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
+    fault: Exception | None = None
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""
@@ -87,15 +150,19 @@ class ChainMemory:
 
     def learned(self, found: PasskeysOnRecord) -> None:
         """This is what the chain tells of passkeys, all of it committed."""
-        if found.seq > self.passkeys.seq:
-            self.passkeys = found
+        if found.seq <= self.passkeys.seq:
+            return
+        settled = found.fingerprints.settled()
+        if settled is not None:
+            self.passkeys = replace(found, fingerprints=settled)
 
 
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
-    knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before.
+    knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
+    `passkeys`: what it had read of passkeys by then.
     """
 
     def __init__(
@@ -116,6 +183,7 @@ class Tx:
         self.chain = chain or ChainMemory()
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
+        self.passkeys = self.chain.passkeys
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -29,9 +29,24 @@ NO_ADDRESS = (
     " the https address of its web server and starts it again. Nothing was changed."
 )
 NO_ANCHORS = (
-    "A click confirms the very first passkey only where the audit log's end is kept outside the database: else somebody"
-    " who writes to the database could bring that click back. An admin sets COUNTERSIGN_ANCHORS_FILE,"
-    " COUNTERSIGN_ANCHORS_COMMAND or slack.audit_channel, and starts Countersign again. Nothing was changed."
+    "Nobody can add a passkey yet: the audit log's end is not kept outside the database, so somebody who writes to the"
+    " database could bring back the click that confirms the very first one. An admin sets COUNTERSIGN_ANCHORS_FILE or"
+    " COUNTERSIGN_ANCHORS_COMMAND (the audit channel is not enough), and starts Countersign again. Nothing was changed."
+)
+
+
+def anchors_unreadable(place: str) -> str:
+    """Where a place for anchors is set and does not answer."""
+    return (
+        f"Nobody can add a passkey now: {place} cannot be read, where the audit log's end is kept outside the database."
+        " An admin makes it readable, or corrects COUNTERSIGN_ANCHORS_FILE or COUNTERSIGN_ANCHORS_COMMAND. Nothing was"
+        " changed."
+    )
+
+
+NOT_KEPT_YET = (
+    "Your passkey counts as soon as the end of the audit log is kept outside the database, where it could not be kept"
+    " so far. Nothing was recorded. Tell an admin, and try again."
 )
 HOW_TO_ADD = "Add one with /countersign passkey add."
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ FEW_PLACES = (
     " COUNTERSIGN_ANCHORS_FILE on another disk."
 )
 _COMMAND_TAKES_S = 10.0
+_NAME_DIGITS = 16
 # As `Anchor.line` begins.
 _BEGINS = '{"at": "'
 
@@ -34,51 +36,73 @@ class Unreadable(Exception):
 @dataclass(slots=True)
 class AnchorPlaces:
     """Where anchors are kept, apart from the log and Slack. `command` is run with `write` and the line on its standard
-    input, and with `read` to print all lines it has. `last_seq` is the newest that this process has written."""
+    input, and with `read` to print all lines it has. `last_seq` is the newest that this process has written;
+    `kept_seq` is the newest that a place has for sure, as it took it or gave it."""
 
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
+    kept_seq: int = field(default=0)
 
     @property
     def is_anywhere(self) -> bool:
         """Is there a place outside the database at all?"""
         return bool(self.files or self.command)
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Of each place: the name by which the audit log knows it -> what the settings say."""
+        shown = [*map(str, self.files), *([shlex.join(self.command)] if self.command else [])]
+        return {hashlib.sha256(one.encode()).hexdigest()[:_NAME_DIGITS]: one for one in shown}
+
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
         may show what the others do not, as none of them tells whether it was written to lately."""
         found: set[Anchor] = set()
+        for kept in (await self.read_each()).values():
+            found.update(kept)
+        return sorted(found, key=lambda anchor: (anchor.seq, anchor.at))
+
+    async def read_each(self) -> dict[str, list[Anchor]]:
+        """The anchors of each place, by its name. Raises Unreadable as `read` does."""
+        found: dict[str, list[Anchor]] = {}
         failed: list[str] = []
-        for path in self.files:
+        for name, place in self.names.items():
             try:
-                found.update(anchors_among(await asyncio.to_thread(_lines, path), str(path)))
-            except Unreadable as error:
-                failed.append(str(error))
-        if self.command:
-            try:
-                said = await _run([*self.command, "read"], b"")
-                place = shlex.join(self.command)
-                found.update(anchors_among(said.decode(errors="replace").splitlines(), place))
+                lines = await self._lines_of(place)
+                found[name] = await asyncio.to_thread(anchors_among, lines, place)
             except Unreadable as error:
                 failed.append(str(error))
         if failed:
             raise Unreadable(" and ".join(failed))
-        return sorted(found, key=lambda anchor: (anchor.seq, anchor.at))
+        return found
 
-    async def write(self, anchor: Anchor) -> None:
-        """In every place; one that fails is logged and leaves the others."""
+    async def _lines_of(self, place: str) -> list[str]:
         for path in self.files:
+            if str(path) == place:
+                return await asyncio.to_thread(_lines, path)
+        return (await _run([*self.command, "read"], b"")).decode(errors="replace").splitlines()
+
+    async def write(self, anchor: Anchor) -> dict[str, str]:
+        """In every place. One that fails is logged and leaves the others; by its name, what is wrong with it."""
+        failed: dict[str, str] = {}
+        for name, place in self.names.items():
             try:
-                await asyncio.to_thread(_append, path, anchor.line())
-            except OSError as error:
-                log.error("audit.anchor_not_kept", extra={"place": str(path), "error": str(error)})  # noqa: TRY400
-        if self.command:
-            try:
-                await _run([*self.command, "write"], anchor.line().encode() + b"\n")
-            except Unreadable as error:
-                log.error("audit.anchor_not_kept", extra={"place": self.command[0], "error": str(error)})  # noqa: TRY400
+                await self._write(place, anchor.line())
+            except (OSError, Unreadable) as error:
+                log.error("audit.anchor_not_kept", extra={"place": place, "error": str(error)})  # noqa: TRY400
+                failed[name] = f"{place} ({error})"
         self.last_seq = anchor.seq
+        if set(self.names) - set(failed):
+            self.kept_seq = max(self.kept_seq, anchor.seq)
+        return failed
+
+    async def _write(self, place: str, line: str) -> None:
+        for path in self.files:
+            if str(path) == place:
+                await asyncio.to_thread(_append, path, line)
+                return
+        await _run([*self.command, "write"], line.encode() + b"\n")
 
 
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:

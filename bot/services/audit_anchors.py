@@ -9,31 +9,119 @@ may be put back, and these would not be of it.
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection, Mapping
 
+from bot.domain.errors import NotAllowed
+from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
 from bot.services import outbox_messages
+from bot.services.anchor_places import Unreadable
 from bot.services.core import Core
 from storage import audit
-from storage.operators import safe_mode
+from storage.errors import ChangedOutside
+from storage.operators import passkeys_on_record, safe_mode
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.audit")
 
 EVERY_ENTRIES = 100
+_SAFE_MODE = "nothing is kept in safe mode"
+_NOT_KEPT = (
+    "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
+    " {places}. Nothing was changed. Tell an admin."
+)
 
 
 async def drop(core: Core) -> None:
     """State where the chain ends now, in every place outside the database."""
+    await _drop(core, in_channel=True)
+
+
+async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, Mapping[str, str]]:
+    """The anchor, and by the name of each place that did not keep it, what is wrong with that place."""
     async with core.store.begin() as tx:
         anchor = await audit.anchor(tx)
         if anchor is None:
-            return
+            return None, {}
         is_safe_mode = await safe_mode.current(tx) is not None
-        if core.channels.audit and not is_safe_mode:
+        if in_channel and core.channels.audit and not is_safe_mode:
             await outbox_messages.anchor(tx, core, anchor)
     log.info(
         "audit.anchor", extra={"seq": anchor.seq, "hash": anchor.hash, "mac": anchor.mac, "at": anchor.at}
     )
-    if not is_safe_mode:
-        await core.anchors.write(anchor)
+    if is_safe_mode:
+        return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.names.items()}
+    return anchor, await core.anchors.write(anchor)
+
+
+async def require_places(core: Core) -> None:
+    """There are places outside the database, and each can be read now. Raises NotAllowed."""
+    if fault := await why_not_kept(core):
+        raise NotAllowed(fault, "no_anchors")
+
+
+async def why_not_kept(core: Core) -> str:
+    """Why nobody can add a passkey, as far as the places for anchors go; empty where they can be read."""
+    if not core.anchors.is_anywhere:
+        return NO_ANCHORS
+    try:
+        await core.anchors.read_each()
+    except Unreadable as error:
+        return anchors_unreadable(str(error))
+    async with core.store.read() as tx:
+        if await safe_mode.current(tx) is not None:
+            return _NOT_KEPT.format(places=f"any place: {_SAFE_MODE}")
+    return ""
+
+
+async def require_kept(core: Core) -> None:
+    """Where the chain ends now is kept in every place, and each place is on record as one that keeps anchors: whoever
+    cuts the chain off from here on, or takes a place away, is noticed. Raises NotAllowed, `NotReadYet`."""
+    await require_places(core)
+    anchor, failed = await _drop(core, in_channel=False)
+    _refuse(failed)
+    async with core.store.read() as tx:
+        found = await passkeys_on_record.of(tx)
+    missing = core.anchors.names.keys() - found.kept.keys()
+    if anchor is None or not missing:
+        return
+    async with core.store.begin() as tx:
+        await _put_on_record(tx, core, missing, anchor)
+    _, failed = await _drop(core, in_channel=False)
+    _refuse(failed)
+
+
+async def _put_on_record(tx: Tx, core: Core, places: Collection[str], anchor: audit.Anchor) -> None:
+    for place in sorted(places):
+        await audit.append(
+            tx,
+            actor="system:app",
+            action=passkeys_on_record.KEPT,
+            subject=f"anchors:{place}",
+            body={"place": place, "seq": anchor.seq, "hash": anchor.hash},
+            policy_version=core.policy.version,
+        )
+
+
+def _refuse(failed: Mapping[str, str]) -> None:
+    if failed:
+        raise NotAllowed(_NOT_KEPT.format(places=" and ".join(failed.values())), "anchors_not_kept")
+
+
+async def catch_up(core: Core, seq: int) -> None:
+    """Find an anchor of entry `seq` or a later one outside the database, or keep one now."""
+    try:
+        kept = [one for each in (await core.anchors.read_each()).values() for one in each]
+    except Unreadable:
+        kept = []
+    async with core.store.read() as tx:
+        try:
+            has = (await passkeys_on_record.of(tx)).fingerprints.has
+        except ChangedOutside:
+            return
+    found = max((one.seq for one in kept if has(one.seq, one.hash)), default=0)
+    core.anchors.kept_seq = max(core.anchors.kept_seq, found)
+    if core.anchors.kept_seq < seq:
+        await drop(core)
 
 
 async def drop_if_due(core: Core) -> None:

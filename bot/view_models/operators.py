@@ -82,12 +82,14 @@ class PasskeyView:
 
 @dataclass(frozen=True, slots=True)
 class PasskeysView:
-    """`/countersign passkey`. `others`: Slack id and number of active passkeys, for approvers and admins."""
+    """`/countersign passkey`. `others`: Slack id and number of passkeys that count, for approvers and admins.
+    `fault`: why nobody can add one now; empty where one can."""
 
     mine: tuple[PasskeyView, ...]
     others: tuple[tuple[str, int], ...]
     is_set_up: bool
     is_needed: bool
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ def listed(found: PasskeysView) -> b.Block:
                 " Countersign's web server and starts it again."
             )
         )
+    elif found.fault:
+        blocks.append(b.section(b.esc(found.fault)))
     if found.mine:
         blocks.append(b.section("\n".join(_line(one) for one in found.mine[:_MOST])))
     if found.others:

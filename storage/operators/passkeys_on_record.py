@@ -1,30 +1,40 @@
 """What the audit chain tells of passkeys: which of them count, and who had one.
 
-The rows of passkeys can be hidden, deleted and put back by whoever writes to the database, and so can entries. So each
-process goes through the chain once, checks every entry, and keeps in memory what it tells; from then on it checks what
-was added since. That an entry is gone is found so, and then no passkey counts, and none is a first one.
+The rows of passkeys can be hidden, deleted and put back by whoever writes to the database, and so can entries; a view
+or an index can show other entries to one query than to the next. So each process goes through the chain once, checks
+every entry, and takes what it tells from the very rows that it checked. It keeps that in memory, and from then on reads
+what was added since. That an entry is gone is found so, and then no passkey counts, and none is a first one.
+
+It begins at the last reset of all passkeys, which an operator did at the machine: what was before says nothing of them
+any more, so an old entry that is damaged ends no passkey of now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from storage import audit, master_keys
-from storage.columns import time_text
-from storage.errors import ChangedOutside
-from storage.transaction import Confirmed, PasskeysOnRecord, Tx
+from storage import audit
+from storage.errors import ChangedOutside, NotReadYet
+from storage.transaction import Confirmed, Fingerprints, Made, PasskeysOnRecord, Tx
 
+MADE = "passkey.made"
 ADDED = "passkey.added"
 ENDED = "passkey.ended"
 ALL_ENDED = "passkey.all_ended"
 """Of one person: every passkey that they had until then has ended, whichever rows there were to see."""
 RESET = "passkey.reset"
 """Everybody's have ended, and the next one is a first one again."""
+KEPT = "anchors.kept"
+"""A place outside the database keeps anchors from now on; `seq` and `hash` are of one that it has."""
 
+_WANTED = frozenset({MADE, ADDED, ENDED, ALL_ENDED, RESET, KEPT})
 _ABOUT = "passkey"
-#: So many of the newest anchors are compared: each of them speaks for all that came before it.
-_COMPARED = 100
+_ALL = f"{_ABOUT}:all"
+AT_ONCE = 1000
+"""So many entries are read within a transaction: more would keep others waiting. `learn` reads them before."""
 
 
 def subject_of_all(person: str) -> str:
@@ -34,22 +44,14 @@ def subject_of_all(person: str) -> str:
 
 async def of(tx: Tx) -> PasskeysOnRecord:
     """What the chain tells up to its end. Raises `ChangedOutside` where it isn't whole, or lacks an entry that this
-    process knows."""
-    known = tx.chain.passkeys
+    process knows, and `NotReadYet` where more of it has to be read first than a transaction has time for."""
     end = await audit.head(tx)
-    for seq, digest in ((known.seq, known.hash), tx.known_end):
-        if seq and (seq > end.seq or await audit.hash_of(tx, seq) != digest):
-            raise _changed(seq)
-    if end.seq == known.seq:
-        if end.hash != known.hash:
-            raise _changed(end.seq)
-        return known
-    gone = await master_keys.gone(tx)
-    report = await audit.verify(tx, from_seq=known.seq + 1, to_seq=end.seq, gone=gone)
-    if not report.ok or await audit.hash_of(tx, end.seq) != end.hash:
-        raise _changed(report.first_bad or end.seq)
-    new = [one async for one in audit.about(tx, _ABOUT) if known.seq < one.seq <= end.seq]
-    found = replace(_after(known, new), seq=end.seq, hash=end.hash)
+    if end.seq - tx.passkeys.seq > AT_ONCE:
+        raise tx.chain.fault or NotReadYet(
+            "Countersign is still reading its audit log after a start, which tells it whose passkeys count. Nothing was"
+            " recorded. Try again in some seconds."
+        )
+    found = await _read(tx, tx.passkeys, end, end.seq)
     if tx.writes:  # some of it may be of this transaction
         tx.after_commit(lambda: tx.chain.learned(found))
     else:
@@ -57,41 +59,151 @@ async def of(tx: Tx) -> PasskeysOnRecord:
     return found
 
 
-async def is_whole(tx: Tx, found: PasskeysOnRecord, anchors: Sequence[audit.Anchor]) -> bool:
-    """Does the chain have every entry that is known outside the database since passkeys were last reset?
+async def learn(tx: Tx) -> int:
+    """Read on for a while, in a transaction that only reads, and keep it; how many entries are left to read. Raises
+    `ChangedOutside`."""
+    end, known = await audit.head(tx), tx.passkeys
+    if not known.seq and (reset := await audit.newest(tx, RESET, after=0)):
+        known = await _from_reset(tx, reset, end) or known
+    to = max(known.seq, min(end.seq, known.seq + AT_ONCE))
+    try:
+        found = await _read(tx, known, end, to)
+    except ChangedOutside as fault:
+        tx.chain.fault = fault
+        reset = await audit.newest(tx, RESET, after=known.seq)
+        from_reset = await _from_reset(tx, reset, end) if reset else None
+        if from_reset is None:
+            raise
+        found = from_reset
+    tx.chain.fault = None
+    tx.chain.learned(found)
+    return end.seq - found.seq
 
-    Those lost with an older copy that was put in place count as missing, too: who had a passkey may be among them.
+
+async def _from_reset(tx: Tx, reset: int, end: audit.Head) -> PasskeysOnRecord | None:
+    """As the entry of a reset leaves it, by that entry alone; None where it is none. What comes after it is read as
+    always, so it does not matter which of several resets this is."""
+    if reset > end.seq:
+        return None
+    nothing = PasskeysOnRecord(seq=reset - 1, fingerprints=Fingerprints(first=reset))
+    try:
+        return replace(await _walk(tx, nothing, reset, is_reset=True), unproven={})
+    except ChangedOutside:
+        return None
+
+
+async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> PasskeysOnRecord:
+    """What is known, and the entries up to this number."""
+    if known.seq > end.seq:
+        raise _changed(known.seq)
+    found = await _walk(tx, known, to) if to > known.seq else known
+    if found.seq == end.seq:
+        if found.unproven:
+            raise _changed(min(found.unproven.values()))
+        if end.seq and found.hash != end.hash:
+            raise _changed(end.seq)
+    seq, digest = tx.known_end
+    if seq and (seq > end.seq or (seq <= found.seq and not _has(found, seq, digest))):
+        raise _changed(seq)
+    return found
+
+
+def _has(found: PasskeysOnRecord, seq: int, digest: str) -> bool:
+    return seq < found.fingerprints.first or found.fingerprints.has(seq, digest)
+
+
+async def _walk(tx: Tx, known: PasskeysOnRecord, to: int, *, is_reset: bool = False) -> PasskeysOnRecord:
+    walk = audit.Walk(
+        tx.vault,
+        first=known.seq + 1,
+        previous=None if is_reset else known.hash,
+        wanted=_WANTED.__contains__,
+        retired=known.retired,
+        unproven=known.unproven,
+    )
+    await walk.to(tx, to)
+    if walk.fault is not None:
+        raise _changed(walk.fault[0])
+    if is_reset and (walk.unproven or [(one.action, one.outcome) for one in walk.links] != [(RESET, "ok")]):
+        raise _changed(to)
+    return replace(
+        _after(known, walk.links),
+        seq=to,
+        hash=walk.hashes[-1],
+        fingerprints=known.fingerprints.and_(walk.hashes),
+        retired=walk.retired,
+        unproven=walk.unproven,
+    )
+
+
+def has_all(found: PasskeysOnRecord, anchors: Mapping[str, Sequence[audit.Anchor]], tx: Tx) -> bool:
+    """Does the chain have every entry that is known outside the database since passkeys were last reset, and has every
+    place what it kept?
+
+    Entries lost with an older copy that was put in place count as missing, too: who had a passkey may be among them. A
+    place that lacks what it once kept is not the place of then, such as a disk that is not mounted.
     """
-    since = [one for one in anchors if found.reset_at is None or one.at > found.reset_at]
-    ours = sorted((one for one in since if audit.is_ours(tx, one)), key=lambda one: one.seq)
-    for one in ours[-_COMPARED:]:
-        if await audit.hash_of(tx, one.seq) != one.hash:
+    if set(anchors) - set(found.kept):
+        return False
+    for place, kept in anchors.items():
+        if found.kept[place] not in {(one.seq, one.hash) for one in kept}:
             return False
+        for one in kept:
+            if found.reset_at is not None and one.at <= found.reset_at:
+                continue
+            if not found.fingerprints.has(one.seq, one.hash) and audit.is_ours(tx, one):
+                return False
     return True
 
 
-def _after(known: PasskeysOnRecord, entries: Iterable[audit.Entry]) -> PasskeysOnRecord:
-    counting, had_one, reset_at = dict(known.counting), set(known.had_one), known.reset_at
-    for entry in entries:
-        if entry.outcome != "ok":
+def _after(known: PasskeysOnRecord, links: Iterable[audit.Link]) -> PasskeysOnRecord:
+    counting, made, had_one = dict(known.counting), dict(known.made), set(known.had_one)
+    reset_at, kept = known.reset_at, dict(known.kept)
+    for one in links:
+        if one.outcome != "ok":
             continue
-        passkey_id, body = entry.subject.removeprefix(f"{_ABOUT}:"), audit.body_of(entry)
-        if entry.action == ADDED:
-            confirmed = Confirmed(str(body["person"]), str(body["public_key"]))
+        passkey_id, body = one.subject.removeprefix(f"{_ABOUT}:"), _body(one)
+        if one.action == MADE:
+            made[passkey_id] = Made(
+                str(body["person"]), str((body.get("assertion") or {}).get("passkey", ""))
+            )
+        elif one.action == ADDED:
+            confirmed = Confirmed(str(body["person"]), str(body["public_key"]), one.seq)
             counting[passkey_id] = confirmed
+            made.pop(passkey_id, None)
             had_one.add(confirmed.person)
-        elif entry.action == ENDED:
+        elif one.action == ENDED:
             counting.pop(passkey_id, None)
-        elif entry.action == ALL_ENDED:
-            counting = {name: one for name, one in counting.items() if one.person != body["person"]}
-        elif entry.action == RESET:
-            counting, reset_at = {}, time_text(entry.at)
+            made.pop(passkey_id, None)
+        elif one.action == ALL_ENDED:
+            counting = {name: each for name, each in counting.items() if each.person != body["person"]}
+            made = {name: each for name, each in made.items() if each.person != body["person"]}
+        elif one.action == RESET:
+            counting, made, kept, reset_at = {}, {}, {}, one.at
             had_one.clear()
-    return replace(known, counting=counting, had_one=frozenset(had_one), reset_at=reset_at)
+        elif one.action == KEPT:
+            kept.setdefault(str(body["place"]), (int(body["seq"]), str(body["hash"])))
+    return replace(
+        known, counting=counting, made=made, had_one=frozenset(had_one), reset_at=reset_at, kept=kept
+    )
+
+
+def _body(link: audit.Link) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(link.body)  # ours, as its signature says
+    return found
+
+
+def confirmers_needed(found: PasskeysOnRecord, passkey_id: str, person: str) -> int:
+    """How many others confirm this passkey, as it is now: two where the person had one, and none that still counts
+    signed for this one."""
+    made = found.made.get(passkey_id)
+    is_signed_for = made is not None and made.signed_by in found.counting
+    return 1 if person not in found.had_one or is_signed_for else 2
 
 
 def _changed(seq: int) -> ChangedOutside:
     return ChangedOutside(
         f"The audit log isn't as Countersign left it, at entry {seq}, so no passkey counts now. Nothing was recorded."
-        " Tell an admin: keep a copy of the database, and run `countersign audit verify`."
+        " Tell an admin: keep a copy of the database, and run `countersign audit verify`. If it cannot be repaired, the"
+        " admin runs `countersign keys reset-passkeys`, and everybody adds a new one."
     )

@@ -30,7 +30,7 @@ from storage.store import Store
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import processor
 from tests.support.authenticator import Authenticator
-from tests.support.passkeys import SITE, Devices, everybody_has_one
+from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from verify_audit import fingerprint
 
@@ -362,11 +362,10 @@ def copied(entry: Json) -> Json:
 
 
 def reset_invented(entries: Entries) -> None:
-    """By it the second passkey here was confirmed by a click."""
-    given = by_passkey(entries, "consent.given")[0]
-    reset = {**given, "action": "passkey.reset", "subject": "passkey:all", "actor": "cli:root", "body": {}}
-    entries.insert(entries.index(given), reset)
-    del given["body"]["assertion"]
+    """Before the first passkey there is; anywhere else it ends those that sign later."""
+    made = next(one for one in entries if one["action"] == "passkey.made")
+    reset = {**made, "action": "passkey.reset", "subject": "passkey:all", "actor": "cli:root", "body": {}}
+    entries.insert(entries.index(made), reset)
 
 
 def signed_again_invented(entries: Entries) -> None:
@@ -445,6 +444,45 @@ def put_back_after_a_loss(entries: Entries) -> None:
     entries.insert(entries.index(first), all_ended)
 
 
+def the_approval_by(entries: Entries, person: str) -> int:
+    return next(n for n, one in enumerate(entries) if one in by_passkey(entries) and one["actor"] == person)
+
+
+def reset_before_an_approval(entries: Entries) -> None:
+    added = next(one for one in entries if one["action"] == "passkey.added")
+    reset = {**added, "action": "passkey.reset", "subject": "passkey:all", "actor": "cli:root", "body": {}}
+    entries.insert(the_approval_by(entries, CAROL), reset)
+
+
+def added_again_after_all_had_ended(entries: Entries) -> None:
+    """By what was confirmed before."""
+    added = further_passkey(entries)
+    ended = {
+        **added,
+        "action": "passkey.all_ended",
+        "subject": f"passkey:of:{ALICE}",
+        "body": {"person": ALICE, "why": "lost"},
+    }
+    entries[entries.index(added) + 1 : entries.index(added) + 1] = [ended, copied(added)]
+
+
+def one_confirmation_of_a_key_made_before_a_loss(entries: Entries) -> None:
+    """Alice's first passkey signed for the second, and was lost before that one was confirmed."""
+    (made,) = (
+        one
+        for one in entries
+        if one["action"] == "passkey.made" and one["subject"] == further_passkey(entries)["subject"]
+    )
+    signer = made["body"]["assertion"]["passkey"]
+    lost = {
+        **made,
+        "action": "passkey.ended",
+        "subject": f"passkey:{signer}",
+        "body": {"person": ALICE, "why": "lost"},
+    }
+    entries.insert(entries.index(made) + 1, lost)
+
+
 def first_passkey_of_a_stranger(entries: Entries) -> None:
     """The log begins with a passkey that somebody made up; Alice confirmed it by a click, it says."""
     device = Authenticator(SITE.origin)
@@ -494,6 +532,57 @@ def test_what_anchors_alone_prove_is_named_without_them(whole: Path, tmp_path: P
     assert "Not proven" not in checked(whole, str(anchors))[1]
 
 
+def test_an_anchor_proves_nothing_of_what_came_after_it(whole: Path, tmp_path: Path) -> None:
+    entries = [json.loads(line) for line in whole.read_text().splitlines()]
+    anchors = tmp_path / "anchors"
+    anchors.write_text(json.dumps({"seq": 3, "hash": entries[2]["hash"], "at": "", "mac": ""}) + "\n")
+
+    assert f"Not proven by the anchors: entries 4 to {len(entries)}" in checked(whole, str(anchors))[1]
+
+
+@pytest.mark.parametrize("nothing", [None, "", [], {}, 0, False], ids=repr)
+def test_an_assertion_that_is_none_is_no_signature_in_any_decision(
+    changed: Callable[[Callable[[Entries], object]], Path], nothing: object
+) -> None:
+    for action in (
+        "request.approval",
+        "request.confirmed",
+        "request.resolution_proposed",
+        "consent.given",
+        "passkey.made",
+    ):
+
+        def without(entries: Entries, action: str = action) -> None:
+            by_passkey(entries, action)[-1]["body"]["assertion"] = nothing
+
+        code, said = checked(changed(without))
+
+        assert (code, "the signature with a passkey cannot be read" in said) == (1, True), f"{action}: {said}"
+
+
+async def test_two_passkeys_that_are_made_before_either_is_confirmed_export_as_right(tmp_path: Path) -> None:
+    """The second takes two others by then: a key that was made in a stolen session gets no easier in."""
+    async with a_world(tmp_path) as world:
+        world.rebuild(policy=with_passkeys(world.core.policy), passkeys=SITE)
+        world.people.groups["@card-approvers"].add(ALICE)
+        await world.advance(people.DECIDED_WITHIN_S)
+        devices = Devices(world)
+        await devices.add(CAROL, ALICE)
+        await devices.add(ALICE, CAROL)
+        laptop, phone = await devices.make(BOB, "Laptop"), await devices.make(BOB, "Phone")
+        await devices.confirm(laptop, CAROL)
+        assert "needs one more person" in await devices.confirm(phone, CAROL)
+        assert "works from now on" in await devices.confirm(phone, ALICE)
+        file = tmp_path / "audit.jsonl"
+        async with world.store.read() as tx:
+            with file.open("w") as to:
+                await audit.export(tx, to.write, "jsonl")
+
+    code, said = checked(file)
+
+    assert code == 0, said
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -503,6 +592,9 @@ def test_what_anchors_alone_prove_is_named_without_them(whole: Path, tmp_path: P
         (added_about_something_else, "is about no passkey"),
         (sent_without_an_approval, "was sent, and nobody had approved it"),
         (put_back_after_a_loss, "is by a passkey that did not count then"),
+        (reset_before_an_approval, "is by a passkey that did not count then"),
+        (added_again_after_all_had_ended, "was not confirmed by 2 other person(s)"),
+        (one_confirmation_of_a_key_made_before_a_loss, "was not confirmed by 2 other person(s)"),
         (signature_of_another_approval, "is about something else"),
         (approval_twice, "is about another version"),
         (other_terms, "is over something else"),
@@ -520,7 +612,7 @@ def test_what_anchors_alone_prove_is_named_without_them(whole: Path, tmp_path: P
         (added_by_a_click, "was confirmed without a passkey"),
         (one_confirmation_after_a_loss, "was not confirmed by 2 other person(s)"),
         (passkey_of_another_booked_on_bob, "was not confirmed by 1 other person(s)"),
-        (added_again_by_its_old_confirmation, "was not confirmed by 1 other person(s)"),
+        (added_again_by_its_old_confirmation, "was not confirmed by 2 other person(s)"),
         (row_invented, "R-2222 is no row of R-"),
         (row_never_submitted, "R-2222 has another fingerprint than when it was submitted"),
         (list_of_rows_approved_by_nobody, "which nobody approved"),

@@ -205,6 +205,40 @@ async def test_a_signature_that_waits_for_slack_while_a_later_one_is_taken_is_no
     assert [(await world.request(one.id)).state for one in (first, second)] == [State.APPROVED] * 2
 
 
+@pytest.mark.parametrize("is_copy", [False, True], ids=["in two tabs", "by a copy"])
+async def test_of_answers_that_come_in_another_order_the_later_one_counts(
+    world: World, devices: Devices, is_copy: bool
+) -> None:
+    """Of one device in two tabs: nothing ends. A copy of it counts the same again, and is found."""
+    first, second = await pending(world, "60"), await pending(world, "61")
+    pages = [await devices.open(await devices.link(one, BOB)) for one in (first, second)]
+    answers = [devices[BOB].answer(one.options) for one in pages]
+    if is_copy:
+        devices[BOB].count -= 1
+        answers[0] = devices[BOB].answer(pages[0].options)
+    await world.advance(1)
+    await _finish(devices, pages[1].token, answers[1])
+
+    with pytest.raises(PageRefused) as refused:
+        await _finish(devices, pages[0].token, answers[0])
+
+    assert refused.value.reason == ("passkey_copied" if is_copy else "passkey_out_of_turn")
+    assert (await world.request(first.id)).state is State.PENDING
+    if not is_copy:
+        await devices.approve(first)
+
+
+async def test_a_copy_that_answers_a_page_opened_since_is_found(world: World, devices: Devices) -> None:
+    await devices.approve(await pending(world, "60"))
+    await world.advance(1)
+    devices[BOB].count -= 2
+
+    with pytest.raises(PageRefused) as refused:
+        await devices.approve(await pending(world, "61"))
+
+    assert refused.value.reason == "passkey_copied"
+
+
 async def test_a_device_that_never_counts_may_be_used_again(world: World) -> None:
     world.rebuild(policy=with_passkeys(), passkeys=SITE)
     devices = Devices(world)
@@ -658,6 +692,17 @@ async def test_a_further_passkey_needs_a_signature_by_the_first(world: World, de
         await _finish(devices, shown.token, thief.create(shown.options["create"]))
 
     assert refused.value.reason == "passkey_not_genuine"
+
+
+async def test_a_key_that_a_passkey_signed_for_which_ended_since_takes_two_others(
+    world: World, devices: Devices
+) -> None:
+    """It may have been made with the device that was stolen, before the loss was noticed."""
+    (old,) = await devices.ids(ALICE)
+    made = await devices.make(ALICE, "Phone")
+    await enrolment.revoke(world.core, ALICE, old)
+
+    assert "needs one more person" in await devices.confirm(made, CAROL)
 
 
 async def test_after_a_loss_two_others_confirm_the_next_passkey(world: World, devices: Devices) -> None:

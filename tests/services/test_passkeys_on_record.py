@@ -8,13 +8,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
 from bot.cli import environment, keys
+from bot.cli.doctor import database_checks
+from bot.cli.doctor.findings import Finding
 from bot.domain.errors import NotAllowed, PasskeyNeeded
+from bot.domain.people import KindPolicy
 from bot.domain.requests import State
 from bot.services import audit_anchors
 from bot.services.anchor_places import AnchorPlaces
@@ -26,7 +32,7 @@ from storage.errors import ChangedOutside
 from storage.requests import confirmations
 from storage.store import Store
 from storage.transaction import ChainMemory
-from tests.support.passkeys import SITE, Devices, everybody_has_one, with_passkeys
+from tests.support.passkeys import ADDRESS, SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 
 Row = dict[str, Any]
@@ -121,12 +127,11 @@ async def test_a_log_cut_off_after_an_old_reset_brings_no_click_back(world: Worl
         await confirm_by_click(world, made, BOB)
 
 
-async def test_without_a_place_outside_the_database_no_click_confirms_a_passkey(world: World) -> None:
+async def test_without_a_place_outside_the_database_nobody_adds_a_passkey(world: World) -> None:
     world.rebuild(policy=with_passkeys(), passkeys=SITE, anchors=AnchorPlaces())
-    made = await Devices(world).make(BOB)
 
     with pytest.raises(NotAllowed) as refused:
-        await confirm_by_click(world, made, CAROL)
+        await enrolment.begin(world.core, BOB, "Laptop")
 
     assert refused.value.reason == "no_anchors"
 
@@ -229,3 +234,33 @@ async def test_a_passkey_that_nobody_confirmed_on_record_counts_for_nothing(
 
     with pytest.raises(ChangedOutside):
         await devices.link(request, BOB)
+
+
+async def test_a_lost_passkey_whose_row_was_put_back_is_shown_to_nobody_as_one_that_works(
+    world: World, devices: Devices
+) -> None:
+    (row,) = await rows_of(world, "passkey", f"slack_id = '{BOB}'")
+    await enrolment.lost(world.core, BOB, BOB)
+    await change(world, "DELETE FROM passkey WHERE id = :id", id=row["id"])
+    await put(world, "passkey", row)
+    next_start(world)
+
+    assert dict((await enrolment.listed(world.core, CAROL)).others)[BOB] == 0
+    assert "2 people have a passkey that works" in [one.text for one in await doctor(world)][-1]
+
+
+async def doctor(world: World, **settings: Any) -> list[Finding]:
+    """What it says of passkeys, of this policy and these settings."""
+    given = {"public_url": ADDRESS, "anchors_file": None, "anchors_command": None, **settings}
+    policy = replace(with_passkeys(), default=KindPolicy(passkey=True, approvals=1))
+    set_to: Any = SimpleNamespace(**given)
+    config: Any = SimpleNamespace(policy=policy)
+    return await database_checks.passkeys(set_to, config, world.store)
+
+
+async def test_doctor_says_first_that_anchors_cannot_be_read(world: World, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("a list of something else\n")
+
+    said = (await doctor(world, anchors_file=tmp_path / "other"))[0]
+
+    assert (said.check, str(tmp_path / "other") in said.text) == ("passkey_anchors", True)

@@ -58,8 +58,12 @@ async def messages(store: Store) -> Finding:
 
 
 async def passkeys(settings: Settings, config: Config, store: Store) -> list[Finding]:
-    """Have enough people one that works, where the policy asks for it? Only where browsers can use them at all."""
+    """Can one be added, and have enough people one that works, where the policy asks for it?
+
+    Only where browsers can use them at all.
+    """
     from bot.domain.passkeys import Site
+    from bot.services.passkeys import proofs
     from storage.operators import passkeys as rows
 
     asking = [one for one in (config.policy.default, *config.policy.kinds.values()) if one.asks_for_passkey]
@@ -69,18 +73,50 @@ async def passkeys(settings: Settings, config: Config, store: Store) -> list[Fin
         host = Site.at(settings.public_url).rp_id
     except ValueError:
         return []
+    anchors = await _kept_anchors(settings, store)
+    await _read_log(store)
     async with store.read() as tx:
-        found = await rows.everybodys(tx)
-    people = len({one.slack_id for one in found if one.is_active and one.key and one.key.rp_id == host})
+        found = await proofs.counting(tx, await rows.everybodys(tx))
+    people = len({one.slack_id for one in found if one.key and one.key.rp_id == host})
     needed = max(one.most_approvals for one in asking)
     if people > needed:
-        return [well("people_with_passkeys", f"{people} people have a passkey that works.")]
+        return [*anchors, well("people_with_passkeys", f"{people} people have a passkey that works.")]
     have = "Nobody has" if not people else "1 person has" if people == 1 else f"{people} people have"
     take = "1 approval" if needed == 1 else f"{needed} approvals"
     return [
+        *anchors,
         to_check(
             "people_with_passkeys",
             f"{have} a passkey that works, and a request may take {take} from others than its requester. Let every"
             " approver type `/countersign passkey add` in Slack.",
-        )
+        ),
     ]
+
+
+async def _kept_anchors(settings: Settings, store: Store) -> list[Finding]:
+    """What keeps everybody from adding a passkey."""
+    from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
+    from bot.services.anchor_places import Unreadable, places
+
+    kept_in = places(store, settings.anchors_file, settings.anchors_command)
+    if not kept_in.is_anywhere:
+        return [wrong("passkey_anchors", NO_ANCHORS)]
+    try:
+        await kept_in.read_each()
+    except Unreadable as error:
+        return [wrong("passkey_anchors", anchors_unreadable(str(error)))]
+    return []
+
+
+async def _read_log(store: Store) -> None:
+    """All of it: whose passkeys count stands there. Where it isn't whole, none counts, as `audit_chain` says."""
+    from storage.errors import ChangedOutside
+    from storage.operators import passkeys_on_record
+
+    left = 1
+    while left:
+        async with store.read() as tx:
+            try:
+                left = await passkeys_on_record.learn(tx)
+            except ChangedOutside:
+                return

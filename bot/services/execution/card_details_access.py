@@ -31,6 +31,7 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import effect_writer, presend_checks
 from bot.services.operators import programs
+from bot.services.passkeys import readiness
 from bot.services.requests import approved_by, given, has_its_digest
 from storage.cards import cards
 from storage.requests import Reveal, card_details_links, decisions, requests
@@ -121,6 +122,7 @@ def _dead(found: Reveal) -> NotShown | None:
 
 async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be found out now leaves the link as it is."""
+    await readiness.read_log(core)
     async with core.store.read() as tx:
         genuine = has_its_digest(tx.vault, request)
         made = await decisions.of(tx, request.id)

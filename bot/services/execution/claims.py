@@ -19,6 +19,7 @@ from bot.outcomes import effects, planning
 from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, newest_wins, presend_checks
 from bot.services.execution.presend_checks import Cleared, Later, Stop
+from bot.services.passkeys import readiness
 from bot.services.requests import close
 from storage.errors import CannotOpen, Purged
 from storage.operators import Stopped, stops
@@ -88,6 +89,8 @@ async def reserve(core: Core, request_id: str) -> Reservation | None:
 
     None where nothing may be called for it now, or another process has it.
     """
+    if core.policy.uses_passkeys:  # what tells whose count is read before, as that may take a while
+        await readiness.read_log(core, to_its_end=True)
     async with core.store.begin() as tx:
         held = await requests.reserve(tx, request_id, owner=core.owner, lease_s=RESERVED_S)
         if held is None:

@@ -19,7 +19,7 @@ from bot.domain.requests import why_not_second
 from bot.services import alerts, audit, audit_anchors, people
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.passkeys import proofs
+from bot.services.passkeys import proofs, readiness
 from bot.services.people import Role
 from storage.messages import alerts as alert_rows
 from storage.requests import Consent, confirmations
@@ -27,6 +27,10 @@ from storage.transaction import Tx
 
 #: The kind of what is asked to let sending go on (`pausing`), which safe mode withdraws where it found more since.
 RESUME = "resume"
+_NOT_KEPT = (
+    " It counts as soon as the end of the audit log is kept outside the database, where it could not be kept just now:"
+    " tell an admin."
+)
 GONE = "This was answered already, or its time is over. Nothing was changed."
 
 
@@ -48,6 +52,7 @@ class Act:
     not_allowed: Callable[[Core], str]
     facts: Callable[[Tx, Consent], Awaitable[Mapping[str, Any]]]
     about_passkeys: bool = False
+    needs_anchors: bool = False  # only while the audit log's end is kept outside the database
     confirmed_before: Callable[[Consent], tuple[str, ...]] = lambda _: ()
 
 
@@ -94,6 +99,10 @@ async def give(
     `proof` is from the page for passkeys; raises `PasskeyNeeded` without one where one is needed.
     """
     known: proofs.Outside = None
+    await readiness.ready(core)
+    if act.needs_anchors:
+        await existing(core, consent_id)
+        await audit_anchors.require_kept(core)
     if proof is None:
         await existing(core, consent_id)
         if act.about_passkeys:
@@ -136,6 +145,8 @@ async def give(
         said = await _give(core, act, found, actor, proof, known)
     if act.about_passkeys:
         await audit_anchors.drop(core)  # who has a passkey now is known outside the database, too
+        if not await readiness.ready(core) and act.needs_anchors:
+            said += _NOT_KEPT
     return said
 
 

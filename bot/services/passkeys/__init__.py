@@ -6,6 +6,7 @@ enrolment    adding a passkey with others' consent, naming it, ending it, and wh
 links        one-time links to the page
 page         opening the page, and what its answer does
 page_content what the page shows
+readiness    the audit log is read before it is needed, and what is kept of its end
 """
 
-__all__ = ["ceremonies", "enrolment", "links", "page", "page_content", "proofs"]
+__all__ = ["ceremonies", "enrolment", "links", "page", "page_content", "proofs", "readiness"]

@@ -19,9 +19,10 @@ from bot.partner.secret import Secret
 from bot.services import alerts, audit, audit_anchors, people
 from bot.services.core import Core
 from bot.services.operators import confirmations
-from bot.services.passkeys import ceremonies, links, proofs
+from bot.services.passkeys import ceremonies, links, proofs, readiness
 from bot.services.people import Role
 from bot.view_models import PasskeysView, PasskeyView
+from storage.errors import ChangedOutside, NotReadYet
 from storage.operators import Key, Passkey, PasskeyLink, passkeys, passkeys_on_record
 from storage.operators import people as people_rows
 from storage.requests import Consent
@@ -40,6 +41,8 @@ async def begin(core: Core, slack_id: str, name: str) -> Secret:
     await people.require_member(core, slack_id, action="passkey.add")
     if not core.passkeys.base_url:
         raise NotAllowed(NO_ADDRESS, "no_public_address")
+    await audit_anchors.require_places(core)
+    await readiness.ready(core)
     name = _name(name or _DEFAULT_NAME)
     passkey_id = "K" + core.ids.request_id(6)[1:]
     async with core.store.begin() as tx:
@@ -103,10 +106,10 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     made = ceremonies.new_key(core.passkeys, proofs.bound_of(link).challenge(), answer)
     actor = await people.member(core, link.slack_id)
     name = _name(str(link.terms.get("name") or _DEFAULT_NAME))
+    await audit_anchors.require_kept(core)
     known = await proofs.outside(core)
     async with core.store.begin() as tx:
         await _require_few(tx, actor.id)
-        had = await proofs.has_had_one(tx, actor.id, known)
         signed = {}
         if proof is not None:
             assertion = await proofs.check(
@@ -121,13 +124,28 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
         code = check_code(tx, link.subject, made.public_key)
         body = {"person": actor.id, "name": name, "key": key_digest(made.public_key), "code": code}
         await audit.record(tx, core, actor.id, "passkey.made", f"passkey:{link.subject}", {**body, **signed})
-        confirmed_by = 2 if had and proof is None else 1
+        confirmed_by = await proofs.confirmers_needed(tx, actor.id, link.subject, known)
+        others = _others(confirmed_by, await _others_first(tx, link.subject, actor.id))
         await _ask(tx, core, actor, link.subject, {**body, "needed": str(confirmed_by), "first": ""})
-    others = "two other approvers confirm" if confirmed_by == 2 else "another approver confirms"
     return (
         f"Your device made the passkey “{name}”. It works as soon as {others} it in Slack. Tell them its check"
         f" code, in person or by phone: {code}. They see the same code in the alerts channel."
     )
+
+
+async def _others_first(tx: Tx, passkey_id: str, person: str) -> bool:
+    """Would this one take two others, if another new one of theirs is confirmed before it?"""
+    made = (await passkeys_on_record.of(tx)).made
+    return not made[passkey_id].signed_by and any(
+        one.person == person for name, one in made.items() if name != passkey_id
+    )
+
+
+def _others(confirmed_by: int, has_others: bool) -> str:
+    if confirmed_by == 2:
+        return "two other approvers confirm"
+    more = ", or two of them, if they confirm another new one of yours before," if has_others else ""
+    return f"another approver{more} confirms" if not more else f"another approver{more} confirm"
 
 
 async def _ask(tx: Tx, core: Core, actor: Actor, passkey_id: str, terms: Mapping[str, str]) -> None:
@@ -162,9 +180,16 @@ async def _added(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     if key_digest(found.key.public_key) != terms["key"]:
         raise NotAllowed("What is stored isn't the key that was shown. Nothing was changed.", "passkey_other")
     name = f"{consent.asked_by_name}'s passkey “{found.name}”"
-    if terms["needed"] == "2" and not terms["first"]:
+    # As it is now: since it was made, they may have got another one, or lost the one that signed for it.
+    on_record = await passkeys_on_record.of(tx)
+    if consent.subject not in on_record.made:
+        raise Stale("This passkey is no longer waiting. Nothing was changed.")
+    needed = max(
+        int(terms["needed"]), passkeys_on_record.confirmers_needed(on_record, found.id, found.slack_id)
+    )
+    if needed == 2 and not terms["first"]:
         asker = Actor(consent.asked_by, consent.asked_by_name)
-        await _ask(tx, core, asker, consent.subject, {**terms, "first": actor.id})
+        await _ask(tx, core, asker, consent.subject, {**terms, "needed": "2", "first": actor.id})
         return f"{name} needs one more person, who confirms it in the next message."
     if not await passkeys.activate(tx, found):
         raise Stale("This passkey changed meanwhile. Nothing was changed.")
@@ -215,6 +240,7 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
     if person == slack_id:
         actor = await people.require_member(core, slack_id, action="passkey.lost")
         async with core.store.begin() as tx:
+            await _require_one(tx, slack_id)
             count = await _end_all(tx, core, slack_id, by=actor)
         await audit_anchors.drop(core)
         return f"{_no_longer(count, 'yours')} {_HOW_AGAIN}"
@@ -234,6 +260,21 @@ async def lost(core: Core, slack_id: str, person: str) -> str:
             f"The passkeys of {name} were reported lost already. Another approver or admin has to confirm it."
         )
     return "Reported. Another approver or admin has to confirm it in the alerts channel before they stop working."
+
+
+async def _require_one(tx: Tx, slack_id: str) -> None:
+    """Raises NotFound for who has none that could be lost: neither a row, nor on record, where somebody hid the row."""
+    if any(one.state != "ended" for one in await passkeys.of_person(tx, slack_id)):
+        return
+    try:
+        found = await passkeys_on_record.of(tx)
+    except (ChangedOutside, NotReadYet):
+        return
+    people_with_one = {one.person for one in found.counting.values()} | {
+        one.person for one in found.made.values()
+    }
+    if slack_id not in people_with_one:
+        raise NotFound("You have no passkey that works or waits. Nothing was changed.")
 
 
 _HOW_AGAIN = "To add another, use /countersign passkey add: two people have to confirm it."
@@ -312,13 +353,15 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
     """One's own passkeys; for approvers and admins also how many others have."""
     await people.require_member(core, slack_id, action="lookup")
     roles = await people.roles_lately(core)
+    await readiness.ready(core)
+    fault = await audit_anchors.why_not_kept(core)
     async with core.store.read() as tx:
         everybodys = await passkeys.everybodys(tx)
-        counting = {one.id for one in await proofs.counting(tx, slack_id)}
+        counting = {one.id for one in await proofs.counting(tx, everybodys)}
         mine = tuple(_view(one, tx, counting) for one in everybodys if one.slack_id == slack_id)
         others: dict[str, int] = dict.fromkeys(roles.standing.approvers - {slack_id}, 0)
         for one in everybodys:
-            if one.slack_id != slack_id and one.is_active:
+            if one.slack_id != slack_id and one.id in counting:
                 others[one.slack_id] = others.get(one.slack_id, 0) + 1
     may_see = slack_id in roles.of(Role.APPROVER_OR_ADMIN)
     return PasskeysView(
@@ -326,6 +369,7 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
         tuple(sorted(others.items())) if may_see else (),
         is_set_up=bool(core.passkeys.base_url),
         is_needed=core.policy.uses_passkeys,
+        fault=fault,
     )
 
 
@@ -352,6 +396,7 @@ ADD = confirmations.Act(
     _not_allowed,
     _facts,
     about_passkeys=True,
+    needs_anchors=True,
     confirmed_before=_first,
 )
 LOST = confirmations.Act(

@@ -13,6 +13,7 @@ from bot.domain.passkeys import (
     HOW_TO_ADD,
     LINK_GOOD_FOR,
     NO_ADDRESS,
+    NOT_KEPT_YET,
     Purpose,
     link_digest,
     terms_of_consent,
@@ -21,9 +22,9 @@ from bot.domain.passkeys import (
 from bot.partner.secret import Secret
 from bot.services import audit, people
 from bot.services.core import Core
-from bot.services.passkeys import proofs
+from bot.services.passkeys import proofs, readiness
 from bot.services.requests import batch_approval
-from storage.operators import PasskeyLink, passkey_links
+from storage.operators import PasskeyLink, passkey_links, passkeys
 from storage.requests import confirmations, requests
 from storage.transaction import Tx
 
@@ -77,6 +78,7 @@ async def for_needed(core: Core, needed: PasskeyNeeded, slack_id: str, *, view_i
     """The link for what a click was refused for. Raises NotAllowed for a person without a passkey."""
     await people.require_member(core, slack_id, action="passkey.link")
     purpose = Purpose(needed.purpose)
+    await readiness.ready(core)
     async with core.store.begin() as tx:
         await require_passkey(tx, core, slack_id)
         version, digest = await _about(tx, purpose, needed)
@@ -98,6 +100,8 @@ async def require_passkey(tx: Tx, core: Core, slack_id: str) -> None:
     if not core.passkeys.base_url:
         raise NotAllowed(NO_ADDRESS, "no_public_address")
     if not await proofs.usable(tx, core, slack_id):
+        if await proofs.counting(tx, await passkeys.of_person(tx, slack_id)):
+            raise NotAllowed(NOT_KEPT_YET, "anchors_not_kept")
         raise NotAllowed(
             f"This needs your passkey, and you have none yet. Nothing was recorded. {HOW_TO_ADD}",
             "no_passkey",

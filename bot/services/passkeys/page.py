@@ -20,7 +20,7 @@ from bot.services import audit
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import confirmation_answers, programs
-from bot.services.passkeys import enrolment, links, page_content, proofs
+from bot.services.passkeys import enrolment, links, page_content, proofs, readiness
 from bot.services.passkeys.page_content import Page
 from bot.services.requests import approvals, request_lookups
 from storage.operators import PasskeyLink, passkey_links
@@ -61,6 +61,7 @@ class Done:
 async def open_link(core: Core, token: Secret) -> Page:
     """Use the link up, and get what the page shows. Raises `PageRefused`."""
     found = await _link(core, token)
+    await readiness.ready(core)
     own = Secret(core.ids.token())
     try:
         shown, terms = await page_content.of_link(core, found, own)
@@ -108,6 +109,7 @@ async def _record(tx: Tx, core: Core, found: PasskeyLink, action: str) -> None:
 async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
     """Use the page up with what the device answered, and do what it is for. Raises `PageRefused`."""
     digest = link_digest(token)
+    await readiness.ready(core)
     async with core.store.begin() as tx:
         found = await passkey_links.spend(tx, digest)
         if found is not None:

@@ -17,12 +17,13 @@ from bot.services.anchor_places import Unreadable
 from bot.services.core import Core
 from bot.services.passkeys import ceremonies
 from storage import audit
-from storage.errors import ChangedOutside
-from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record
+from storage.errors import ChangedOutside, NotReadYet
+from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record, safe_mode
 from storage.transaction import Confirmed, PasskeysOnRecord, Tx
 
-Outside = Sequence[audit.Anchor] | None
-"""Where the audit chain ended, as it is kept outside the database; None where it isn't known."""
+Outside = Mapping[str, Sequence[audit.Anchor]] | None
+"""Where the audit chain ended, by the name of each place outside the database that keeps it; None where it isn't known.
+The audit channel is no such place: Slack gives the newest of its messages only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def bound_of(link: PasskeyLink) -> Bound:
 async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
     """The passkeys of this person that count now, on this address: by their rows, and by the audit chain, which knows
     who confirmed them and that they have not ended. Raises `ChangedOutside` where the chain isn't whole."""
-    on_record = (await passkeys_on_record.of(tx)).counting
+    on_record = kept_outside((await passkeys_on_record.of(tx)).counting, core.anchors.kept_seq)
     return [
         one
         for one in await passkeys.of_person(tx, slack_id)
@@ -61,13 +62,18 @@ async def usable(tx: Tx, core: Core, slack_id: str) -> list[Passkey]:
     ]
 
 
-async def counting(tx: Tx, slack_id: str) -> list[Passkey]:
-    """Those that count now, on whatever address; none where the audit chain isn't whole."""
+def kept_outside(on_record: Mapping[str, Confirmed], kept_seq: int) -> dict[str, Confirmed]:
+    """Those whose adding is known outside the database: else the log can be cut off before it unnoticed."""
+    return {name: one for name, one in on_record.items() if one.seq <= kept_seq}
+
+
+async def counting(tx: Tx, found: Sequence[Passkey]) -> list[Passkey]:
+    """Those of them that count now, on whatever address; none where the audit chain isn't whole."""
     try:
         on_record = (await passkeys_on_record.of(tx)).counting
-    except ChangedOutside:
+    except (ChangedOutside, NotReadYet):
         return []
-    return [one for one in await passkeys.of_person(tx, slack_id) if _counts(one, on_record)]
+    return [one for one in found if _counts(one, on_record)]
 
 
 def _counts(one: Passkey, on_record: Mapping[str, Confirmed]) -> bool:
@@ -80,15 +86,14 @@ def _counts(one: Passkey, on_record: Mapping[str, Confirmed]) -> bool:
 async def outside(core: Core) -> Outside:
     """What is known of the chain's end outside the database. Read before a transaction: it may take seconds."""
     try:
-        found = await core.anchors.read()
+        return (await core.anchors.read_each()) or None
     except Unreadable:
         return None
-    return found if core.anchors.is_anywhere or core.channels.audit else None
 
 
 async def require_click_is_enough(tx: Tx, known: Outside, consent_id: str) -> None:
-    """A click confirms the very first passkey alone. Raises `PasskeyNeeded`, and NotAllowed where nothing outside the
-    database tells that there was none."""
+    """A click confirms the very first passkey alone. Raises `PasskeyNeeded`, NotAllowed where nothing outside the
+    database tells that there was none, and `NotReadYet`."""
     if await is_first(tx, known):
         return
     if known is None and not await passkeys.ever_added(tx):
@@ -106,10 +111,10 @@ async def is_first(tx: Tx, known: Outside) -> bool:
     return found is not None and not found.had_one
 
 
-async def has_had_one(tx: Tx, slack_id: str, known: Outside) -> bool:
-    """Did a passkey of this person ever count, since all were last reset? Yes where that isn't known for sure."""
+async def confirmers_needed(tx: Tx, slack_id: str, passkey_id: str, known: Outside) -> int:
+    """How many others confirm this passkey of this person, as known now; two where that isn't known for sure."""
     found = await _believed(tx, known)
-    return found is None or slack_id in found.had_one
+    return 2 if found is None else passkeys_on_record.confirmers_needed(found, passkey_id, slack_id)
 
 
 async def _believed(tx: Tx, known: Outside) -> PasskeysOnRecord | None:
@@ -117,7 +122,11 @@ async def _believed(tx: Tx, known: Outside) -> PasskeysOnRecord | None:
         found = await passkeys_on_record.of(tx)
     except ChangedOutside:
         return None
-    if known is None or not await passkeys_on_record.is_whole(tx, found, known):
+    if known is None or not passkeys_on_record.has_all(found, known, tx):
+        return None
+    if (
+        await safe_mode.current(tx) is not None
+    ):  # the newer database, of which nothing is here, may be put back
         return None
     keys = await passkeys.ever_added(tx)
     since = {key.slack_id for key in keys if found.reset_at is None or key.added_at > found.reset_at}
@@ -158,12 +167,22 @@ async def signed(tx: Tx, core: Core, link: PasskeyLink, answer: Mapping[str, Any
     count = ceremonies.sign_count(assertion)
     known = found.key.sign_count if found.key else 0
     if (count or known) and count <= known:
-        raise Copied(found.id)
+        # In two tabs, the later answer may come first. A copy counts the same again, or is asked after that.
+        is_of_before = found.used_at is not None and link.made_at < found.used_at
+        raise _out_of_turn() if count < known and is_of_before else Copied(found.id)
     if not await passkeys.used(tx, found, count):
         raise Stale(
             "This passkey was used at the same time elsewhere. Nothing was recorded. Start again in Slack."
         )
     return assertion
+
+
+def _out_of_turn() -> NotAllowed:
+    text = (
+        "Your device has answered a later page meanwhile, so this answer doesn't count. Nothing was recorded. Press the"
+        " button in Slack again."
+    )
+    return NotAllowed(text, "passkey_out_of_turn")
 
 
 def _unknown() -> NotAllowed:
@@ -222,6 +241,8 @@ async def standing(tx: Tx, core: Core, request: Request, decision: Decision) -> 
         ceremonies.sign_count(assertion)
         found = await passkeys.get(tx, assertion.passkey)
         on_record = (await passkeys_on_record.of(tx)).counting
+    except NotReadYet:
+        raise
     except (ValueError, CountersignError):
         return Standing.WRONG
     if found is None or found.key is None or found.state == "waiting":

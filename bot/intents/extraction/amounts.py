@@ -33,6 +33,10 @@ _ROUGH: Final = re.compile(
     r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
     r"|no more than)|[~≈<>]|\bor)\s*$"
 )
+#: `put it up to 300` raises it to exactly that.
+_RAISED_TO: Final = re.compile(
+    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised)\b(?:\s+[\w§'’-]+){1,6}?\s+up to\s*$", re.IGNORECASE
+)
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
 _THOUSANDS: Final = 20_000
@@ -200,7 +204,8 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
     if not rate:
         thousands = re.search(r"\d\s?k\b", found[0].lower()) is not None
         doubt = doubt or _amount_doubt(value, currency, most, thousands=thousands)
-    if _ROUGH.search(text[max(0, start - _NEAR) : start]) or _ROUGH_AFTER.match(text[end:]):
+    before = text[max(0, start - _NEAR) : start]
+    if (_ROUGH.search(before) and not _RAISED_TO.search(before)) or _ROUGH_AFTER.match(text[end:]):
         doubt = doubt or "how much exactly"
     return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
 

@@ -88,6 +88,14 @@ _LATER: Final = re.compile(
 )
 
 
+_NEAR: Final = 80
+_A_SPAN: Final = re.compile(r"in (?:a|one) (?:day|week|month)", re.IGNORECASE)
+_AS_A_LIMIT: Final = re.compile(
+    r"\b(?:limit|cap|capped|max|maximum|at most|more than|no more|ceiling|spends?)\b[^.!?\n]*\d\s?k?(?:\s?(?:usd|dollars|bucks|\$))?\s+$",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Period:
     """Local and inclusive. `since` None = open at the beginning."""
@@ -136,6 +144,8 @@ def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterato
 def find_later(text: str) -> Iterator[Entity]:
     """Times that are still to come, or an hour of the day: nothing is done later for anyone."""
     for found in _LATER.finditer(text):
+        if _A_SPAN.fullmatch(found[0]) and _AS_A_LIMIT.search(text[max(0, found.start() - _NEAR) : found.start()]):
+            continue  # `not more than 12k in a month`
         yield Entity("later", *found.span(), None, found[0])
 
 

@@ -85,6 +85,13 @@ _NO_VERB_AFTER: Final = re.compile(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|at|to|up|down|and|back|again|temporarily|for|two|three|four|five|six|seven|eight|nine|ten|hundred|another|an extra|\$|usd)\b|§|\$?\d)",
     re.IGNORECASE,
 )
+#: No month is frozen or topped up; `block april 5` is a day.
+_TREATED: Final = re.compile(
+    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top)\s+$", re.IGNORECASE
+)
+_NO_DAY_AFTER: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|up|and|again|temporarily)\b)", re.IGNORECASE
+)
 _NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
@@ -265,6 +272,8 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
     if capital and _CARD_AFTER.match(after) and before.strip():
         return frozenset({"name"})
     if _DOES.match(after) and _BEGINS.search(before):
+        return frozenset({"name"})
+    if fold(word) in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after):
         return frozenset({"name"})
     if fold(word) == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after):
         return frozenset({"name"})

@@ -34,6 +34,13 @@ _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s
 _THREEDS: Final = re.compile(
     r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
 )
+#: What a form says of itself, in a line of its own: `Cost centre: MKT-04`.
+_ANY_LINE: Final = re.compile(r"(?m)^[ \t]*[-*•]?[ \t]*[A-Za-z][A-Za-z ]{1,20}[:=]")
+_SIDE_LINE: Final = re.compile(
+    r"\n[ \t]*[-*•]?[ \t]*(?:cost cent(?:re|er)|department|dept|project(?: code)?|requested by|requester|gl(?: code)?|budget(?: line| code)?|priority|urgency)"
+    r"[ \t]*[:=][ \t]*(?![^\n]*\b(?:not?|never|if|unless|until|till|after|next|tomorrow|wait|no)\b)[^\n:§]{1,40}(?=\n|$)",
+    re.IGNORECASE,
+)
 _PHONE_NO: Final = re.compile(
     r"\b(phone|mobile|mob|cell|tel|telephone|contact)\.?\s+(?:no\b\.?|nr\b\.?)(?!\s+(?:more|longer))", re.IGNORECASE
 )
@@ -77,6 +84,7 @@ class Found:
 
 def as_one_line(text: str) -> str:
     """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word; dictated stops are stops."""
+    text = _SIDE_LINE.sub("", text) if len(_ANY_LINE.findall(text)) > 1 else text
     text = _PHONE_NO.sub(r"\1 number", text)
     text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))

@@ -17,7 +17,7 @@ NEVER: Final = re.compile(
     r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
     r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
     r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
-    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder\w*|consider\w*|plan\w*|intend\w*"
+    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder(?:s|ed|ing)?|consider\w*|plan\w*|intend\w*"
     r"|gonna|going to|was about|were about|about to|ought|worth|make sense|sense|smart|wise|sensible|idea|better|rather|theor\w+"
     r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject"
     r"|phishing|rumou?r|joke|joking|kidding|jk|never|forget|scratch|ignore|disregard|hold off|holding off|wait"
@@ -33,7 +33,7 @@ NEVER: Final = re.compile(
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
 HARMLESS: Final = re.compile(
-    r"\b(?:(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"\b(?:if you wouldn'?t mind|when there'?s an? (?:lull|minute|moment|chance)|when(?:ever)? (?:it )?suits(?: you)?|no harm done|(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"

@@ -64,7 +64,7 @@ _WORDING_OF: Final = re.compile(
 )
 _REPORT: Final = re.compile(
     r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes(?=\W*$)|goes (?:like|freeze|block|load|top|pls|please)|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
-    r"|wonder\w*|consider\w*|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+)\b"
+    r"|wonder(?:s|ed|ing)?|considers?|considering|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+)\b"
 )
 #: A condition, another time, something not meant, already done, or taken back.
 _HANGS: Final = re.compile(
@@ -74,7 +74,7 @@ _HANGS: Final = re.compile(
     r"|jok\w+|kidding|jk|forget|scratch|ignore|disregard|hold off|holding off|hold on|wait|not yet|not now|yet|second thoughts?"
     r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back|found|resigned|left|returned|quit|gone|moved|travel\w*|landed|arrived|knows|spent|used|lost|recovered|boarding|missing|over|wasted|empty|packed|late|has (?:a|the|his|her|it)|have (?:a|the|it)|got (?:a|the|his|her|it))|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
     r"|by the way|used to|remember(?:ing)? to|next time|one day|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
-    r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) )|happen\w*|schedul\w*|effective"
+    r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) | ?§x)|happen\w*|schedul\w*|effective"
     r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|done|not serious|wrong|mistaken"
     r"|as (?:it|they) (?:is|are|was|were)|stays? (?:frozen|closed|as)|remains?|keep (?:it|her|his)|leave (?:it|her|his|that|them)|pounds|euros?|reais|zloty|zł|naira|no no|or not|or\b(?! so they)|the other one)\b"
 )
@@ -96,7 +96,7 @@ _IS_STATE: Final = re.compile(
 )
 _IS_CANCELLED: Final = re.compile(
     r"\b(?:phone|mail|e-?mail|zoom|video) call\b|(?:the |our )?\b(?:audit|check|review|investigation|verification|clarification|training|probation|project|trip|inspection|maintenance|repair|stocktake|reconciliation)s? (?:is |was |are |all )?(?:done|over|finished|complete|completed|closed|passed|cleared)\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
-    r"\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
+    r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
@@ -152,6 +152,12 @@ _QUESTION: Final = re.compile(
 _PHISHED: Final = re.compile(r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b")
 
 
+#: By when it has to be done, which is now: nothing is put off.
+_DEADLINE: Final = re.compile(
+    r"^\W*(?:(?:but |just |right |well )?(?:before|by)) (?:lunch|noon|eod|closing(?: time)?|(?:the|his|her|their|our) (?:shop|store|bank|office|merchant|hotel|counter|desk|pharmacy|station|flight|train|trip|weekend|place|garage|pump|supplier)s?(?: \w+){0,2}|(?:he|she|they|we|i) (?:leaves?|boards?|lands?|fly|flies|travels?|checks? (?:in|out)|gets? there|drives?|departs?|takes? off|goes? (?:out|off|in))(?: [\w§]+){0,3})\W*$"
+)
+
+
 def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, objects: bool = False) -> bool:
     """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?
 
@@ -165,6 +171,7 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, o
     bare = _AFTER_TALK.sub(" ", bare)
     if intent == "freeze_card":
         bare = _PHISHED.sub(" ", bare)
+    bare = _DEADLINE.sub(" ", bare)
     if asked or _WRITTEN.search(bare) or _QUESTION.search(bare) or _OTHER_TIME.search(bare):
         return True
     if not bare.strip(" ,.!?"):

@@ -116,7 +116,8 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
-        if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
+        near = [own for own, _ in divided.said if own.sentence == part.sentence]
+        if ELSEWHERE.search(part.text) and any(not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near):
             return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(
@@ -189,6 +190,9 @@ def _with_free_words(divided: _Divided) -> _Divided:
     return _Divided(tuple(asking), divided.small, story)
 
 
+#: `a story that happens in a street` says nothing of the request where that one names its card itself.
+_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\b(?:her|his|the|that|this|their) card\b")
+_NO_TALE: Final = re.compile(r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b")
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
 _NO_THING: Final = re.compile(
@@ -298,7 +302,7 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
 
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
     """Does the request leave this value unaccounted for? A day in the story is part of it."""
-    if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
+    if entity.kind in ("card", "person", "amount"):  # amounts were looked at before
         return False
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if INCIDENTAL in entity.traits or entity.kind == "network":

@@ -17,7 +17,7 @@ _TELLS: Final = (
 _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
 _CUT: Final = re.compile(
     r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
-    rf"|\s+(?=(?:so|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
+    rf"|\s+(?=(?:so(?! (?:grateful|kind|good|much|pleased|glad|obliged|happy|very|as to)\b)|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
     rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)|(?<=[a-z])\s+(?=(?:i|we) (?:would )?(?:hereby |therefore |kindly |now )*(?:ask|request) (?:you to|that|for|to)\b)"
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"

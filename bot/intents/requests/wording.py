@@ -217,6 +217,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
         ),
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
+        ("topup_card", rf"{C}\s+(?:needs?|requires?|could use|is out of|is low on|is running low on|ran out of|is short of)\s+(?:a bit of\s+|some\s+|more\s+|a bit more\s+)*(?:(?:gas|fuel|petrol|travel|lunch|taxi|pocket|trip|hotel|petty)\s+)?(?:money|funds|cash)(?:\s+again)?"),
         (
             "topup_card",
             rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}",

@@ -17,7 +17,7 @@ _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.o
 _WORDS: Final = re.compile(
     r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
-    r"|(?P<BASE>(?:(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
+    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|base(?= mainnet| chain))"
     r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin))(?![\w-])",

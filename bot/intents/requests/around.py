@@ -29,7 +29,7 @@ _TELLS_NOT: Final = re.compile(
 )
 #: A "not" behind a subject tells how things are, unless it is about wanting, meaning or doing what is requested.
 _DIRECTS: Final = (
-    r"(?:want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
+    r"(?:mind\w*|want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
     r"|touch\w*|freez\w*|froz\w*|block\w*|lock\w*|unlock\w*|unblock\w*|unfreez\w*|clos\w*|load\w*|top\w*|add\w*|send|put|take|change|submit\w*|order\w*|need(?=\s*(?:$|it|that|this|a|the|any|to))|needs(?=\s*(?:$|it|that|this|a|the|any|to)))"
 )
 _NO_SUBJECT: Final = r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
@@ -82,6 +82,7 @@ _HANGS: Final = re.compile(
 _OTHER_TIME: Final = re.compile(
     r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
+    r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
     r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
 )
 _OTHER_ACTION: Final = re.compile(

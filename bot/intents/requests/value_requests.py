@@ -111,7 +111,7 @@ _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
-_NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
+_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
     re.compile(
@@ -521,4 +521,38 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         words = fold(name).split()
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    return {k: v for k, v in slots.items() if k != "name"}
+    name = _like_the_email(cased, slots.get("email", "")) or (_only_full_name(cased) if generous else "")
+    return {**({"name": name} if name else {}), **{k: v for k, v in slots.items() if k != "name"}}
+
+
+_TWO_WORDS: Final = re.compile(r"(?<![\w§@])([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@])")
+_FULL_NAME: Final = re.compile(
+    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
+)
+#: Words with a capital that begin a sentence, a place or a label.
+_NO_FIRST_NAME: Final = frozenset(
+    "dear good hello hi hey please kindly could can would may might issue order create request new for card cost thank thanks best kind"
+    " regards first second opening initial apply get give need black google meta company north south east west san los saint".split()
+)
+
+
+def _like_the_email(cased: str, email: str) -> str:
+    """The two words of which one is the name in the address: `kasia nowak, kasia@nordfield.example`."""
+    local = {fold(piece) for piece in re.split(r"[._+-]", email.split("@")[0]) if len(piece) > 2}
+    for found in _TWO_WORDS.finditer(cased) if local else ():
+        words = [fold(found[1]), fold(found[2])]
+        odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
+        if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
+            return found[0]
+    return ""
+
+
+def _only_full_name(cased: str) -> str:
+    """The one full name of a text that is written like one."""
+    names = {found[0] for found in _FULL_NAME.finditer(cased) if _is_name(found[0])}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _is_name(written: str) -> bool:
+    words = [fold(word) for word in written.split()]
+    return not any(word in ORDINARY or word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)

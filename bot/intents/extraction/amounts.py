@@ -37,11 +37,15 @@ _ROUGH: Final = re.compile(
 )
 #: `put it up to 300` raises it to exactly that.
 _RAISED_TO: Final = re.compile(
-    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised)\b(?:\s+[\w§'’-]+){1,6}?\s+up to\s*$", re.IGNORECASE
+    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised)\b(?:\s+[\w§'’-]+){1,6}?\s+up to\s*$",
+    re.IGNORECASE,
 )
 #: A highest amount: rough for what is paid, exact for a limit.
 AT_MOST: Final = "at most"
-_CEILING: Final = re.compile(r"\b(?:at most|up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$", re.IGNORECASE)
+_CEILING: Final = re.compile(
+    r"\b(?:at most|up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$",
+    re.IGNORECASE,
+)
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
 _THOUSANDS: Final = 20_000
@@ -215,22 +219,62 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
         if not doubt and _CEILING.search(before) and not _ROUGH_AFTER.match(text[end:]):
             traits = frozenset({AT_MOST})
         doubt = doubt or "how much exactly"
-    return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt, traits)
+    return Entity(
+        "rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt, traits
+    )
 
 
 #: A word beside dictated figures that is one letter away from a figure: `two hundred fift`.
 _FIGURES: Final = (
-    *("three", "seven", "forty", "fifty", "sixty", "eighty", "ninety", "twenty", "thirty", "seventy", "hundred", "thousand", "eleven"),
+    *(
+        "three",
+        "seven",
+        "forty",
+        "fifty",
+        "sixty",
+        "eighty",
+        "ninety",
+        "twenty",
+        "thirty",
+        "seventy",
+        "hundred",
+        "thousand",
+        "eleven",
+    ),
     *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "eight"),
 )
-_NO_FIGURES: Final = frozenset({"right", "there", "these", "forth", "forty", "party", "fight", "light", "night", "sight", "tight", "might", "weight", "height", "even", "event", "seen", "sever"})
+_NO_FIGURES: Final = frozenset(
+    {
+        "right",
+        "there",
+        "these",
+        "forth",
+        "forty",
+        "party",
+        "fight",
+        "light",
+        "night",
+        "sight",
+        "tight",
+        "might",
+        "weight",
+        "height",
+        "even",
+        "event",
+        "seen",
+        "sever",
+    }
+)
 
 
 def _is_nearly_a_figure(word: str) -> bool:
     low = word.lower()
     if len(low) < 4 or low in _NO_FIGURES or low in _FIGURES:
         return False
-    return any(abs(len(low) - len(figure)) < 2 and OSA.distance(low, figure, score_cutoff=1) <= 1 for figure in _FIGURES)
+    return any(
+        abs(len(low) - len(figure)) < 2 and OSA.distance(low, figure, score_cutoff=1) <= 1
+        for figure in _FIGURES
+    )
 
 
 def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:

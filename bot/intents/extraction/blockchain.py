@@ -12,7 +12,9 @@ _HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
 _OTHER: Final = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{43,90})(?![0-9a-zA-Z])")
 _URL: Final = re.compile(
-    r"(?:https?://|(?<![\w./@-])(?=(?:www\.)?(?:polygonscan\.com|bscscan\.com|basescan\.org)/))([^\s/|>]+)([^\s|>]*)", re.IGNORECASE)
+    r"(?:https?://|(?<![\w./@-])(?=(?:www\.)?(?:polygonscan\.com|bscscan\.com|basescan\.org)/))([^\s/|>]+)([^\s|>]*)",
+    re.IGNORECASE,
+)
 _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.org": "BASE"}
 _WORDS: Final = re.compile(
     r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"

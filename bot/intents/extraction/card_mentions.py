@@ -87,7 +87,8 @@ _NO_VERB_AFTER: Final = re.compile(
 )
 #: No month is frozen or topped up; `block april 5` is a day.
 _TREATED: Final = re.compile(
-    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top)\s+$", re.IGNORECASE
+    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top)\s+$",
+    re.IGNORECASE,
 )
 _NO_DAY_AFTER: Final = re.compile(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|up|and|again|temporarily)\b)", re.IGNORECASE

@@ -123,7 +123,11 @@ def _slashed(text: str, calendar: Calendar) -> Days | None:
     parts = [int(part) for part in re.split("[/.]", text)]
     first, second = parts[0], parts[1]
     if "." in text and len(parts) > 2:  # with dots the day comes first
-        return _one(calendar.day_and_month(first, second, parts[2] + 2000 if parts[2] < 100 else parts[2])) if second <= 12 else None
+        return (
+            _one(calendar.day_and_month(first, second, parts[2] + 2000 if parts[2] < 100 else parts[2]))
+            if second <= 12
+            else None
+        )
     year = (parts[2] + 2000 if parts[2] < 100 else parts[2]) if len(parts) > 2 else None
     if first > 12 >= second:
         return _one(calendar.day_and_month(first, second, year))

@@ -42,7 +42,8 @@ _SIDE_LINE: Final = re.compile(
     re.IGNORECASE,
 )
 _PHONE_NO: Final = re.compile(
-    r"\b(phone|mobile|mob|cell|tel|telephone|contact)\.?\s+(?:no\b\.?|nr\b\.?)(?!\s+(?:more|longer))", re.IGNORECASE
+    r"\b(phone|mobile|mob|cell|tel|telephone|contact)\.?\s+(?:no\b\.?|nr\b\.?)(?!\s+(?:more|longer))",
+    re.IGNORECASE,
 )
 _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")

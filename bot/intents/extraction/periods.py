@@ -75,7 +75,9 @@ _ATOM: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
-_ONWARD: Final = re.compile(r"^\s+(?:on(?!\s+[\w\0§])|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
+_ONWARD: Final = re.compile(
+    r"^\s+(?:on(?!\s+[\w\0§])|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE
+)
 #: `from monday on`: not `spend of yesterday on 5530`.
 _ON: Final = re.compile(r"^\s+on\b", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
@@ -151,7 +153,9 @@ def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterato
 def find_later(text: str) -> Iterator[Entity]:
     """Times that are still to come, or an hour of the day: nothing is done later for anyone."""
     for found in _LATER.finditer(text):
-        if _A_SPAN.fullmatch(found[0]) and _AS_A_LIMIT.search(text[max(0, found.start() - _NEAR) : found.start()]):
+        if _A_SPAN.fullmatch(found[0]) and _AS_A_LIMIT.search(
+            text[max(0, found.start() - _NEAR) : found.start()]
+        ):
             continue  # `not more than 12k in a month`
         yield Entity("later", *found.span(), None, found[0])
 

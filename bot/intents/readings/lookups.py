@@ -106,12 +106,18 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
 
 
 _NAME_OF_LIST: Final = re.compile(
-    r"\b(?:in the name of|under the name(?: of)?|cards? (?:at all )?(?:under|for)|something under|named|called)\s+(?:an? |mr\.? |ms\.? |mrs\.? )?(?P<name>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)(?=\s*(?:$|[,.;:?!)]|\b(?:at|in|on|yet|already|with|pls|please|or)\b))"
-    r"|^\W*(?:has|does|did|is)\s+(?P<who>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:(?:got|have|own|hold|possess|already|even|still)\s+)+(?:an?|any|one|more)\b"
+    r"\b(?:in the name of|under the name(?: of)?|cards? (?:at all )?(?:under|for)"
+    r"|something under|named|called)\s+(?:an? |mr\.? |ms\.? "
+    r"|mrs\.? )?(?P<name>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)(?=\s*(?:$|[,.;:?!)]|\b(?:at|in|on|yet"
+    r"|already|with|pls|please|or)\b))"
+    r"|^\W*(?:has|does|did|is)\s+(?P<who>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:(?:got|have|own"
+    r"|hold|possess|already|even|still)\s+)+(?:an?|any|one|more)\b"
 )
 _NOBODY: Final = word_set(
-    "anybody anyone everybody everyone somebody someone nobody our the this that they them she her his him our team staff marketing"
-    " sales finance each new all any customers google fuel travel trips company people us you there it its"
+    """
+    anybody anyone everybody everyone somebody someone nobody our the this that they them she her his him our team staff
+    marketing sales finance each new all any customers google fuel travel trips company people us you there it its
+    """
 )
 
 

@@ -118,7 +118,8 @@ _SPECIFIC: Final = _frames(
     (
         "order_card",
         r"(?:(?:i|we) (?:need|want|would like)|new|another|need|get me)\s+(?:an? |another"
-        r" )?(?:new |virtual |fresh )*cards?\b(?! (?:to be )?(?:frozen|blocked|locked|unfrozen|unblocked|unlocked|closed|paused|suspended|loaded|topped))|new card\b",
+        r" )?(?:new |virtual |fresh )*cards?\b(?! (?:to be )?(?:frozen|blocked|locked|unfrozen"
+        r"|unblocked|unlocked|closed|paused|suspended|loaded|topped))|new card\b",
     ),
     (
         "order_card",
@@ -189,7 +190,9 @@ def strip_lead(text: str) -> str:
 
 #: `withdraw the request I raised`: what is taken back is no money.
 _OF_A_REQUEST: Final = re.compile(
-    r"(?:withdraw|pull|take|bring|get|return|cancel|retract)\b(?: back)?\s+(?:(?:the|my|that|this|our|what|whatever)\s+)(?:(?:last|latest|previous)\s+)?(?:request|change|order|submission|entry|(?:thing |one |that |which )?i\b)"
+    r"(?:withdraw|pull|take|bring|get|return|cancel|retract)\b(?: back)?\s+(?:(?:the|my|that"
+    r"|this|our|what|whatever)\s+)(?:(?:last|latest|previous)\s+)?(?:request|change|order"
+    r"|submission|entry|(?:thing |one |that |which )?i\b)"
 )
 
 

@@ -117,7 +117,9 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
         if part.colon and introduces(part.text):
             return None
         near = [own for own, _ in divided.said if own.sentence == part.sentence]
-        if ELSEWHERE.search(part.text) and any(not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near):
+        if ELSEWHERE.search(part.text) and any(
+            not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near
+        ):
             return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(
@@ -142,8 +144,7 @@ def _with_signs(text: str, context: Context) -> str:
             sign = f"§a{context.found.entities.index(amount)}§"
             text = text.replace(sign, f"+ {sign}", 1)
     text = _ARROW_TO.sub(r"\1 onto \2", text)
-    text = _ARROW_FROM.sub(r"\1 plus \2", text)
-    return text
+    return _ARROW_FROM.sub(r"\1 plus \2", text)
 
 
 def _without_card(intent: str, text: str, context: Context) -> Reading | None:
@@ -192,7 +193,9 @@ def _with_free_words(divided: _Divided) -> _Divided:
 
 #: `a story that happens in a street` says nothing of the request where that one names its card itself.
 _NAMES_A_CARD: Final = re.compile(r"§c\d+§|\b(?:her|his|the|that|this|their) card\b")
-_NO_TALE: Final = re.compile(r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b")
+_NO_TALE: Final = re.compile(
+    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b"
+)
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
 _NO_THING: Final = re.compile(

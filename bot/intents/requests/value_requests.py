@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.intents.directory import ORDINARY, fold
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
-from bot.intents.plain_text import QUOTED, Clause
+from bot.intents.plain_text import QUOTED, Clause, word_set
 from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
@@ -64,7 +64,7 @@ _A_CARD: Final = re.compile(
 )
 #: People who ask their bank for a card of their own.
 _OWN_CARD: Final = re.compile(
-    r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+    r"\b(?:my|mine|myself|(?:get|give|order|send|issue) me|i (?:reside|live|am in)|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
 )
 _ANOTHER: Final = re.compile(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
@@ -497,6 +497,8 @@ def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context:
     return of_story and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
 
 
+#: A request that names a holder is no longer than that.
+_MOST_OF_A_REQUEST: Final = 600
 #: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
 _LEADS_A_NAME: Final = re.compile(
     r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
@@ -506,7 +508,7 @@ _LEADS_A_NAME: Final = re.compile(
 
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
     """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
-    cased = context.found.cased
+    cased = context.found.cased[:_MOST_OF_A_REQUEST]
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
             name = _LEADS_A_NAME.sub("", match["name"].strip(" .,-–"))
@@ -521,7 +523,9 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         words = fold(name).split()
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    name = _like_the_email(cased, slots.get("email", "")) or (_only_full_name(cased) if generous else "")
+    name = _like_the_email(cased, slots.get("email", "")) or (
+        _only_full_name(cased) if generous and not _OWN_CARD.search(cased.lower()) else ""
+    )
     return {**({"name": name} if name else {}), **{k: v for k, v in slots.items() if k != "name"}}
 
 
@@ -530,15 +534,17 @@ _FULL_NAME: Final = re.compile(
     r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
 )
 #: Words with a capital that begin a sentence, a place or a label.
-_NO_FIRST_NAME: Final = frozenset(
-    "dear good hello hi hey please kindly could can would may might issue order create request new for card cost thank thanks best kind"
-    " regards first second opening initial apply get give need black google meta company north south east west san los saint".split()
+_NO_FIRST_NAME: Final = word_set(
+    """
+    dear good hello hi hey please kindly could can would may might issue order create request new for card cost thank thanks best kind
+    united states kingdom regards first second opening initial apply get give need black google meta company north south east west san los saint
+    """
 )
 
 
 def _like_the_email(cased: str, email: str) -> str:
     """The two words of which one is the name in the address: `kasia nowak, kasia@nordfield.example`."""
-    local = {fold(piece) for piece in re.split(r"[._+-]", email.split("@")[0]) if len(piece) > 2}
+    local = {fold(piece) for piece in re.split(r"[._+-]", email.split("@", maxsplit=1)[0]) if len(piece) > 2}
     for found in _TWO_WORDS.finditer(cased) if local else ():
         words = [fold(found[1]), fold(found[2])]
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
@@ -555,4 +561,7 @@ def _only_full_name(cased: str) -> str:
 
 def _is_name(written: str) -> bool:
     words = [fold(word) for word in written.split()]
-    return not any(word in ORDINARY or word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
+    return not any(
+        word in ORDINARY or word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME
+        for word in words
+    )

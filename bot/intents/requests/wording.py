@@ -41,8 +41,12 @@ _THAWED: Final = (
 )
 _CLOSE: Final = r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap(?= §c)|shut down|close down|close out)"
 _CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
-_TOP_UP: Final = r"(?:top[ -]?up|replenish|preload|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
-_TOPPED: Final = r"(?:topped up|replenished|preloaded|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
+_TOP_UP: Final = (
+    r"(?:top[ -]?up|replenish|preload|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
+)
+_TOPPED: Final = (
+    r"(?:topped up|replenished|preloaded|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
+)
 _GIVE: Final = r"(?:add|put|shove|slap|whack|sling|pay|load up|stick|drop|throw|send|push|give|chuck|bung|pop|lob|place|transfer|move|deposit|top up|topup|load|charge|credit|get|want|need|see|have|ask for|go|book|approve)"
 _TAKE: Final = r"(?:take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim|yank|grab|sweep|move|transfer|send|draw|collect|unload|have|put)"
 _ALL: Final = (
@@ -152,15 +156,36 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("close_card", r"(?:closure|termination|closing)(?: of| for)?"),
         ("close_card", rf"get\s+rid\s+of|bin(?=\s+{C})"),
         ("topup_card", rf"top\s+{_O}\s+up"),
-        ("topup_card", rf"(?:give|send|get|hand|grant|allow)\s+{_O}\s+(?:its|his|her|their|the|a further|some)\s+{A}"),
+        (
+            "topup_card",
+            rf"(?:give|send|get|hand|grant|allow)\s+{_O}\s+(?:its|his|her|their|the|a further|some)\s+{A}",
+        ),
         ("topup_card", rf"{A}\s+from\s+(?:the\s+|our\s+)?(?:float|pot|pool)\s+(?:to|onto|on|into)\s+{_O}"),
-        ("topup_card", rf"(?:{_GIVE}|{_TOP_UP})\s+(?:it|that|this|them|the same)\s+(?:on|onto|in|to|into)\s+{_O}|(?:bung|stick|pop|put|add|chuck|throw|load)\s+(?:it|that|them)\s+on(?=\W*(?:please|pls|now|for (?:me|him|her|us|them)|asap|\s)*$)"),
+        (
+            "topup_card",
+            rf"(?:{_GIVE}|{_TOP_UP})\s+(?:it|that|this|them|the same)\s+(?:on|onto|in|to|into)\s+{_O}|(?:bung|stick|pop|put|add|chuck|throw|load)\s+(?:it|that|them)\s+on(?=\W*(?:please|pls|now|for (?:me|him|her|us|them)|asap|\s)*$)",
+        ),
         ("topup_card", rf"{C}\s+(?:is|would be|runs?|comes?)\s+(?:short\s+)?(?:by\s+|of\s+)?{A}\s+short"),
-        ("topup_card", rf"{_BE}\s+(?:put|given|sent|added|placed|moved|transferred)\s+{A}|{C}\s+(?:has to|must|should|shall|can|may|might|could|would|will) (?:please )?(?:get|have|receive|be given|be sent)\s+(?:another\s+|an\s+extra\s+|exactly\s+)*{A}"),
-        ("topup_card", rf"(?:increase|raise|boost|bump(?: up)?|up|extend)\s+(?:the\s+)?(?:balance|funds|money|credit)\s+(?:of|on|for)\s+{_O}\s+(?:by|with)\s+{A}"),
-        ("unload_card", rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down))*\s+(?P<all6>whatever|what|everything|all|anything)\s+(?:that\s+|which\s+)?(?:{C}|he|she|it|they)\s+(?:still\s+)?(?:has|got|have|holds)(?:\s+(?:left|on it|over|remaining|got))*(?:\s+(?:back|off|to|into|the|our|float))*"),
-        ("unload_card", rf"from\s+{_O}\s+(?:the\s+|some\s+)?(?:money|funds|cash)\s+(?:should|must|has to|is to|needs to|can|may|shall)\s+be\s+(?:taken|pulled|moved|withdrawn|brought|unloaded)(?:\s+(?:back|off|out|down|away))*"),
-        ("unload_card", rf"(?:take|pull|bring|get|claw|move)\s+(?:the\s+)?{A}\s+(?:back\s+|right\s+|home\s+)*(?:off|from|off of|out of)\s+{_O}"),
+        (
+            "topup_card",
+            rf"{_BE}\s+(?:put|given|sent|added|placed|moved|transferred)\s+{A}|{C}\s+(?:has to|must|should|shall|can|may|might|could|would|will) (?:please )?(?:get|have|receive|be given|be sent)\s+(?:another\s+|an\s+extra\s+|exactly\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:increase|raise|boost|bump(?: up)?|up|extend)\s+(?:the\s+)?(?:balance|funds|money|credit)\s+(?:of|on|for)\s+{_O}\s+(?:by|with)\s+{A}",
+        ),
+        (
+            "unload_card",
+            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down))*\s+(?P<all6>whatever|what|everything|all|anything)\s+(?:that\s+|which\s+)?(?:{C}|he|she|it|they)\s+(?:still\s+)?(?:has|got|have|holds)(?:\s+(?:left|on it|over|remaining|got))*(?:\s+(?:back|off|to|into|the|our|float))*",
+        ),
+        (
+            "unload_card",
+            rf"from\s+{_O}\s+(?:the\s+|some\s+)?(?:money|funds|cash)\s+(?:should|must|has to|is to|needs to|can|may|shall)\s+be\s+(?:taken|pulled|moved|withdrawn|brought|unloaded)(?:\s+(?:back|off|out|down|away))*",
+        ),
+        (
+            "unload_card",
+            rf"(?:take|pull|bring|get|claw|move)\s+(?:the\s+)?{A}\s+(?:back\s+|right\s+|home\s+)*(?:off|from|off of|out of)\s+{_O}",
+        ),
         ("topup_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+)?{_TOPPED}"),
         ("topup_card", rf"(?:an?\s+|the\s+)?(?:{_TOP_UP}|top[ -]?ups?)"),
         (
@@ -217,7 +242,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
         ),
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
-        ("topup_card", rf"{C}\s+(?:needs?|requires?|could use|is out of|is low on|is running low on|ran out of|is short of)\s+(?:a bit of\s+|some\s+|more\s+|a bit more\s+)*(?:(?:gas|fuel|petrol|travel|lunch|taxi|pocket|trip|hotel|petty)\s+)?(?:money|funds|cash)(?:\s+again)?"),
+        (
+            "topup_card",
+            rf"{C}\s+(?:needs?|requires?|could use|is out of|is low on|is running low on|ran out of|is short of)\s+(?:a bit of\s+|some\s+|more\s+|a bit more\s+)*(?:(?:gas|fuel|petrol|travel|lunch|taxi|pocket|trip|hotel|petty)\s+)?(?:money|funds|cash)(?:\s+again)?",
+        ),
         (
             "topup_card",
             rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}",
@@ -426,7 +454,11 @@ _I_NEED: Final = re.compile(r"(?:need|want|require)\b")
 
 def _is_asked(before: str, said: str) -> bool:
     """Is nobody named who does it? `I`, `he`, `Nora` before a plain verb tell what happens."""
-    if _I_NEED.match(said) and re.search(r"(?:^|[\s,])(?:i|we)\W*$", before) and is_small(before[: before.rstrip().rfind(" ") + 1]):
+    if (
+        _I_NEED.match(said)
+        and re.search(r"(?:^|[\s,])(?:i|we)\W*$", before)
+        and is_small(before[: before.rstrip().rfind(" ") + 1])
+    ):
         return True
     if _NOT_ITS_OWN.search(before):
         return False

@@ -93,7 +93,7 @@ def main(arguments: Sequence[str]) -> None:
     training, development = parts
     scores = {**training, **development}
     del scores["all"]
-    scores |= {"all 01 to 09": training["all"], "all 10 to 12": development["all"]}
+    scores |= {"all of training": training["all"], "all of development": development["all"]}
     lines = "\n".join(rows(scores, names))
     PAGE.write_text(
         _TABLE.sub(f"\n{lines}\n\n".replace("\\", r"\\"), PAGE.read_text(encoding="utf-8")), encoding="utf-8"

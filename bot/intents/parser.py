@@ -106,7 +106,9 @@ def read_by_rules(
 def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
     """A form that would open, kept closed where the message asks for something else too that nobody understood."""
     actions = [reading for reading in readings if reading.is_action or reading.wants_action]
-    if len(actions) != 1 or not actions[0].opened or not asks_for_two(clauses):
+    if len(actions) != 1 or not actions[0].opened:
+        return list(readings)
+    if not asks_for_two(clauses, of_somebody=actions[0].intent == "submit_funding"):
         return list(readings)
     kept = []
     for reading in readings:

@@ -1,4 +1,4 @@
-"""What twelve people wrote who did not see the rules: nothing opens that was not asked for, and most is understood."""
+"""What many people wrote who did not see the rules: nothing opens that was not asked for, and most is understood."""
 
 import os
 
@@ -19,7 +19,7 @@ def development() -> Score:
     return measured(names=authors.DEVELOPMENT)["all"]
 
 
-def test_there_are_at_least_5000_sentences_of_twelve_authors() -> None:
+def test_there_are_at_least_5000_sentences_of_these_authors() -> None:
     said = list(authors.said_by())
 
     assert len(said) >= 5_000
@@ -35,9 +35,9 @@ def test_no_form_opens_that_an_author_did_not_ask_for_nor_with_another_value(dev
 
 @pytest.mark.parametrize(
     ("kind", "at_once", "or_offered"),
-    [("question", 0.80, 0.93), ("wish", 0.60, 0.96), ("must_ask", 0.95, 0.95), ("trap", 1, 1)],
+    [("question", 0.88, 0.95), ("wish", 0.80, 0.96), ("must_ask", 0.95, 0.95), ("trap", 1, 1)],
 )
-def test_authors_who_taught_nothing_are_understood(
+def test_an_author_who_taught_the_ranker_nothing_is_understood(
     development: Score, kind: str, at_once: float, or_offered: float
 ) -> None:
     assert development.right[kind] >= at_once * development.of[kind]

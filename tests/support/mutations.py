@@ -20,6 +20,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
 #: `2k` without its letter is another amount, plainly said.
+_HASH: Final = re.compile(r"0[xX][0-9a-fA-F]{8,}")
 _BY_A_FIGURE: Final = re.compile(r"\d")
 #: Without these a sentence plainly says the opposite.
 _DIRECTION: Final = re.compile(
@@ -39,10 +40,13 @@ class Mutated:
 
 def _slip(text: str, chance: random.Random) -> str:
     """One letter wrong, missing, twice or swapped with the next."""
+    hashes = [found.span() for found in _HASH.finditer(text)]  # another letter there is another transaction
     places = [
         i
         for i, c in enumerate(text[:-1])
-        if c.isalpha() and not _BY_A_FIGURE.search(text[max(i - 1, 0) : i + 2])
+        if c.isalpha()
+        and not _BY_A_FIGURE.search(text[max(i - 1, 0) : i + 2])
+        and not any(start <= i < end for start, end in hashes)
     ]
     if not places:
         return text

@@ -17,7 +17,7 @@ ORDINARY: Final = word_set(
     smith potter porter ward wood woods hill lane field fields forest brook brooks rivers lake stone banks
     ford bridge bush moss reed rice berry olive ivy lily daisy violet iris heather holly jasmine ginger pepper
     sage basil rosemary ruby pearl amber crystal jade coral opal gene guy gay hank harry jay josh lance
-    max miles min nick norm ray red rich rusty sandy sonny star sky stormy sunny tab ted tad trip van victor
+    max miles min nick park norm ray red rich rusty sandy sonny star sky stormy sunny tab ted tad trip van victor
     wade walker west north east south young old long short little small big black white brown green gray grey
     blue gold golden silver steel price cash money fee cost pay charge buck bucks dollar pound penny
     cards card float load fund freeze frost winter snow close cross drive farmer fisher fish fox wolf bear

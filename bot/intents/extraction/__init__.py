@@ -7,7 +7,7 @@ number, so that each digit of a text is accounted for. What is wanted with the v
 
 from __future__ import annotations
 
-from bot.intents.extraction.amounts import find_amounts
+from bot.intents.extraction.amounts import AT_MOST, find_amounts
 from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
@@ -17,6 +17,7 @@ from bot.intents.extraction.purchase_filters import purchase_slots
 from bot.intents.extraction.reasons import reason_in
 
 __all__ = [
+    "AT_MOST",
     "INCIDENTAL",
     "UNKNOWN_NETWORK",
     "Entity",

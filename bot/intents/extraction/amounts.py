@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from rapidfuzz.distance import OSA
+
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
 
@@ -32,6 +34,17 @@ _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
     r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
     r"|no more than)|[~≈<>]|\bor)\s*$"
+)
+#: `put it up to 300` raises it to exactly that.
+_RAISED_TO: Final = re.compile(
+    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised)\b(?:\s+[\w§'’-]+){1,6}?\s+up to\s*$",
+    re.IGNORECASE,
+)
+#: A highest amount: rough for what is paid, exact for a limit.
+AT_MOST: Final = "at most"
+_CEILING: Final = re.compile(
+    r"\b(?:at most|up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$",
+    re.IGNORECASE,
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
@@ -200,9 +213,68 @@ def _entity(found: re.Match[str], text: str, most: Decimal, read: tuple[Decimal,
     if not rate:
         thousands = re.search(r"\d\s?k\b", found[0].lower()) is not None
         doubt = doubt or _amount_doubt(value, currency, most, thousands=thousands)
-    if _ROUGH.search(text[max(0, start - _NEAR) : start]) or _ROUGH_AFTER.match(text[end:]):
+    before = text[max(0, start - _NEAR) : start]
+    traits = frozenset[str]()
+    if (_ROUGH.search(before) and not _RAISED_TO.search(before)) or _ROUGH_AFTER.match(text[end:]):
+        if not doubt and _CEILING.search(before) and not _ROUGH_AFTER.match(text[end:]):
+            traits = frozenset({AT_MOST})
         doubt = doubt or "how much exactly"
-    return Entity("rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt)
+    return Entity(
+        "rate" if rate else "amount", start, end, Amount(value, currency), found[0].strip(), doubt, traits
+    )
+
+
+#: A word beside dictated figures that is one letter away from a figure: `two hundred fift`.
+_FIGURES: Final = (
+    *(
+        "three",
+        "seven",
+        "forty",
+        "fifty",
+        "sixty",
+        "eighty",
+        "ninety",
+        "twenty",
+        "thirty",
+        "seventy",
+        "hundred",
+        "thousand",
+        "eleven",
+    ),
+    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "eight"),
+)
+_NO_FIGURES: Final = frozenset(
+    {
+        "right",
+        "there",
+        "these",
+        "forth",
+        "forty",
+        "party",
+        "fight",
+        "light",
+        "night",
+        "sight",
+        "tight",
+        "might",
+        "weight",
+        "height",
+        "even",
+        "event",
+        "seen",
+        "sever",
+    }
+)
+
+
+def _is_nearly_a_figure(word: str) -> bool:
+    low = word.lower()
+    if len(low) < 4 or low in _NO_FIGURES or low in _FIGURES:
+        return False
+    return any(
+        abs(len(low) - len(figure)) < 2 and OSA.distance(low, figure, score_cutoff=1) <= 1
+        for figure in _FIGURES
+    )
 
 
 def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:
@@ -226,5 +298,8 @@ def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None
         return None
     value = read_words(words)
     doubt = "" if value is not None else "how much that is"
+    beside = [*re.findall(r"^[\s,-]+([^\W\d_]+)", text[found.end() :])]
+    if any(_is_nearly_a_figure(word) for word in beside):
+        doubt = doubt or "how much exactly"
     currency = _currency(unit) if unit else ""
     return _entity(found, text, most, (value if value is not None else Decimal(1), currency), doubt)

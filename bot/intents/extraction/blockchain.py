@@ -11,12 +11,15 @@ from bot.intents.extraction.entity import Entity
 _HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
 _OTHER: Final = re.compile(r"(?<![0-9a-zA-Z])(?:[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{43,90})(?![0-9a-zA-Z])")
-_URL: Final = re.compile(r"https?://([^\s/|>]+)([^\s|>]*)", re.IGNORECASE)
+_URL: Final = re.compile(
+    r"(?:https?://|(?<![\w./@-])(?=(?:www\.)?(?:polygonscan\.com|bscscan\.com|basescan\.org)/))([^\s/|>]+)([^\s|>]*)",
+    re.IGNORECASE,
+)
 _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.org": "BASE"}
 _WORDS: Final = re.compile(
     r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
-    r"|(?P<BASE>(?:(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
+    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|base(?= mainnet| chain))"
     r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin))(?![\w-])",

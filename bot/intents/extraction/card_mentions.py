@@ -18,7 +18,8 @@ NEAR: Final = 80
 # Enough for the words that say what a name right after them is, `the cards belonging to` the longest.
 JUST_BEFORE: Final = 40
 _LEAD: Final = (
-    r"(?P<lead>(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
+    r"(?P<lead>(?:\b(?:the|this|that)\s+)?(?:\bcards?\s+)?(?:\b(?:with|having|which has|that has|under)\s+)?(?:\b(?:the|its)\s+)?\b(?:end|ending|final|last|closing|end-)\s*(?:four|4)?\s*(?:numbers?|digits?|no\.?|nr\.?|figures)"
+    r"(?:\s+(?:is|are))?\s*:?\s*[#*•…x]{0,20}|(?:\b(?:the|this|that)\s+)?\bcards?(?:\s*:\s*|\s+)(?:(?:number|no\.?|nr\.?)\s*)?(?:that\s+)?"
     r"(?:ending|ends)?\s*(?:in|with|:)?\s*[#*•…x.]{0,20}"
     r"|\b(?:ending|ends)\s+(?:in\s+|with\s+)?[#*•…x]{0,20}|[#*•…]{1,20}|(?<!\w)x{2,20}|\.{3,20})?"
 )
@@ -28,7 +29,7 @@ _FOUR: Final = re.compile(
     re.IGNORECASE,
 )
 # What says that the digits are a card's last four and no reference.
-_LAST_FOUR: Final = re.compile(r"\bend|[*•…]|xx|\.{3}", re.IGNORECASE)
+_LAST_FOUR: Final = re.compile(r"\bend|\b(?:final|last|closing)\b|[*•…]|xx|\.{3}", re.IGNORECASE)
 _FOREIGN_BEFORE: Final = re.compile(
     r"(?:\b(?:flight|order|desk|room|ticket|issue|invoice|table|seat|gate|ext(?:ension)?|case|pr|version|bus|train|pin"
     r"|code|year|zip|line|page|step|phone|call|po|bug|task|locker|door|extension|badge|apartment|apt|floor|channel"
@@ -58,13 +59,14 @@ _OWNED: Final = re.compile(
 #: What stands between two words of one name: `Tomás Rivera`, `T. Rivera`, `Marketing – Ads`.
 _BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
+_TITLED: Final = re.compile(r"\b(?:mr|ms|mrs|miss|dr|herr|frau)\.?\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(
     r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of)\s+$", re.IGNORECASE
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
 _DOES: Final = re.compile(
-    r"\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
+    r"(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
     r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
     r"|has (?:lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
     r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b",
@@ -82,6 +84,14 @@ _DONE_TO: Final = re.compile(
 _NO_VERB_AFTER: Final = re.compile(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|at|to|up|down|and|back|again|temporarily|for|two|three|four|five|six|seven|eight|nine|ten|hundred|another|an extra|\$|usd)\b|§|\$?\d)",
     re.IGNORECASE,
+)
+#: No month is frozen or topped up; `block april 5` is a day.
+_TREATED: Final = re.compile(
+    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top)\s+$",
+    re.IGNORECASE,
+)
+_NO_DAY_AFTER: Final = re.compile(
+    r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|up|and|again|temporarily)\b)", re.IGNORECASE
 )
 _NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
@@ -190,25 +200,37 @@ def _name_at(
     known = cards.with_words([first])
     if not known:
         return (_without_apostrophe(text, words[at], cards) if not sure else None), 1
-    used, run = 1, [first]
+    used, run, genitive = 1, [first], False
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
         more = cards.with_words([*run, bare_word(words[at + used][0])]) if between in _BETWEEN else ()
+        if not more and between in _BETWEEN and _OWNED.match(text[words[at + used].end() :]):
+            owner = _without_s(words[at + used][0])
+            more, genitive = (cards.with_words([*run, bare_word(owner)]) if owner else ()), True
         if not more:
+            genitive = False
             break
         run.append(bare_word(words[at + used][0]))
         known, used = more, used + 1
+        if genitive:
+            break
     start, last = words[at].start(), words[at + used - 1]
-    end = last.end() - (2 if last[0].lower().endswith("'s") else 0)
+    end = last.end() - (2 if last[0].lower().endswith("'s") else 1 if genitive else 0)
     traits = _trust(text, start, end, full=used > 1)
     if traits is None or (sure and "plain" in traits) or (sure and "weak" in traits):
         return None, used
-    tail = _NAME_TAIL.match(text[end:])
+    after = last.end() if genitive else end
+    tail = _NAME_TAIL.match(text[after:])
     lead = _before(_LEADING_CARD, text, start)
-    span = (start if lead is None else lead, end + (tail.end() if tail else 0))
+    span = (start if lead is None else lead, after + (tail.end() if tail else 0))
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _without_s(written: str) -> str:
+    """`Satos` of `May Satos card`: the name, where it is long enough to be one."""
+    return written[:-1] if written[-1:] in ("s", "S") and len(written) > 3 else ""
 
 
 def _before(pattern: re.Pattern[str], text: str, end: int) -> int | None:
@@ -241,6 +263,8 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
         return frozenset({"name"})
     if fold(word) not in ORDINARY:
         return frozenset({"name", "plain"})
+    if _TITLED.search(before):
+        return frozenset({"name"})
     if _MINE.search(before):
         return None
     if _POSSESSED.match(after) or _CARD_OF.search(before):
@@ -249,6 +273,8 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
     if capital and _CARD_AFTER.match(after) and before.strip():
         return frozenset({"name"})
     if _DOES.match(after) and _BEGINS.search(before):
+        return frozenset({"name"})
+    if fold(word) in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after):
         return frozenset({"name"})
     if fold(word) == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after):
         return frozenset({"name"})

@@ -14,7 +14,9 @@ _LOCAL: Final = re.compile(
     r"(?<=\s)(?:(?<=phone )|(?<=number )|(?<=mobile )|(?<=to )|(?<=is )|(?<=: ))\(?0\d(?:[ ().\-/]{0,2}\d){5,14}(?!\w)"
 )
 _PERSON: Final = re.compile(r"@([UW][A-Z0-9]{2,})\b")
-_REQUEST: Final = re.compile(r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12})\b")
+_REQUEST: Final = re.compile(
+    r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12}|r-[a-z]{4}(?=\s+(?:is|was|has|amount|status|state|approved|rejected|gone|done)\b))\b"
+)
 
 
 def find_contacts(text: str) -> Iterator[Entity]:

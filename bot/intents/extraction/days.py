@@ -122,6 +122,12 @@ def _slashed(text: str, calendar: Calendar) -> Days | None:
     """Only where one of the two cannot be a month."""
     parts = [int(part) for part in re.split("[/.]", text)]
     first, second = parts[0], parts[1]
+    if "." in text and len(parts) > 2:  # with dots the day comes first
+        return (
+            _one(calendar.day_and_month(first, second, parts[2] + 2000 if parts[2] < 100 else parts[2]))
+            if second <= 12
+            else None
+        )
     year = (parts[2] + 2000 if parts[2] < 100 else parts[2]) if len(parts) > 2 else None
     if first > 12 >= second:
         return _one(calendar.day_and_month(first, second, year))
@@ -147,6 +153,21 @@ def _quarter(number: int, calendar: Calendar) -> Days:
     """The last such quarter that has begun."""
     current = (calendar.today.month - 1) // 3 + 1
     return calendar.quarter((current - number) % 4)
+
+
+_ORDINALS: Final = ("first", "second", "third", "fourth")
+
+
+def _week_number(number: int, calendar: Calendar) -> Days | None:
+    """The last such calendar week that has begun."""
+    for year in (calendar.today.year, calendar.today.year - 1):
+        try:
+            start = date.fromisocalendar(year, number, 1)
+        except ValueError:
+            continue
+        if start <= calendar.today:
+            return start, min(start + timedelta(days=6), calendar.today)
+    return None
 
 
 def _iso(text: str) -> Days | None:
@@ -210,6 +231,10 @@ _Reader = Callable[[re.Match[str], Calendar], Days | None]
 _READERS: Final[dict[str, _Reader]] = {
     "iso": lambda m, c: _iso(m["iso"]),
     "from_day": lambda m, c: _from_to(m["from_day"], m["to_day"], m["days_month"], c),
+    "mdr_month": lambda m, c: _from_to(m["mdr_from"], m["mdr_to"], m["mdr_month"], c),
+    "week_no": lambda m, c: _week_number(int(m["week_no"]), c),
+    "quarter_word": lambda m, c: _quarter(_ORDINALS.index(m["quarter_word"].lower()) + 1, c),
+    "short_month": lambda m, c: _whole_month(m["short_month"], c),
     "dotted": lambda m, c: _dotted(m["dotted"], c),
     "quarter": lambda m, c: _quarter(int(m["quarter"][1]), c),
     "weekend": lambda m, c: (c.weekday("sun") - timedelta(days=1), c.weekday("sun")),

@@ -24,14 +24,26 @@ from bot.intents.extraction.card_mentions import (
 )
 from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
-from bot.intents.extraction.incidental_numbers import find_incidental_numbers
+from bot.intents.extraction.incidental_numbers import INCIDENTAL, find_incidental_numbers
 from bot.intents.extraction.periods import find_later, find_periods
 from bot.intents.model import Facts, KnownCard
 
+_NAMED_WITH_A_YEAR: Final = re.compile(r"(?!card|usd|ref|last|end)[a-z]{4,}20\d\d", re.IGNORECASE)
 _RUN: Final = re.compile(r"[^\W_]+")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
 _THREEDS: Final = re.compile(
     r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
+)
+#: What a form says of itself, in a line of its own: `Cost centre: MKT-04`.
+_ANY_LINE: Final = re.compile(r"(?m)^[ \t]*[-*•]?[ \t]*[A-Za-z][A-Za-z ]{1,20}[:=]")
+_SIDE_LINE: Final = re.compile(
+    r"\n[ \t]*[-*•]?[ \t]*(?:cost cent(?:re|er)|department|dept|project(?: code)?|requested by|requester|gl(?: code)?|budget(?: line| code)?|priority|urgency)"
+    r"[ \t]*[:=][ \t]*(?![^\n]*\b(?:not?|never|if|unless|until|till|after|next|tomorrow|wait|no)\b)[^\n:§]{1,40}(?=\n|$)",
+    re.IGNORECASE,
+)
+_PHONE_NO: Final = re.compile(
+    r"\b(phone|mobile|mob|cell|tel|telephone|contact)\.?\s+(?:no\b\.?|nr\b\.?)(?!\s+(?:more|longer))",
+    re.IGNORECASE,
 )
 _WITH: Final = re.compile(r"(?<!\w)w/ ?(?=\S)")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
@@ -73,6 +85,8 @@ class Found:
 
 def as_one_line(text: str) -> str:
     """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word; dictated stops are stops."""
+    text = _SIDE_LINE.sub("", text) if len(_ANY_LINE.findall(text)) > 1 else text
+    text = _PHONE_NO.sub(r"\1 number", text)
     text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 
@@ -125,7 +139,9 @@ def _rest(text: str) -> Iterator[Entity]:
     for found in _RUN.finditer(text):
         if not any(char.isdigit() for char in found[0]):
             continue
-        yield Entity("number", *found.span(), found[0], found[0])
+        # `token2049` is a name with a year in it; `add50` and `x2` are numbers with a word before them.
+        traits = frozenset({INCIDENTAL}) if _NAMED_WITH_A_YEAR.fullmatch(found[0]) else frozenset[str]()
+        yield Entity("number", *found.span(), found[0], found[0], traits=traits)
 
 
 def resolve_card(written: str, cards: Directory) -> tuple[KnownCard, ...]:

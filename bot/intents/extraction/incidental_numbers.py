@@ -15,17 +15,18 @@ from bot.intents.extraction.entity import Entity
 INCIDENTAL: Final = "incidental"
 _THINGS: Final = (
     r"(?:times|x|charges|purchases|payments|transactions|attempts|debits|declines|weeks|wks?|days|nights|months|years|yrs|hours|hrs|minutes|mins?|sec|seconds"
-    r"|people|persons|pax|guests|visitors|passengers|kids|interns|drivers|colleagues|seats|rooms|tickets|vans?|cars|trucks|stops|sites|boxes|km|miles|pm|am|o'?clock)"
+    r"|people|persons|pax|guests|visitors|passengers|kids|interns|drivers|colleagues|seats|rooms|tickets|vans?|cars|trucks|stops|sites|boxes|km|miles|confs?|confirmations?|floors?|copies|pages|litres?|liters?|gallons?|bags|pm|am|o'?clock)"
 )
 _COUNT: Final = re.compile(
     rf"(?<![\w.,$€£§+-])(?:\d{{1,3}}(?: ?x(?= \d))?)(?: ?(?:more|other|odd|long|full|new|different|strange|small))? ?{_THINGS}(?!\w)(?!\s*[:=]?\s*[\d$])"
+    r"|\b(?:lunch|dinner|breakfast|brunch|tickets?|rooms?|seats?|a table|meals?|coffees?|drinks|snacks|catering|tea) for \d{1,2}(?![\w.,:$€£%]*\d)(?!\s*(?:k|usd|dollars|bucks|\$))"
     r"|(?<![\w.,$€£§+-])\d{1,2}(?:st|nd|rd|th)(?!\w)|(?<![\w.,$€£§+-])(?:at|by|for|of|around)\s+\d{1,2}:\d\d(?!\w)",
     re.IGNORECASE,
 )
 #: A document by its kind and number. Four digits that a card is called by were taken before.
 _DOCUMENT: Final = re.compile(
     r"\b(?:po|inv|invoice|inc|incident|ticket|booking|reservation|flight|train|room|gate|terminal|form|folder|batch|cost cent(?:re|er)|voucher|receipt|quote|contract)"
-    r"\s?(?:no\.?|nr\.?|number|#)?\s?[-:#]?\s?(?:[a-z]{1,5}[- /]?)?\d{2,8}(?:[/-]\d{1,6})?(?![\w.,]*\d)"
+    r"\s?(?:no\.?|nr\.?|number|#)?\s?[-:#]?\s?(?:[a-z]{1,5}[- /]?)?\d{2,12}(?:[/-]\d{1,6})?(?![\w.,]*\d)"
     r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
     re.IGNORECASE,
 )

@@ -35,10 +35,15 @@ _ATOM: Final = re.compile(
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
     | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
         \s+(?:of\s+)?(?P<days_month>{MONTH})\b
-    | (?:(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
+    | (?:(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=\.-)|(?<=till\ )|(?<=until\ )|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
         (?P<dotted>\d{{1,2}}\.\d{{1,2}}\.)(?!\d)
     | (?P<quarter>q[1-4])\b | (?:the\s+|last\s+|over\s+the\s+)?(?P<weekend>weekend)(?:'s)?\b(?!\s+\w+s?\s+\w*card)
     | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})
+    | (?P<mdr_month>{MONTH})\.?\s+(?P<mdr_from>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through)\s*(?:the\s+)?(?P<mdr_to>\d{{1,2}}){_TH}?
+        (?![\d%$€£k,.:/]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)
+    | (?:in\s+|of\s+|for\s+)?(?:the\s+)?(?:(?:calendar\s+)?week|kw|cw)\s?(?P<week_no>\d{{1,2}})\b(?!\s?(?:usd|\$|dollars?|bucks|k|%|days)\b)
+    | (?:the\s+)?(?P<quarter_word>first|second|third|fourth)\s+quarter(?:\s+of\s+(?:this|the)\s+year)?\b
+    | (?P<short_month>jan|feb|aug|sept|sep|oct|nov|dec)(?=\s+(?:float|report|spend|so\s+far|statement|ledger|totals?|purchases|transactions|numbers|figures|history|close|closing)\b)
     | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?
         (?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
     | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?
@@ -58,7 +63,7 @@ _ATOM: Final = re.compile(
     | (?P<to_date>mtd|ytd|wtd|(?P<to_unit>month|year|week)[\s-]to[\s-]date)
     | (?P<week_which>last|this)\s+(?P<week_day>{WEEKDAY})\b(?:'s)?
     | last\s+(?P<last_th>\d{{1,2}}){_TH}
-    | (?:on|since|from|for|until|till|to|and|between|of)\s+(?=the\s+\d)the\s+(?P<on_th>\d{{1,2}}){_TH}(?!\s+
+    | (?:on|since|from|for|until|till|to|and|between|of)\s+(?=the\s+\d)the\s+(?P<on_th>\d{{1,2}}){_TH}(?:\s+of\s+(?:this|the)\s+month)?(?!\s+
         (?:card|digit|of))
     | (?P<full_day>(?:mon|tues|wednes|thurs|fri|satur|sun)day)(?:'s)?\b
     | (?<=on\ )(?P<short_day>{WEEKDAY})\b | (?<=since\ )(?P<since_day>{WEEKDAY})\b
@@ -70,7 +75,11 @@ _ATOM: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
-_ONWARD: Final = re.compile(r"^\s+(?:on|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE)
+_ONWARD: Final = re.compile(
+    r"^\s+(?:on(?!\s+[\w\0§])|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE
+)
+#: `from monday on`: not `spend of yesterday on 5530`.
+_ON: Final = re.compile(r"^\s+on\b", re.IGNORECASE)
 _UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
 _BETWEEN: Final = re.compile(
     r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—|\.\.)\s*(?:the\s+)?$", re.IGNORECASE
@@ -85,6 +94,14 @@ _LATER: Final = re.compile(
         (?:{WEEKDAY}|day|week|month)
     | when\s+possible|each\s+(?:{WEEKDAY}|morning))(?![\w§])""",
     re.IGNORECASE | re.VERBOSE,
+)
+
+
+_NEAR: Final = 80
+_A_SPAN: Final = re.compile(r"in (?:a|one) (?:day|week|month)", re.IGNORECASE)
+_AS_A_LIMIT: Final = re.compile(
+    r"\b(?:limit|cap|capped|max|maximum|at most|more than|no more|ceiling|spends?)\b[^.!?\n]*\d\s?k?(?:\s?(?:usd|dollars|bucks|\$))?\s+$",
+    re.IGNORECASE,
 )
 
 
@@ -136,6 +153,10 @@ def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterato
 def find_later(text: str) -> Iterator[Entity]:
     """Times that are still to come, or an hour of the day: nothing is done later for anyone."""
     for found in _LATER.finditer(text):
+        if _A_SPAN.fullmatch(found[0]) and _AS_A_LIMIT.search(
+            text[max(0, found.start() - _NEAR) : found.start()]
+        ):
+            continue  # `not more than 12k in a month`
         yield Entity("later", *found.span(), None, found[0])
 
 
@@ -188,7 +209,7 @@ def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
             "period", start, end, None, text[start:end], "which day you mean; write it like 2026-03-05"
         )
     since, until = atom.period.since, atom.period.until
-    onward = _ONWARD.match(text[end:])
+    onward = _ONWARD.match(text[end:]) or (_ON.match(text[end:]) if opened else None)
     since_word = inside.startswith("since ") or (opened is not None and opened[1].lower() != "from")
     if (since_word or onward) and since is not None:
         if (

@@ -31,6 +31,22 @@ _READ_TOO: Final = 4.0
 #: The same for a few words, which the rules read best.
 _READ_TOO_SHORT: Final = 30.0
 _SHORT: Final = 6
+#: How much likelier a request is in what is put as a question to be answered: `which limits has 3018`.
+_REQUEST_ASKED: Final = 0.1
+_ASKED: Final = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|gm|good (?:morning|afternoon|evening|day)|morning|sorry|team|dear"
+    r"|all|pls|please|so|and|ok|just|quick"
+    r"|question|kindly|guys|bot)\b\W*){0,6}(?:what|whats|what's|which|who|whose|whom|who's|whos|when|where|why|how|hows|is|are|was|were"
+    r"|does|do (?:we|i|they|you)|did|has|have (?:we|i|they)|had|am i|any|anything|anybody)\b"
+    r"|\b(?:tell me|let me know|inform me|i (?:want|would like|need|should like"
+    r"|'d like) to (?:know|see|hear|be sure)|show me|remind me"
+    r"|would (?:you|u) tell|confirm (?:if|whether)|check (?:if|whether))\b|\?\W*$"
+)
+_ASKED_FOR: Final = re.compile(
+    r"\b(?:(?:can|could|would|will|may|might|shall) (?:you|u|we|i|someone|somebody|it|§c\d+§|her"
+    r"|his|the)|would you mind|possible to)\b"
+    r"(?!.{0,25}\b(?:tell|show|say|explain|check|confirm|inform|list|see|know)\b)"
+)
 #: A look-up that the rules read with one of these stands against another one: the ranker sees no merchant, no status.
 #: Of a few words it stands against a refusal too: `refunds on 3018`.
 _FEW: Final = 4
@@ -65,7 +81,10 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
         return Ranked(readings)
     left_out = frozenset({"spend_show"}) if asks_what_is_left(masked) else frozenset[str]()
     shares = _with_rules(
-        ranker().ranked(masked), first, is_short=len(masked.split()) <= _SHORT, left_out=left_out
+        _of_a_question(ranker().ranked(masked), masked),
+        first,
+        is_short=len(masked.split()) <= _SHORT,
+        left_out=left_out,
     )
     best, share = shares[0]
     if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
@@ -90,6 +109,13 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     if first.intent != NONE and best not in _REQUESTS:
         return Ranked(readings, _offered(shares, context, first))
     return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
+
+
+def _of_a_question(shares: Sequence[tuple[str, float]], masked: str) -> list[tuple[str, float]]:
+    """The shares, those of requests made small where the text only asks."""
+    if not _ASKED.search(masked) or _ASKED_FOR.search(masked):
+        return list(shares)
+    return [(i, share * (_REQUEST_ASKED if i in _REQUESTS else 1.0)) for i, share in shares]
 
 
 def _with_rules(

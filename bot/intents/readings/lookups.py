@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Period, purchase_slots
 from bot.intents.model import Reading
-from bot.intents.plain_text import Clause
+from bot.intents.plain_text import Clause, word_set
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
@@ -88,6 +88,8 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     named = context.found.inside(text, "card")
     if intent == "card_list" and named:
         slots["name"] = named[0].written
+    elif intent == "card_list" and (name := _somebody(text, context)):
+        slots["name"] = name
     requests = context.found.inside(text, "request")
     if intent in ("pending_approvals", "request_show") and requests:
         slots["request"] = requests[0].value
@@ -101,6 +103,31 @@ def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     if intent in _OF_PURCHASES:
         slots |= purchase_slots(text, context.found)
     return slots
+
+
+_NAME_OF_LIST: Final = re.compile(
+    r"\b(?:in the name of|under the name(?: of)?|cards? (?:at all )?(?:under|for)"
+    r"|something under|named|called)\s+(?:an? |mr\.? |ms\.? "
+    r"|mrs\.? )?(?P<name>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)(?=\s*(?:$|[,.;:?!)]|\b(?:at|in|on|yet"
+    r"|already|with|pls|please|or)\b))"
+    r"|^\W*(?:has|does|did|is)\s+(?P<who>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:(?:got|have|own"
+    r"|hold|possess|already|even|still)\s+)+(?:an?|any|one|more)\b"
+)
+_NOBODY: Final = word_set(
+    """
+    anybody anyone everybody everyone somebody someone nobody our the this that they them she her his him our team staff
+    marketing sales finance each new all any customers google fuel travel trips company people us you there it its
+    """
+)
+
+
+def _somebody(text: str, context: Context) -> str:
+    """Who is asked for by a name that no card has: `does Ada Quist already own any card`."""
+    found = _NAME_OF_LIST.search(text)
+    if found is None:
+        return ""
+    name = found["name"] or found["who"]
+    return "" if any(word in _NOBODY for word in name.split()) else context.found.original(name)
 
 
 def _with_card(reading: Reading, cards: list[Entity], context: Context, *, its: bool) -> Reading:

@@ -33,6 +33,9 @@ _AGAIN_AND_AGAIN: Final = re.compile(
     r"\bautomatic\w*|\b(?:every|each) (?:§|mon|tues|wednes|thurs|fri|satur|sun|day|week|month|first|last|1st"
     r"|morning)|\b(?:first|last|1st) (?:working )?(?:day )?of (?:every|each|the) month\b"
 )
+#: `friday morning` in a request is the one to come.
+_PART_OF_A_DAY: Final = re.compile(r"§p(\d+)§ (?:morning|evening|night|afternoon)\b")
+_A_WEEKDAY: Final = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)day", re.IGNORECASE)
 _OPEN_QUESTION: Final = re.compile(
     r"^(?:\W*\w+\W+){0,6}?(?:can|could|would|will|let's|lets)\b|\bplease\b|\bpls\b|\bplz\b"
 )
@@ -60,6 +63,9 @@ def action_doubt(
 def _is_scheduled(clause: Clause, context: Context) -> bool:
     """Is it wanted at another time, or again and again?"""
     if _AGAIN_AND_AGAIN.search(clause.text):
+        return True
+    part_of_a_day = _PART_OF_A_DAY.findall(clause.text)
+    if any(_A_WEEKDAY.search(context.found.entities[int(number)].written) for number in part_of_a_day):
         return True
     today = context.facts.now.astimezone(ZoneInfo(context.facts.tz)).date()
     return any(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from bot.intents.extraction import UNKNOWN_NETWORK, Entity, Found
+from bot.intents.extraction import AT_MOST, UNKNOWN_NETWORK, Entity, Found
 from bot.intents.model import Ask, Option
 from bot.intents.plain_text import word_set
 from bot.intents.readings import questions
@@ -137,7 +137,7 @@ def _limits(text: str, found: Found) -> Values:
     wanted = found.inside(text, "amount")
     if wanted and _BY_HOW_MUCH.search(text):
         return Values({}, questions.exactly("limits", "the new limit itself, not by how much it changes"))
-    unsure = next((entity for entity in wanted if entity.doubt), None)
+    unsure = next((entity for entity in wanted if entity.doubt and AT_MOST not in entity.traits), None)
     if unsure is not None:
         return Values({}, questions.exactly("limits", unsure.doubt))
     limits = _pairs(text, found)

@@ -118,7 +118,8 @@ _SPECIFIC: Final = _frames(
     (
         "order_card",
         r"(?:(?:i|we) (?:need|want|would like)|new|another|need|get me)\s+(?:an? |another"
-        r" )?(?:new |virtual |fresh )*cards?\b|new card\b",
+        r" )?(?:new |virtual |fresh )*cards?\b(?! (?:to be )?(?:frozen|blocked|locked|unfrozen"
+        r"|unblocked|unlocked|closed|paused|suspended|loaded|topped))|new card\b",
     ),
     (
         "order_card",
@@ -187,12 +188,22 @@ def strip_lead(text: str) -> str:
     return _COMMAND.sub("", bare).strip(" ,:(")
 
 
+#: `withdraw the request I raised`: what is taken back is no money.
+_OF_A_REQUEST: Final = re.compile(
+    r"(?:withdraw|pull|take|bring|get|return|cancel|retract)\b(?: back)?\s+(?:(?:the|my|that"
+    r"|this|our|what|whatever)\s+)(?:(?:last|latest|previous)\s+)?(?:request|change|order"
+    r"|submission|entry|(?:thing |one |that |which )?i\b)"
+)
+
+
 def frame_of(text: str) -> Frame | None:
     """The action that a clause, already stripped of its lead, asks for."""
     for intent, pattern in (*_SPECIFIC, *_STATED):
         found = pattern.match(text)
         if found:
             return Frame(intent, text[found.end() :] if intent != "set_3ds" else text)
+    if _OF_A_REQUEST.match(text):
+        return None
     for intent, pattern in _VERBS:
         found = pattern.match(text)
         if found:

@@ -59,14 +59,20 @@ DECISION: Final = re.compile(
 )
 #: The same of a request that is named, in other words and orders: `R-7K3M: signed`, `with my approval R-7K3M can go`.
 DECIDES: Final = re.compile(
-    r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i|should)\b).*"
+    r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
+    r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
+    r"|sign|reject)|should)\b).*"
     r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off|i confirm|i agree|i deny|deny|lgtm"
     r"|ship it|go ahead)\b"
 )
 HELP: Final = re.compile(
     r"^help\b|^commands?\b|\bwhat can (?:you|i|we)\b|\b(?:what|which) commands\b|^how (?:do"
     r"|can|would|to|does|should|could) (?:i|we|one|this|it|you)\b(?!.*\b(?:left|stand|balance|float look)\b)"
-    r"|^how to\b|what (?:are|do) you\b|\bhow does (?:this|it) work|^menu\b|\bhelp (?:me"
+    r"|^how to\b|what (?:are|do) you\b(?! (?:think|reckon|mean|say|make of|recommend|fancy|want"
+    r"|doing))|\bwhat (?:do|should|must) (?:i|we) (?:type|write|say|enter)\b|\bwhat(?:'s| is"
+    r"|s) the (?:procedure|process|drill|workflow)\b|\bwhich (?:details|data|information"
+    r"|fields) (?:must|do|should|shall) (?:i|we)\b|\bhow does (?:this|it) work|^menu\b"
+    r"|\bhelp (?:me"
     r" )?(?:with|please)\b|^\?+$|\bhelp\?*$"
     r"|\bhow (?:do|can) (?:i|we) "
 )

@@ -69,6 +69,108 @@ FIRST: Final = (
         r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of|where is)\b.*\bmy (?:request|top-?up)\b",
         "",
     ),
+    (
+        "card_requests",
+        r"\b(?:by whom|who)\b.*\blimits?\b.*\b(?:rais\w+|put|chang\w+|lower\w*|increas\w+)\b"
+        r"|\b(?:by whom|who)\b.*\b(?:rais\w+|put|chang\w+|lower\w*|increas\w+)\b.*\blimits?\b"
+        r"|\bwhose (?:ticket|request|doing|idea|order)\b|\b(?:we've|we have|i've|been) (?:filed"
+        r"|asked for|requested|raised)\b"
+        r"|\brequests? (?:regarding|concerning)\b",
+        "card in clause",
+    ),
+    (
+        "card_show",
+        r"\bwhose (?:card )?(?:is|was)\b|\bto whom\b|§c\d+§\W+who(?:'?s|se)\b|\bwho(?:'?s"
+        r"| is) (?:that|this|behind|the (?:holder|owner) of)\b"
+        r"|\bwhat can §c\d+§ spend\b|\b(?:phone|mobile|number)\b.*\b(?:attached|linked|registered|stored|saved)\b"
+        r"|\bthreeds\b.*\b(?:on or off|off or on|enabled already|active already)\b",
+        "card in clause",
+    ),
+    (
+        "card_balance",
+        r"\bskint\b|\b(?:have|has|got) enough\b|\binside it\b|\bremains? on §c|\bstill ha(?:ve"
+        r"|s) load\b|\bdust\b|\bblance\b"
+        r"|\bis there (?:up to |at least |still )?§a\d+§ (?:on|left)\b",
+        "card in clause",
+    ),
+    (
+        "card_transactions",
+        r"\bline by line\b|\b(?:rides?|flights?|swipes|taps|stays) (?:on|of|with|at|by)\b",
+        "card in clause",
+    ),
+    (
+        "card_transactions",
+        r"^\W*which (?:of (?:our|the) )?cards?\b[^.?]*\b(?:paid|bought|ordered from|were used|was used|spent)\b",
+        "",
+    ),
+    (
+        "spend_show",
+        r"\bhow much (?:goes|went|has gone|did we (?:pay|spend|blow))\b|\bwhat (?:have"
+        r"|did) we (?:paid|pay|blown|blow|spent|spend)\b"
+        r"|\bsum up\b.*\bspen[dt]|\boutflow\b|\bwho (?:spends|spent|is spending)\b|\bcrossed §a",
+        "",
+    ),
+    (
+        "funding_show",
+        r"(?:§a\d+§|\bthat|\bthe)[^?]{0,40}\b(?:bridged|usd[tc]|transfer"
+        r"|deposit)\b[^?]*(?:\bmovement\b|\bclear(?:ed)?\b|\bland(?:ed)?\b|\baccepted\b"
+        r"|\bturn(?:ed)? up\b|\bis it in\b|\bwhere is it\b|\bexamine\b)"
+        r"|\bmovement on the §a|§a\d+§(?: \w+)? on §n\d+§ .*\b(?:turn|land|arriv|clear|show)"
+        r"|\bthe §a\d+§ §n\d+§ one\b|§n\d+§ (?:transfer|deposit) (?:from|of) §p"
+        r"|\b(?:update|news|word) on the (?:usd[tc]|transfer|deposit|§a\d+§)",
+        "",
+    ),
+    (
+        "funding_list",
+        r"\bfunding queue\b|\bincoming (?:money|transfers?|funds|crypto|deposits?)\b|\b(?:stuck"
+        r"|hanging|held) in (?:screening|review|compliance)\b"
+        r"|\bmoney coming in\b|\btransfers? we (?:have )?submitted\b|\bdeposits?\b.*\b(?:not yet"
+        r"|still not|hasn'?t|haven'?t|awaiting|happening)\b",
+        "",
+    ),
+    (
+        "funding_addresses",
+        r"§n\d+§ addr\b|\b(?:deposit|funding) wallet\b|\b(?:send|sent)\b.*\bmoney for the float\b"
+        r"|\bmoney for the float\b.*\bsent\b"
+        r"|\bwhere should \w+ send\b|\bwhich wallet\b",
+        "",
+    ),
+    (
+        "fees_show",
+        r"\bour percentage\b|\bin bps\b|\bsting us\b|\btakes? a cut\b|\bour cut\b"
+        r"|\bmark-?up §a\d+§ or §a|\bmark-?up we set\b",
+        "",
+    ),
+    (
+        "request_show",
+        r"\b(?:did|has) (?:anybody|anyone|somebody|they) (?:okay|ok|approve|sign|decide)\w*\b.*\b(?:my|mine)\b",
+        "",
+    ),
+    (
+        "pending_approvals",
+        r"\bholding (?:anybody|anyone|somebody|people|things) up\b|\boutstanding approvals\b"
+        r"|\bwho are we waiting (?:on|for)\b"
+        r"|\bto (?:be|get) signed off\b|\bon (?:my|his|her|[a-z]+'s|§m\d+§) (?:table|desk|plate)\b",
+        "",
+    ),
+    (
+        "alerts_show",
+        r"\ball (?:good|ok|okay|quiet|well|fine) on your (?:side|end)\b|\b(?:anything"
+        r"|something) (?:conspicuous|odd|weird|strange|unusual|gone wrong)\b"
+        r"|\bgo(?:ne|ing)? wrong\b(?!.*§c)|\bany (?:warnings?|issues?) (?:up|open|is|at)\b|\bshould i look at\b",
+        "",
+    ),
+    (
+        "card_list",
+        r"\broster\b|\bunder the name\b|^\W*anything on ice\b|\bhave we (?:got )?a card for\b"
+        r"|\bwho (?:among|of|in) [^?]*\bcards?\b",
+        "",
+    ),
+    (
+        "ledger_show",
+        r"\bwhat moved\b|\bfloat\b[^?]{0,30}\bmove[ds]?\b|\bins and outs\b|\bcame in and (?:went )?out\b",
+        "",
+    ),
     ("card_requests", _ABOUT_A_CARD, "card in clause"),
     (
         "spend_show",

@@ -17,7 +17,7 @@ NEVER: Final = re.compile(
     r"\b(?:if|unless|whether|in case|depending|assuming|provided|suppos\w+|as soon as|once|whenever|would have"
     r"|could have|should have|wouldve|couldve|shouldve|coulda|woulda|shoulda"
     r"|said|says|say|saying|sayin|told|tells|tell|telling|asked|ask(?= (?:him|her|them|§))|wants|wanted|asks|asking|wrote|writes|writing|written|quote|quoted|goes|reads"
-    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder\w*|consider\w*|plan\w*|intend\w*"
+    r"|maybe|perhaps|possibly|might (?!i\b|you\b|we\b)|think\w*|thought|wonder(?:s|ed|ing)?|consider\w*|plan\w*|intend\w*"
     r"|gonna|going to|was about|were about|about to|ought|worth|make sense|sense|smart|wise|sensible|idea|better|rather|theor\w+"
     r"|hypothe\w+|imagin\w+|pretend|what if|example|e\.g|test\w*|training|slide|manual|procedure|policy|subject"
     r"|phishing|rumou?r|joke|joking|kidding|jk|never|forget|scratch|ignore|disregard|hold off|holding off|wait"
@@ -33,7 +33,7 @@ NEVER: Final = re.compile(
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
 HARMLESS: Final = re.compile(
-    r"\b(?:(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
+    r"\b(?:if you wouldn'?t mind|when there'?s an? (?:lull|minute|moment|chance)|when(?:ever)? (?:it )?suits(?: you)?|no harm done|(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
@@ -53,23 +53,24 @@ ELSEWHERE: Final = re.compile(
 )
 #: Words that are part of a request of this kind, and speak against any other.
 _OWN: Final = {
-    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|maximum|at most|policy|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more|half)\b",
-    "change_phone": r"\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
-    "submit_funding": r"\bfile\b|\bwithout delay\b|\bto the float\b|\bgoes\b",
-    "set_3ds": r"\b(?:disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
+    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|maximum|at most|policy|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more|half|starting(?= now| today| from now| immediately|\W*$)|(?:should|must|may|can|shall|does|do|ought) ?(?:not|n'?t)(?: be able to| be allowed to| to)? (?:do|spend|go|use|exceed|charge|get|have|take|pay)\b[^.§]{0,12}?(?:more than|over|above|beyond|past))\b",
+    "unload_card": r"\b(?:back )?(?:in)?to (?:the|our) (?:float|pot|pool|main account|deposit account)\b",
+    "change_phone": r"\b(?:phone|mobile|number) (?:is )?already\b|\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
+    "submit_funding": r"\bfile\b|\bwithout delay\b|\bto (?:the|our) float\b|\bgoes\b|\balready (?=sent|made|transferred|paid|done|bridged)|\b(?:\w+ )?(?:did|made|sent|has sent|has made|have sent|have made) (?=(?:the|a|an|our|this|it|that|§)\b|\W*§)|\b(?:deposit|transfer|payment|funding) (?:that |which )?(?:we|i|he|she|they|\w+) (?:just |have |has )?(?:made|did|sent|bridged)\b",
+    "set_3ds": r"\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
     "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
 }
 _REPORTED: Final = re.compile(
     r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|§\w\d+§) "
     r"(?:set|changed|raised|lowered|increased|ordered|submitted|updated|moved|replaced|registered|bumped|cut|dropped|brought|made|put|given)\b"
-    r"|^\W*(?:is|are|was|were|do|does|has|have|why|what|where|when|who|how|which|any)\b"
+    r"|^\W*(?:is|are|was|were|do(?! (?:the|an?|this|that) (?:\w+ ){0,2}?(?:set-?up|reveal|change|freeze|unfreeze|block|top[ -]?up|load|unload|closure|activation|threeds)\b)|does|has|have|why|what|where|when|who|how|which|any)\b"
 )
 
 #: A second thing to do, behind "and" or "then", or as a sentence of its own.
 _SECOND: Final = re.compile(
     r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
     r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
-    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+"
+    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+(?!booking\b)"
     r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 #: Before a name, not before "will" and "may" as they are mostly meant.
@@ -92,7 +93,7 @@ def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
 
 
 _SOMEBODY: Final = re.compile(
-    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
+    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
 )
 
 

@@ -24,12 +24,12 @@ _TELLS_NOT: Final = re.compile(
     r"|considered|included|expected|return\w*|cover\w*|buy|book\w*|travel\w*|reachable|sure where|touched|handed|gone through|go through|take|allow\w*|let|process\w*|manage|configured|set up|gettin\w*|care)\b"
     r"|\bno (?:more|longer|rush|hurry|drama|harm|receipts?|answer|reply|cash|money|balance|idea|trace|sign|worries|need for it|fuss|internet|card)\b"
     r"|\bnot (?:only|just|sure where|urgent|needed any ?more|leaving us|her|his|for long|much time|enough)\b|\bwithout (?:a|an|any|it|internet|cash|money|her|his|delay)\b"
-    r"|\bno (?:pos|machine|terminal|shop|atm|bank|hotel) (?:will|would|can|could|accepts?|takes?|reads?)\b|^\W*not (?:been )?used (?:since|for|in|any ?more)\b|\b(?:i|we) (?:don'?t|do not) understand\b"
+    r"|\bno (?:pos|machine|terminal|shop|atm|bank|hotel) (?:will|would|can|could|accepts?|takes?|reads?)\b|^\W*not (?:been )?(?:used|touched|in use|moved)(?: (?:since|for|in|any ?more|at all|once)|\s+§p\d+§|\W*$)|\bnobody (?:\w+ )?(?:uses|needs|has used|has touched|wants) (?:it|the card|that card|this card|her card|his card|§c\d+§)|\b(?:i|we) (?:don'?t|do not) understand\b"
     r"|\bnone of\b|\bnobody (?:\w+ )?(?:recogni[sz]es|knows|has|answers)\b|\bnothing (?:left|urgent|on it)\b|\b(?:can't|cannot|cant|can not) (?:pay|find|reach|get|work|use)\b"
 )
 #: A "not" behind a subject tells how things are, unless it is about wanting, meaning or doing what is requested.
 _DIRECTS: Final = (
-    r"(?:want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
+    r"(?:mind\w*|want\w*|wanna|mean\w*|meant|think\w*|believe\w*|agree\w*|approve\w*|allow\w*|sure|certain|ready|necessary|required|right|correct|true|so|do|be|go|let|ask\w*|request\w*|like|wish\w*|intend\w*|yet|now|this|that|it|hurry|urgent|please"
     r"|touch\w*|freez\w*|froz\w*|block\w*|lock\w*|unlock\w*|unblock\w*|unfreez\w*|clos\w*|load\w*|top\w*|add\w*|send|put|take|change|submit\w*|order\w*|need(?=\s*(?:$|it|that|this|a|the|any|to))|needs(?=\s*(?:$|it|that|this|a|the|any|to)))"
 )
 _NO_SUBJECT: Final = r"(?:please|pls|kindly|and|so|but|just|ok|okay|do|no|not|actually|sorry|hmm|hi|hey|better|well|maybe|we should|you should|i'd|we'd|should|or|i|we|you|let's|lets|then|now|yes|yeah)"
@@ -64,7 +64,7 @@ _WORDING_OF: Final = re.compile(
 )
 _REPORT: Final = re.compile(
     r"\b(?:said|says|say|saying|told|tells?|asked|asks|asking|wants|wanted|wrote|writes|goes(?=\W*$)|goes (?:like|freeze|block|load|top|pls|please)|reads|mentioned|suggest\w*|reckons?|thinks?|thinking|thought"
-    r"|wonder\w*|consider\w*|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+)\b"
+    r"|wonder(?:s|ed|ing)?|considers?|considering|claims?|quotes?|quoted|unquote|suppose\w*|guess\w*|hears?|heard|promised|joked|wish(?:es|ed)?|recommend\w*|advis\w+)\b"
 )
 #: A condition, another time, something not meant, already done, or taken back.
 _HANGS: Final = re.compile(
@@ -72,16 +72,17 @@ _HANGS: Final = re.compile(
     r"|coulda|woulda|shoulda|maybe|perhaps|possibly|might|plan(?:s|ned|ning)? to|intend\w*|gonna|going to (?:ask|request|say|do|order|put|load)|about to (?:ask|request|say|do|order|put|load|click)"
     r"|ought|(?:be )?worth|make sense|idea|theor\w+|hypothe\w+|imagin\w+|pretend(?! to start)|what if|example|e\.g|training|slide|manual|procedure|phishing|rumou?r"
     r"|jok\w+|kidding|jk|forget|scratch|ignore|disregard|hold off|holding off|hold on|wait|not yet|not now|yet|second thoughts?"
-    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back)|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
+    r"|changed? (?:(?:my|his|her|their) )?(?:idea|mind)|already (?!at|in|on|there|here|standing|waiting|back|found|resigned|left|returned|quit|gone|moved|travel\w*|landed|arrived|knows|spent|used|lost|recovered|boarding|missing|over|wasted|empty|packed|late|has (?:a|the|his|her|it)|have (?:a|the|it)|got (?:a|the|his|her|it))|handled|sorted|no need|needn'?t|against it|oops|undo|reverse|instead|rather(?! (?:more|less|too|[a-z]+(?:ive|ing|ed|ly|ful|ous|able)|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty)\b)|except|fyi|btw"
     r"|by the way|used to|remember(?:ing)? to|next time|one day|some ?day|eventually|later|always|usually|normally|why|whom|how come|do you|should (?:we|i|you)"
-    r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) )|happen\w*|schedul\w*|effective"
+    r"|shall (?:we|i)|were we|are we|am i|we should|you should|i should|lol|lmao|haha\w*|nope|everyone|everybody|both|twice|half of|approve[sd]? (?:it|this|that)|reject\w*|against(?! (?:the|an?|po|invoice) | ?§x)|happen\w*|schedul\w*|effective"
     r"|tonight|midnight|tomorrow|at least|at most|abort|dispute|refund it|cvv|kindly ignore|subject|(?:i|we|you|[a-z]+) (?:already )?did|did (?:it|that|this)|done|not serious|wrong|mistaken"
     r"|as (?:it|they) (?:is|are|was|were)|stays? (?:frozen|closed|as)|remains?|keep (?:it|her|his)|leave (?:it|her|his|that|them)|pounds|euros?|reais|zloty|zł|naira|no no|or not|or\b(?! so they)|the other one)\b"
 )
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
-    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
+    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
+    r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
     r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
 )
 _OTHER_ACTION: Final = re.compile(
@@ -95,8 +96,8 @@ _IS_STATE: Final = re.compile(
     r"|\bin frozen condition\b"
 )
 _IS_CANCELLED: Final = re.compile(
-    r"\b(?:phone|mail|e-?mail|zoom|video) call\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
-    r"\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
+    r"\b(?:phone|mail|e-?mail|zoom|video) call\b|(?:the |our )?\b(?:audit|check|review|investigation|verification|clarification|training|probation|project|trip|inspection|maintenance|repair|stocktake|reconciliation)s? (?:is |was |are |all )?(?:done|over|finished|complete|completed|closed|passed|cleared)\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
+    r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
@@ -110,7 +111,7 @@ _UNTIL_WE: Final = re.compile(
 #: Nobody gives what is not needed.
 _GIVING: Final = frozenset({"topup_card", "unfreeze_card", "order_card", "reveal_card", "set_3ds"})
 _NEEDS_NOT: Final = re.compile(
-    r"(?:n'?t|\bnot|\bnever|\bno longer)\s+(?:\w+ )?(?:need|want|require|use|deserve)\w*\b"
+    r"\bnobody (?:\w+ )?(?:needs|uses|wants)\b|(?:n'?t|\bnot|\bnever|\bno longer)\s+(?:\w+ )?(?:need|want|require|use|deserve)\w*\b"
 )
 _WRONG_NUMBER: Final = re.compile(
     r"\b(?:is|was|are|has|have|got|with) (?:the |a )?wrong(?: (?:digit|number|one|by))?\b|\bwrong (?:digit|number|mobile|phone)\b|\binstead\b"
@@ -130,12 +131,12 @@ _AFTER_TALK: Final = re.compile(
 )
 #: What stands before a value: `hash: 0x…`, `new mob.: +44…`.
 _LABEL: Final = re.compile(
-    r"(?:with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
+    r"(?:(?:(?:please|pls|plz|kindly|can you|could you|so|and) )*(?:log|submit|register|book|declare|report|file|post|record|claim|enter|put in|bump|set|do|fix|change|update|correct) (?:it|this|that|them|this one|that one|this tx|that tx|the following|the below)(?:(?: |, )(?:tx|one|transfer|deposit|now|in|for us|for our float|for the float|thx|thanks|please|pls|today))*|(?:i )?(?:take|make|with|in) refer\w* to [\w\s§']{0,40}|further to [\w\s§']{0,40}|with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
     r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
     r"|reason|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
-    r"\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
+    r"\b(?:typed|entered|clicked|pressed|charged|paid|billed|keyed|debited|booked) (?:it |him |her |us |me |that |them )?twice\b|\b(?:it|he|she|they|that|card|§c\d+§) (?:always|usually) (?:rejects?|declines?|fails?|bounces?|refuses|runs out|forgets|loses|pays|buys|overspends)\b|\bboth (?:ways|directions|nights|days|rooms|legs|trips|flights|weeks)\b|\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
     r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
     r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
     r"|\bi promised (?:it |this )?(?:to )?(?:him|her|them|§c\d+§)\b|\bi promise\W*$"
@@ -146,6 +147,15 @@ _VERB: Final = re.compile(
 )
 _QUESTION: Final = re.compile(
     r"^\W*(?:(?:is|are|was|were)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
+)
+
+
+_PHISHED: Final = re.compile(r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b")
+
+
+#: By when it has to be done, which is now: nothing is put off.
+_DEADLINE: Final = re.compile(
+    r"^\W*(?:(?:but |just |right |well )?(?:before|by)) (?:lunch|noon|eod|closing(?: time)?|(?:the|his|her|their|our) (?:shop|store|bank|office|merchant|hotel|counter|desk|pharmacy|station|flight|train|trip|weekend|place|garage|pump|supplier)s?(?: \w+){0,2}|(?:he|she|they|we|i) (?:leaves?|boards?|lands?|fly|flies|travels?|checks? (?:in|out)|gets? there|drives?|departs?|takes? off|goes? (?:out|off|in))(?: [\w§]+){0,3})\W*$"
 )
 
 
@@ -160,6 +170,9 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, o
     if intent == "close_card":
         bare = _MORE_THAN_FROZEN.sub(" ", bare)
     bare = _AFTER_TALK.sub(" ", bare)
+    if intent == "freeze_card":
+        bare = _PHISHED.sub(" ", bare)
+    bare = _DEADLINE.sub(" ", bare)
     if asked or _WRITTEN.search(bare) or _QUESTION.search(bare) or _OTHER_TIME.search(bare):
         return True
     if not bare.strip(" ,.!?"):

@@ -31,7 +31,7 @@ from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
 _A_CARD: Final = re.compile(
-    r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b"
+    r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b|\btop[ -]?up §a|\bun-?freeze(?=\W*(?:$|,|please|pls|for|as|since))"
 )
 _WHEN: Final = re.compile(r"§[pl]\d+§")
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
@@ -41,7 +41,7 @@ _POLITELY: Final = re.compile(
 )
 #: An amount in a story is what is on the card, or was paid, unless it is what is needed.
 _NEEDED: Final = re.compile(
-    r"\b(?:needs?|requires?|short(?: by| of)?|wants|missing|cover|another|more)\s+(?:\w+\s+){0,2}?§a\d+§|§a\d+§\s+(?:short|more|is missing|is needed)"
+    r"\b(?:need(?:s|ing)?|requires?|short(?: by| of)?|wants|missing|cover|another|more)\s+(?:\w+\s+){0,2}?§a\d+§|§a\d+§\s+(?:short|more|is missing|is needed)"
 )
 #: How a story is joined that begins without a stop.
 _IN_ONE_BREATH: Final = "⋯"
@@ -60,7 +60,7 @@ _ALREADY: Final = re.compile(
 #: `1,250` without a currency is thousands for some and cents for others: enough for a plain command only.
 _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
 _PROMISES: Final = re.compile(
-    r"^\W*(?:i|we)(?:'?ll| will)\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
+    r"^\W*(?:i|we)(?:'?ll| will)?\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
 )
 _PURCHASED: Final = re.compile(
     r"\b(?:charg\w+|purchas\w+|payments?|debits?|transactions?|txns?|spent|refund\w*|shop|store|attempts?|withdrawals?|bought)\b"
@@ -73,7 +73,7 @@ _LEFT: Final = re.compile(
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
 _TO_COME: Final = re.compile(
     r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
-    r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books)\b"
+    r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books|moved to|postponed|delayed|extended|extends|rescheduled|sleeps?|stays? (?:in|at|until)|flight|train|checks? (?:in|out)|interview|appointment|wedding|course)\b"
 )
 
 
@@ -116,7 +116,10 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
-        if ELSEWHERE.search(part.text) and any(part.sentence == own.sentence for own, _ in divided.said):
+        near = [own for own, _ in divided.said if own.sentence == part.sentence]
+        if ELSEWHERE.search(part.text) and any(
+            not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near
+        ):
             return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(
@@ -130,18 +133,24 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     return _reading(intent, divided, card, context)
 
 
+_ARROW_TO: Final = re.compile(r"(§a\d+§)(?: usd)?\s*(?:->|→|=>|>>)\s*(§c\d+§)")
+_ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+§)")
+
+
 def _with_signs(text: str, context: Context) -> str:
     """`+150 jonas-w`: the sign of an amount is a word of the request."""
     for amount in context.found.inside(text, "amount"):
         if amount.written.startswith("+"):
             sign = f"§a{context.found.entities.index(amount)}§"
             text = text.replace(sign, f"+ {sign}", 1)
-    return text
+    text = _ARROW_TO.sub(r"\1 onto \2", text)
+    return _ARROW_FROM.sub(r"\1 plus \2", text)
 
 
 def _without_card(intent: str, text: str, context: Context) -> Reading | None:
     """`I must freeze a card`: the request, and the question which one; None where a card is named, or none is spoken of."""
-    if context.found.inside(text, "card", "number", "person") or not _A_CARD.search(text):
+    named = context.found.inside(text, "card", "number", "person")
+    if any(INCIDENTAL not in entity.traits for entity in named) or not _A_CARD.search(text):
         return None
     amounts = context.found.inside(text, "amount")
     if len(amounts) > 1 or (amounts and (intent not in _MONEY or amounts[0].doubt)):
@@ -182,6 +191,11 @@ def _with_free_words(divided: _Divided) -> _Divided:
     return _Divided(tuple(asking), divided.small, story)
 
 
+#: `a story that happens in a street` says nothing of the request where that one names its card itself.
+_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\b(?:her|his|the|that|this|their) card\b")
+_NO_TALE: Final = re.compile(
+    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b"
+)
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
 _NO_THING: Final = re.compile(
@@ -203,7 +217,7 @@ def _divided(parts: Sequence[Part]) -> _Divided:
         said += [(part, one) for one in found]
         if not found and not is_small(part.text):
             found, rest = said_before_a_story(part.text)
-            if _WHEN.search(rest):
+            if _WHEN.search(rest) and not _PROMISES.match(rest):
                 found = []  # a day behind the request says when
             head = replace(part, text=part.text.removesuffix(rest))
             said += [(head, one) for one in found]
@@ -291,7 +305,7 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
 
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:
     """Does the request leave this value unaccounted for? A day in the story is part of it."""
-    if entity.kind in ("card", "person") or (entity.kind == "amount" and intent in _MONEY):
+    if entity.kind in ("card", "person", "amount"):  # amounts were looked at before
         return False
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
     if INCIDENTAL in entity.traits or entity.kind == "network":

@@ -68,6 +68,10 @@ _GREETS: Final = frozenset(
         "hiya",
         "yo",
         "emergency",
+        "it",
+        "this",
+        "that",
+        "there",
         "morning",
         "afternoon",
         "evening",
@@ -102,7 +106,8 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
+        r"\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
@@ -119,11 +124,11 @@ _WEEKDAY: Final = re.compile(
 
 #: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
 _NOT_A_REQUEST: Final = re.compile(
-    r"\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
+    r"\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
-    r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is|reads?|says|said|stands|goes|had|asks|contains)\b"
+    r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
     r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|posted)\b|\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
@@ -170,12 +175,18 @@ _OWN_WORDS: Final = re.compile(
 )
 
 
+#: Why a card is frozen; a phishing message as such is somebody else's words.
+_PHISHED: Final = re.compile(r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b")
+
+
 def stays_closed(reading: Reading, context: Context) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading."""
     text = spaced(context.found.masked)
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
     bare = HARMLESS.sub(" ", text)
+    if reading.intent == "freeze_card":
+        bare = _PHISHED.sub(" ", bare)
     if _NOT_A_REQUEST.search(bare) or _LATER_THAN_NOW.search(bare):
         return True
     if _is_taken_back_around(reading, text):

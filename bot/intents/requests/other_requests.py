@@ -27,7 +27,7 @@ _LAST: Final = r"(?:very )?(?:last|latest|previous|most recent|newest|preceding)
 _THING: Final = r"(?:request|change|action|order|top-?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?|thing|one|step|move|operation|submission|entry|bit|command|instruction)s?"
 _MINE: Final = (
     rf"(?:(?:my|the|that|our) (?:own )?{_LAST}(?: {_THING})?|(?:the|that|whatever|my|this)(?: \w+){{0,2}}? (?:request|thing|one|change|operation|top-?up)|(?:the |that )?(?:last|latest) {_THING}"
-    rf"|(?:that|the|whatever|all)?\s?(?:what|thing|things|whatever|which|one|it was)?(?: it was)? ?(?:that |which )?i(?:'ve| have|ve)? ?(?:just |only |now )?(?:have )?(?:just )?(?:did|do|done|asked|requested|ordered|put|filed|made|entered|submitted|raised|sent|typed|said)(?: (?:in|through|for|last|now))*"
+    rf"|(?:that|the|whatever|all)?\s?(?:what|thing|things|whatever|which|one|request|requests|change|order|entry|it was)?(?: it was)? ?(?:that |which )?i(?:'ve| have|ve)? ?(?:just |only |now )?(?:have )?(?:just )?(?:did|do|done|asked|requested|ordered|put|filed|made|entered|submitted|raised|sent|typed|said)(?: (?:in|through|for|last|now))*"
     r"|(?:it|that|this)(?= back\b| please| pls|\W*$))"
 )
 _BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
@@ -43,19 +43,19 @@ _PAUSE_VERB: Final = (
     r"(?:stop|pause|halt|suspend|hold|freeze|block|arrest|interrupt(?:ed)?|switch off|turn off|brakes? on|put (?:a |an )?(?:full |complete |total )?(?:stop|halt|brake|hold|pause)(?: to| on)?|put in pause|put on (?:hold|pause)|pull the plug on|hit (?:the )?(?:brakes?|kill ?switch|pause|stop)(?: on)?"
     r"|pull the (?:hand)?brake(?: on)?|put (?:the )?(?:complete |whole |entire |total |full )?(?=sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
 )
-_OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
+_OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|transactions|the lot|every single thing|every thing|nothing|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
 _PAUSE: Final = re.compile(
     rf"\b{_PAUSE_VERB}\b(?:\W+\w+){{0,4}}?\W+{_OUTGOING}\b|\b{_OUTGOING}\b(?:\W+[\w']+){{0,8}}?\W+(?:must|has to|have to|should|needs to|to) be (?:interrupted|stopped|halted|paused|suspended|held)"
     r"|^\W*(?:emergency stop|kill ?switch|hit the brakes|all stop)\b|\bstop it all\b|\bswitch all (?:executions|sending) to pause\b"
 )
 _SENT: Final = re.compile(
-    r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|emergency|brakes?|all|orders|in course)\b"
+    r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|circuit breaker|emergency|brakes?|lot|transactions?|all|orders|in course)\b"
 )
 _OF_CARDS: Final = re.compile(
     r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
 )
 _REVEAL: Final = re.compile(
-    r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
+    r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:open|open up|show|bring up|unlock|pull up)\b[^.]{0,12}\b(?:card )?details (?:of|for|on|to) §c|\blet\s+(?:§c\d+§|him|her|them)\s+(?:see|view|look at|have a look at)\s+(?:(?:her|his|the|their|its) )?(?:card(?: details| info)?|details)\b|\b(?:needs?|wants?|has|have) to (?:see|view) (?:her|his|the|their) (?:card|details)\b[^.]{0,20}\b(?:secure|safe|window|page|link|screen)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
 )
 _NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
 _A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"

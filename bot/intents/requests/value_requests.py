@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.intents.directory import ORDINARY, fold
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
-from bot.intents.plain_text import QUOTED, Clause
+from bot.intents.plain_text import QUOTED, Clause, word_set
 from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
@@ -26,7 +26,7 @@ _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
 _OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
 _SUBMIT: Final = re.compile(
-    r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process"
+    r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process|booking|stick (?:it|this|that) (?:through|in)"
     r"|insert|hand over|this is the (?:transfer|deposit)|sent|transferred|paid in|here (?:is|comes|goes|it is)|pls credit|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
     r"|has to go in|for review|into review|to present|deposit|funding)\b"
 )
@@ -39,7 +39,7 @@ _SUBMIT_ONE: Final = re.compile(
     r"|\b(?:deposit|funding|transfer) (?:to|for) (?:submi\w+|register|book)\b|\bnew (?:deposit|funding)\b"
 )
 _NUMBER: Final = re.compile(
-    r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|tel|mob|sms|texts?)\b"
+    r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|tel|mob|sms|texts?|line|contact)\b"
 )
 _CHANGE: Final = re.compile(
     r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
@@ -64,14 +64,14 @@ _A_CARD: Final = re.compile(
 )
 #: People who ask their bank for a card of their own.
 _OWN_CARD: Final = re.compile(
-    r"\b(?:my|mine|myself|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+    r"\b(?:my|mine|myself|(?:get|give|order|send|issue) me|i (?:reside|live|am in)|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
 )
 _ANOTHER: Final = re.compile(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
 )
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
-    r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure)\b|=\s*(?:true|on|yes)"
+    r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure|enrol\w*|sign (?:up|on)|get|going|started|start|working|want|setup|set-up|flip|roll out|have)\b|=\s*(?:true|on|yes)"
 )
 _SWITCH_OFF: Final = re.compile(
     r"\b(?:off|sms|text|disabl\w+|remov\w+|without|deactivat\w+|back|phone|number)\b"
@@ -84,7 +84,7 @@ _TO_SET: Final = re.compile(
 _FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
 _CHANGE_MARKUP: Final = re.compile(
     r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new|make|drop|bump|cut)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
-    r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:adjusting|changing|updating|revising|raising|lowering|adjustment)\b|\b(?:no more|set|make|put)\b[^.]{0,20}\bmark-? ?up\b|\bmark-? ?up\b[^.]{0,25}\b(?:zero|nil|nothing)\b"
+    r"|\b(?:need|want|like|get|have)\b[^.]{0,12}\bmark-? ?up (?:to be )?(?:changed|adjusted|updated|revised|raised|lowered|reduced|increased)\b|\bzero (?:the |our )?mark-? ?up\b|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:adjusting|changing|updating|revising|raising|lowering|adjustment)\b|\b(?:no more|set|make|put)\b[^.]{0,20}\bmark-? ?up\b|\bmark-? ?up\b[^.]{0,25}\b(?:zero|nil|nothing)\b"
     r"|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:to be|be|must|needs?|is|has) (?:be |to be )?(?:changed|adjusted|set|updated|revised)\b|\bmark-? ?up (?:is|be) adjusted\b"
 )
 _CHANGE_LIMITS: Final = re.compile(
@@ -94,12 +94,12 @@ _CHANGE_LIMITS: Final = re.compile(
     r"|^\W*(?:please |pls |kindly )?(?:lower|raise|drop|bump|cap|cut|bring)\b[^.]*\b(?:a|per) (?:day|week|month)\b"
 )
 _LIMIT: Final = re.compile(
-    r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend)\b"
+    r"\b(?:limits?|caps?|ceiling|plafond|maximum|max|no more than|not more than|can spend|may spend|(?:should|must|shall) (?:only|not) (?:be able to )?(?:spend|do|use)|(?:do|spend|use) more than|only (?:be able to |be allowed to )?spend|shouldn'?t (?:be able to )?(?:spend|do|use))\b"
     rf"|{_A}\s*(?:usd|dollars|bucks)?\s*(?:per|an?|each|every|/)\s*(?:day|week|month)\b|\b(?:daily|weekly|monthly)\W+(?:[\w§']+\W+){{0,5}}?{_A}"
     rf"|{_A}\s*(?:daily|weekly|monthly)\b|\b(?:day|week|month)(?: limit)?:? (?:of )?{_A}|{_A}\s*(?:at|by|in|in (?:one|a|the)) (?:day|week|month)\b|{_A}\s*/\s*[dwm]\b|\bper (?:day|week|month)\b[^.]{{0,20}}?{_A}|{_A}\s*(?:per|for (?:one|a|single)|in one|each|a|one)\s+(?:single )?(?:purchase|payment|transaction|go|swipe)\b|\b(?:purchase|payment|transaction)\b[^.]{{0,25}}{_A}"
 )
 _UNITS: Final = re.compile(
-    r"\b(?:daily|weekly|monthly|day|week|month|limits?|max(?:imum)?|cap|down|drop|raise|lower|decrease|increase|and|per|each|go|goes|not more than)\b|/"
+    r"\b(?:daily|weekly|monthly|day|week|month|limits?|tops|ceiling|set it|put|bring|take|max(?:imum)?|cap|down|drop|raise|lower|decrease|increase|and|per|each|go|goes|not more than)\b|/"
 )
 _NEW_CARD: Final = re.compile(
     r"\b(?:order|issue|new|another|second|separate|replacement|own|create)\s+(?:\w+\s+){0,2}?(?:cards?|plastic|prepaid)\b"
@@ -109,9 +109,9 @@ _NO_LIMIT: Final = re.compile(
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
-    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
+    r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
-_NAME: Final = r"(?P<name>[^\W\d_][\w'’.-]*(?:\s+(?:[A-ZÀ-Ž][\w'’.-]*|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
+_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
     re.compile(
@@ -333,6 +333,8 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     asking = {part.sentence for part in parts if _is_own(part, intent) and _POLITELY.search(part.text)}
     for part in parts:
         if _is_own(part, intent):
+            if _NOT_IT.search(part.text):
+                return True
             if speaks_against(without_story(part.text), intent, is_exact=True):
                 return True
         elif (part.colon and introduces(part.text)) or speaks_against_from_around(
@@ -340,6 +342,13 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
         ):
             return True
     return False
+
+
+#: `her number is not §t1§`, `§t1§ is no longer hers`: the value that is meant is another one.
+_NOT_IT: Final = re.compile(
+    r"(?:\b(?:not|no longer|never|neither|nor|without|isn'?t|wasn'?t|aint|ain'?t|wrong|old|former|previous)|n't)\b(?:\s+(?!more\b|than\b|over\b|above\b|spend\b|do\b|exceed\b|just\b|only\b|working\b|here\b|reachable\b|is\b|new\b|now\b|but\b|please\b|use\b)[\w'’]+){0,2}?\s+(?:is\s+|was\s+)?§[hter]\d+§"
+    r"|§[hter]\d+§\s*(?:is|was|are|has|does|isn'?t|wasn'?t|ain'?t|doesn'?t)?\s*(?:not|no longer|n't|wrong|dead|old|gone|out of)\b|§[hter]\d+§[^.,;]{0,30}\b(?:any ?more|no longer|no more|wrong|outdated|expired|disconnected)\b"
+)
 
 
 def _is_own(part: Part, intent: str) -> bool:
@@ -488,12 +497,21 @@ def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context:
     return of_story and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
 
 
+#: A request that names a holder is no longer than that.
+_MOST_OF_A_REQUEST: Final = 600
+#: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
+_LEADS_A_NAME: Final = re.compile(
+    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
+    re.IGNORECASE,
+)
+
+
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
     """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
-    cased = context.found.cased
+    cased = context.found.cased[:_MOST_OF_A_REQUEST]
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
-            name = match["name"].strip(" .,-–")
+            name = _LEADS_A_NAME.sub("", match["name"].strip(" .,-–"))
             words = [word.lower() for word in name.split()]
             common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
             if "§" in name or not words or any(word in _NO_NAME for word in words) or common:
@@ -505,4 +523,45 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         words = fold(name).split()
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    return {k: v for k, v in slots.items() if k != "name"}
+    name = _like_the_email(cased, slots.get("email", "")) or (
+        _only_full_name(cased) if generous and not _OWN_CARD.search(cased.lower()) else ""
+    )
+    return {**({"name": name} if name else {}), **{k: v for k, v in slots.items() if k != "name"}}
+
+
+_TWO_WORDS: Final = re.compile(r"(?<![\w§@])([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@])")
+_FULL_NAME: Final = re.compile(
+    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
+)
+#: Words with a capital that begin a sentence, a place or a label.
+_NO_FIRST_NAME: Final = word_set(
+    """
+    dear good hello hi hey please kindly could can would may might issue order create request new for card cost thank thanks best kind
+    united states kingdom regards first second opening initial apply get give need black google meta company north south east west san los saint
+    """
+)
+
+
+def _like_the_email(cased: str, email: str) -> str:
+    """The two words of which one is the name in the address: `kasia nowak, kasia@nordfield.example`."""
+    local = {fold(piece) for piece in re.split(r"[._+-]", email.split("@", maxsplit=1)[0]) if len(piece) > 2}
+    for found in _TWO_WORDS.finditer(cased) if local else ():
+        words = [fold(found[1]), fold(found[2])]
+        odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
+        if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
+            return found[0]
+    return ""
+
+
+def _only_full_name(cased: str) -> str:
+    """The one full name of a text that is written like one."""
+    names = {found[0] for found in _FULL_NAME.finditer(cased) if _is_name(found[0])}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _is_name(written: str) -> bool:
+    words = [fold(word) for word in written.split()]
+    return not any(
+        word in ORDINARY or word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME
+        for word in words
+    )

@@ -21,7 +21,7 @@ _IT: Final = r"(?:it|this|that one|this one|them money|him|her|them|hers|his|the
 _HER_CARD: Final = r"(?:(?:the|that|this|her|his|their|said|same|above|old)\s+(?:card|plastic|one|prepaid))"
 _O: Final = rf"(?:(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:the\s+)?{C}(?:\s+(?:card|one|plastic))?|{_HER_CARD}|{_IT}|card)"
 _BE: Final = (
-    r"(?:(?:has|have|ought|needs?|is|are) to be|(?:can|could|may|must|shall|should|might|would)(?: please| now| kindly| also| therefore)* be|to be"
+    r"(?:(?:has|have|ought|needs?|is|are) to be|(?:can|could|may|must|shall|should|might|would)(?: please| now| kindly| also| therefore| already)* be|to be"
     r"|be|needs?|requires?|(?:want|need|like|have|get|got|see|make|required)\s+" + _O + r"(?: to be)?)"
 )
 _HOLD: Final = r"(?:freeze|block|hold|lock|suspension|pause|ice|blockade)"
@@ -41,13 +41,17 @@ _THAWED: Final = (
 )
 _CLOSE: Final = r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap(?= §c)|shut down|close down|close out)"
 _CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
-_TOP_UP: Final = r"(?:top[ -]?up|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
-_TOPPED: Final = r"(?:topped up|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
-_GIVE: Final = r"(?:add|put|stick|drop|throw|send|push|give|chuck|bung|pop|lob|place|transfer|move|deposit|top up|topup|load|charge|credit|get|want|need|see|have|ask for|go|book|approve)"
+_TOP_UP: Final = (
+    r"(?:top[ -]?up|replenish|preload|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
+)
+_TOPPED: Final = (
+    r"(?:topped up|replenished|preloaded|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
+)
+_GIVE: Final = r"(?:add|put|shove|slap|whack|sling|pay|load up|stick|drop|throw|send|push|give|chuck|bung|pop|lob|place|transfer|move|deposit|top up|topup|load|charge|credit|get|want|need|see|have|ask for|go|book|approve)"
 _TAKE: Final = r"(?:take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim|yank|grab|sweep|move|transfer|send|draw|collect|unload|have|put)"
 _ALL: Final = (
     r"(?:everything|all(?: of it| the money| the balance| the funds| that)?|(?:the\s+)?(?:whole|full|entire|remaining)\s+(?:balance|amount|money)"
-    r"|(?:the\s+)?(?:rest|balance|remainder)|what(?:ever)? (?:is|s|remains))"
+    r"|(?:the\s+)?(?:rest|balance|remainder)|what(?:ever)?(?:'s| is|s| remains| money is))"
 )
 _UP: Final = r"(?:up|over|out|back|again|through|across)"
 
@@ -67,6 +71,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             r"(?:out of|off)\s+(?:the\s+)?(?:freeze|freezer|block|hold|ice)|goes out of (?:the )?freeze",
         ),
         ("unfreeze_card", rf"opening\s+(?:{_O}\s+)?(?:up|again)(?:\s+again)?|(?:needs|requires) opening"),
+        ("unfreeze_card", rf"get\s+{_O}\s+(?:going|working|running|live|moving|up)(?:\s+again)?"),
         ("unfreeze_card", _THAW),
         (
             "unfreeze_card",
@@ -116,12 +121,12 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "freeze_card",
-            rf"(?:put|place|slap|set|make|do|need|want|apply|ask for|request)\s+(?:an?\s+|the\s+)?(?:temporary\s+|quick\s+)?{_HOLD}(?:\s+(?:on|in|for|of|to))?",
+            rf"(?:put|place|slap|set|make|do|need|want|apply|ask for|request|stick|pop|throw|get|add|arrange|chuck|stick on)\s+(?:an?\s+|the\s+)?(?:temporary\s+|quick\s+|immediate\s+|emergency\s+)*(?:{_HOLD}|stop(?=\s+(?:on|to)\s+(?:{C}|her card|his card|it)))(?:\s+(?:on|in|for|of|to|onto))?",
         ),
         ("freeze_card", r"(?:freezing|blocking|locking|suspending|suspension of|freezing of|blocking of)"),
         (
             "freeze_card",
-            rf"(?:turn|switch|shut)\s+{_O}\s+off(?=\s+(?:for now|for the moment|temporarily)|\W*$)|(?:turn|switch)\s+off\s+{_O}",
+            rf"(?:turn|switch|shut)\s+{_O}\s+off(?=\s+(?:please|pls|now|asap|right away|immediately|until further notice|until we|till we|quick|quickly|meanwhile)|\s+(?:for now|for the moment|temporarily)|\W*$)|(?:turn|switch)\s+off\s+{_O}",
         ),
         ("freeze_card", rf"shut\s+{_O}\s+(?:for now|for the moment|temporarily)"),
         (
@@ -151,6 +156,36 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("close_card", r"(?:closure|termination|closing)(?: of| for)?"),
         ("close_card", rf"get\s+rid\s+of|bin(?=\s+{C})"),
         ("topup_card", rf"top\s+{_O}\s+up"),
+        (
+            "topup_card",
+            rf"(?:give|send|get|hand|grant|allow)\s+{_O}\s+(?:its|his|her|their|the|a further|some)\s+{A}",
+        ),
+        ("topup_card", rf"{A}\s+from\s+(?:the\s+|our\s+)?(?:float|pot|pool)\s+(?:to|onto|on|into)\s+{_O}"),
+        (
+            "topup_card",
+            rf"(?:{_GIVE}|{_TOP_UP})\s+(?:it|that|this|them|the same)\s+(?:on|onto|in|to|into)\s+{_O}|(?:bung|stick|pop|put|add|chuck|throw|load)\s+(?:it|that|them)\s+on(?=\W*(?:please|pls|now|for (?:me|him|her|us|them)|asap|\s)*$)",
+        ),
+        ("topup_card", rf"{C}\s+(?:is|would be|runs?|comes?)\s+(?:short\s+)?(?:by\s+|of\s+)?{A}\s+short"),
+        (
+            "topup_card",
+            rf"{_BE}\s+(?:put|given|sent|added|placed|moved|transferred)\s+{A}|{C}\s+(?:has to|must|should|shall|can|may|might|could|would|will) (?:please )?(?:get|have|receive|be given|be sent)\s+(?:another\s+|an\s+extra\s+|exactly\s+)*{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:increase|raise|boost|bump(?: up)?|up|extend)\s+(?:the\s+)?(?:balance|funds|money|credit)\s+(?:of|on|for)\s+{_O}\s+(?:by|with)\s+{A}",
+        ),
+        (
+            "unload_card",
+            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down))*\s+(?P<all6>whatever|what|everything|all|anything)\s+(?:that\s+|which\s+)?(?:{C}|he|she|it|they)\s+(?:still\s+)?(?:has|got|have|holds)(?:\s+(?:left|on it|over|remaining|got))*(?:\s+(?:back|off|to|into|the|our|float))*",
+        ),
+        (
+            "unload_card",
+            rf"from\s+{_O}\s+(?:the\s+|some\s+)?(?:money|funds|cash)\s+(?:should|must|has to|is to|needs to|can|may|shall)\s+be\s+(?:taken|pulled|moved|withdrawn|brought|unloaded)(?:\s+(?:back|off|out|down|away))*",
+        ),
+        (
+            "unload_card",
+            rf"(?:take|pull|bring|get|claw|move)\s+(?:the\s+)?{A}\s+(?:back\s+|right\s+|home\s+)*(?:off|from|off of|out of)\s+{_O}",
+        ),
         ("topup_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+)?{_TOPPED}"),
         ("topup_card", rf"(?:an?\s+|the\s+)?(?:{_TOP_UP}|top[ -]?ups?)"),
         (
@@ -209,6 +244,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
         (
             "topup_card",
+            rf"{C}\s+(?:needs?|requires?|could use|is out of|is low on|is running low on|ran out of|is short of)\s+(?:a bit of\s+|some\s+|more\s+|a bit more\s+)*(?:(?:gas|fuel|petrol|travel|lunch|taxi|pocket|trip|hotel|petty)\s+)?(?:money|funds|cash)(?:\s+again)?",
+        ),
+        (
+            "topup_card",
             rf"{A}\s+(?:should |must |has to |to |may |might |can |could |would )?(?:go|goes|be put|be added|be loaded|be sent|be placed|be credited)\s+(?:on|onto|to|into|in)\s+{_O}",
         ),
         ("topup_card", r"(?:topping|topping up|loading|refilling|recharging|adding|putting)(?:\s+up)?"),
@@ -265,7 +304,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unload_card", rf"zero\s+{_O}\s+out"),
         (
             "unload_card",
-            rf"(?:pull|take|withdraw|get|bring|remove)\s+(?:some\s+|some of the\s+|the\s+)?(?:money|funds|cash)\s+(?:back\s+)?(?:from|off|out of|back from|back off)\s+{_O}",
+            rf"(?:pull|take|withdraw|get|bring|remove)\s+(?:some\s+|some of the\s+|the\s+)?(?:money|funds|cash)\s+(?:back\s+|home\s+)?(?:from|off|out of|back from|back off)\s+{_O}",
         ),
         (
             "topup_card",
@@ -321,6 +360,7 @@ _SMALL: Final = word_set(
     blocking' transaction operation regarding concerning there some little bit usdt's credit card's would've gladly happily simply really very
     discreetly duly hence thus awfully dreadfully ever perfect lovely angel soon well moreover b4 before's dolars dollas dolar bucks' exactly's incl need's gonna dears y'all folks precautionary precaution's other nuisance
     fix sort arrange initiate start proceed perform make made done get have see want needful
+    gonnae wee lads lad's pal sorted quid's already's finally home promptly
     usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
     holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
     """
@@ -364,11 +404,11 @@ def said_in(part: str) -> list[Said]:
             continue
         for match in pattern.finditer(part):
             rest = f"{part[: match.start()]} ⋯ {part[match.end() :]}"
-            if not is_small(rest) or not _is_asked(part[: match.start()]):
+            if not is_small(rest) or not _is_asked(part[: match.start()], match[0]):
                 continue
             amounts = re.findall(AMOUNT, part)
             groups = match.groupdict()
-            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4", "all5"))
+            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4", "all5", "all6"))
             found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
             break
     return list(found.values())
@@ -408,8 +448,18 @@ def _is_small_word(word: str) -> bool:
     return word in _SMALL
 
 
-def _is_asked(before: str) -> bool:
+#: `I need 500 on ads-eu`: whoever needs it asks for it.
+_I_NEED: Final = re.compile(r"(?:need|want|require)\b")
+
+
+def _is_asked(before: str, said: str) -> bool:
     """Is nobody named who does it? `I`, `he`, `Nora` before a plain verb tell what happens."""
+    if (
+        _I_NEED.match(said)
+        and re.search(r"(?:^|[\s,])(?:i|we)\W*$", before)
+        and is_small(before[: before.rstrip().rfind(" ") + 1])
+    ):
+        return True
     if _NOT_ITS_OWN.search(before):
         return False
     bare = _ASKING.sub(" ", before)

@@ -122,7 +122,7 @@ _NOBODY: Final = word_set(
 
 
 def _somebody(text: str, context: Context) -> str:
-    """Who is asked for by a name that no card has: `does Ada Quist already own any card`."""
+    """The name that is looked for that no card has: `does Ada Quist already own any card`."""
     found = _NAME_OF_LIST.search(text)
     if found is None:
         return ""

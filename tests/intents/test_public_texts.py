@@ -32,9 +32,11 @@ HOLDERS = {
 # Labels of the source that are wrong, and one date that people have to be asked about.
 NOT_MEASURED = {"last week", "Friday 7 January 2016", "9/3/2019"}
 
-pytestmark = pytest.mark.skipif(
-    not DATA.exists(), reason="the public texts (data/nlu) are not on this machine"
-)
+# Ten thousand texts are read, of a few milliseconds each.
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not DATA.exists(), reason="the public texts (data/nlu) are not on this machine"),
+]
 
 
 def public_texts() -> Iterator[tuple[str, str]]:

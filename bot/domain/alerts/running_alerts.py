@@ -18,12 +18,13 @@ SAFE_MODE = AlertKind(
         Severity.CRITICAL,
         "Safe mode: the database is an older copy, so nothing is sent",
         "{since} Countersign receives events and reads the card provider, but sends nothing and takes no approval."
-        " Approvals of before are void: {voided}. {found}\n`/countersign resume` leaves safe mode, confirmed by two"
-        " people.",
+        " Approvals of before are void: {voided}, and what was being sent is looked up, not sent again. {found}\n"
+        "`/countersign resume` leaves safe mode, confirmed by two people.",
     ),
     endings=over(
         "Safe mode is over",
-        "{who} confirmed it, after {lasted}. Approvals of before stay void: request again what is still needed.",
+        "{who} confirmed it, after {lasted}. Approvals of before stay void: request again what is still needed and"
+        " is neither on the card nor among the debits that were listed.",
     ),
     is_mutable=False,
     buttons=(Button.RESUME, Button.MORE),

@@ -21,6 +21,7 @@ from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
+from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
@@ -85,6 +86,7 @@ async def at_start(core: Core) -> None:
             await _show(tx, core, mode, await safe_mode.orphans(tx, since=mode.entered_at))
     if mode.voided is None:
         voided = await _void_all(core, requests.with_approvals, _void_since(mode))
+        await _only_look_up(core, _lost_since(mode))
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
@@ -114,11 +116,37 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
 
 
 def _void_since(mode: SafeMode) -> str:
-    until = f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
     return (
-        f"Void: an older copy of the database was put in place, and what happened to this request after {until} is not"
-        " known. It may have been carried out: check the card and the ledger before you request it again."
+        "Void: an older copy of the database was put in place, and what happened to this request after"
+        f" {_known_until(mode)} is not known. It may have been carried out: check the card and the ledger before you request it again."
     )
+
+
+def _lost_since(mode: SafeMode) -> str:
+    return (
+        "We don't know yet what became of this: an older copy of the database was put in place, and what happened after"
+        f" {_known_until(mode)} is not known. Its approval is void, so Countersign looks it up. It may"
+        " have been carried out, or paid by another request since: do not request it again before that is known."
+    )
+
+
+def _known_until(mode: SafeMode) -> str:
+    return f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
+
+
+async def _only_look_up(core: Core, text: str) -> None:
+    """What was being sent when the copy was made. Nothing of it is sent again, whatever becomes of this process."""
+    while True:
+        async with core.store.read() as tx:
+            found = await requests.under_way(tx, limit=_PIECE)
+        if not found:
+            return
+        for request in found:
+            with suppress(Stale):
+                async with core.store.begin() as tx:
+                    current = await requests.get(tx, request.id)
+                    if current is not None and current.state is State.EXECUTING:
+                        await lost_with_a_copy(tx, core, current, text)
 
 
 async def _void_all(core: Core, find: FindRequests, text: str) -> int:

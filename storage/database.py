@@ -43,6 +43,11 @@ def connections_named(process: str) -> str:
     return f"countersign {process}"
 
 
+def url_of(path: Path) -> str:
+    """The address of this SQLite file, whatever characters its name has."""
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """Where the data lives. `path` is set for SQLite only."""

@@ -26,6 +26,7 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
+from storage.database import url_of
 from storage.errors import DatabaseUnreachable
 from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
@@ -381,6 +382,41 @@ async def test_whichever_renaming_fails_the_database_and_its_log_are_as_they_wer
     assert not is_there or path.read_bytes() == killed[0]
     assert log.read_bytes() == killed[1]
     assert [name for name in os.listdir(tmp_path) if "before-restore" in name] == []
+
+
+@pytest.mark.parametrize(
+    "odd", [*"#?%&;'\"=+ :@é\\", "%41", "a\tb", "?mode=memory", "#x?y%20z", "\N{SNOWMAN}"]
+)
+async def test_whatever_characters_the_names_have_the_backup_is_whole_and_put_back_and_nothing_else_is_made(
+    tmp_path: Path, odd: str
+) -> None:
+    source, place, backups = (tmp_path / f"{name}{odd}x" for name in ("source", "place", "backups"))
+    for folder in (source, place, backups):
+        folder.mkdir()
+    path, copy, target = source / f"b{odd}ot.db", backups / f"c{odd}opy.db", place / f"t{odd}o.db"
+    await migrate(url_of(path))
+    with closing(sqlite3.connect(path)) as written:
+        written.execute("INSERT INTO meta (name, value) VALUES ('mine', 'is here')")
+        written.commit()
+
+    await back_up(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    for _ in range(2):  # where nothing is, and over what is there
+        await put_back(url_of(target), copy, vault=VAULT, clock=SystemClock())
+
+    with closing(sqlite3.connect(target)) as restored:
+        assert restored.execute("SELECT value FROM meta WHERE name = 'mine'").fetchone() == ("is here",)
+    assert safe_modes_in(target) == 1
+    made = {found.name for found in tmp_path.rglob("*") if found.is_file()}
+    kept = {name for name in made if name.startswith(f"{target.name}.before-restore-")}
+    beside = {name for name in made if name.endswith((".lock", "-wal", "-shm"))}
+    assert made - kept - beside == {path.name, copy.name, target.name}
+    assert len(kept) == 1
+    assert [
+        found for found in tmp_path.rglob("*") if found.suffix == ".db" and not found.stat().st_size
+    ] == []
+    assert {found.name for found in tmp_path.iterdir() if found.is_dir()} == {
+        one.name for one in (source, place, backups)
+    }
 
 
 async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:

@@ -19,7 +19,9 @@ _PROBED = "probed_at"
 # number holds back the whole server's.
 _MAY_TAKE_ROOM = text("SELECT has_database_privilege(current_database(), 'TEMP')")
 _ROOM = (
-    text("CREATE TEMPORARY TABLE countersign_room (page text STORAGE PLAIN) ON COMMIT DROP"),
+    text("CREATE TEMPORARY TABLE countersign_room (page text) ON COMMIT DROP"),
+    # Within CREATE TABLE it came with PostgreSQL 16.
+    text("ALTER TABLE countersign_room ALTER COLUMN page SET STORAGE PLAIN"),
     text("INSERT INTO countersign_room SELECT repeat('x', 7000) FROM generate_series(1, 128)"),
 )
 

@@ -27,7 +27,7 @@ from storage import audit, tables
 from storage.database import Database, file_lock, url_of
 from storage.errors import DatabaseUnreachable, StorageError
 from storage.maintenance.write_probe import explained
-from storage.migrate import migrate
+from storage.migrate import migrate, require_current
 from storage.operators import safe_mode
 from storage.store import Store
 from storage.vault import Vault
@@ -64,6 +64,8 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
             f"{target} is there already. Name a new file: an older backup is never overwritten."
         )
     database = Database.parse(url)
+    if database.path is None or database.path.exists():
+        await require_current(url)
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with _made(unfinished):

@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select, text
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
@@ -26,8 +26,8 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
-from storage.database import url_of
-from storage.errors import DatabaseUnreachable
+from storage.database import Database, url_of
+from storage.errors import DatabaseUnreachable, SchemaBehind
 from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
@@ -406,17 +406,31 @@ async def test_whatever_characters_the_names_have_the_backup_is_whole_and_put_ba
     with closing(sqlite3.connect(target)) as restored:
         assert restored.execute("SELECT value FROM meta WHERE name = 'mine'").fetchone() == ("is here",)
     assert safe_modes_in(target) == 1
-    made = {found.name for found in tmp_path.rglob("*") if found.is_file()}
+    everything = list(tmp_path.rglob("*"))  # noqa: ASYNC240 - one look
+    made = {found.name for found in everything if found.is_file()}
     kept = {name for name in made if name.startswith(f"{target.name}.before-restore-")}
     beside = {name for name in made if name.endswith((".lock", "-wal", "-shm"))}
     assert made - kept - beside == {path.name, copy.name, target.name}
     assert len(kept) == 1
-    assert [
-        found for found in tmp_path.rglob("*") if found.suffix == ".db" and not found.stat().st_size
-    ] == []
-    assert {found.name for found in tmp_path.iterdir() if found.is_dir()} == {
-        one.name for one in (source, place, backups)
-    }
+    assert [one for one in everything if one.suffix == ".db" and not one.stat().st_size] == []
+    assert {one for one in everything if one.is_dir()} == {source, place, backups}
+
+
+async def test_a_backup_of_a_database_of_an_older_form_says_to_migrate_it(
+    tmp_path: Path, databases: Databases
+) -> None:
+    url = databases.migrated()
+    engine = create_engine(Database.parse(url).url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0017t'"))
+        connection.execute(text("ALTER TABLE request DROP COLUMN stage"))
+    engine.dispose()
+
+    with pytest.raises(SchemaBehind, match="`countersign migrate`"):
+        await back_up(url, tmp_path / "copy.db", vault=VAULT, clock=SystemClock())
+
+    assert not list(tmp_path.glob("*copy*"))  # noqa: ASYNC240 - one look
+    databases.drop(url)
 
 
 async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:

@@ -118,7 +118,8 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
 def _void_since(mode: SafeMode) -> str:
     return (
         "Void: an older copy of the database was put in place, and what happened to this request after"
-        f" {_known_until(mode)} is not known. It may have been carried out: check the card and the ledger before you request it again."
+        f" {_known_until(mode)} is not known. It may have been carried out: check the card and the ledger before you"
+        " request it again."
     )
 
 

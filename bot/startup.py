@@ -46,7 +46,7 @@ from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.operators import programs as program_pauses
 from bot.services.processes import StoredMinute
-from storage import audit
+from storage import audit, instance
 from storage.audit import Anchor
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
@@ -249,6 +249,14 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
             " COUNTERSIGN_ANCHORS_COMMAND. If you are sure that the database is the newest, remove the setting and"
             " start without it until it is repaired."
         ) from None
+    async with store.read() as tx:
+        known = await instance.anchor_files(tx)
+    if missing := [str(path) for path in kept_in.files if str(path) in known and not path.exists()]:
+        raise CannotStart(
+            f"{' and '.join(missing)} is missing, where audit anchors were kept, so nobody can tell whether the"
+            " database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost and"
+            " you are sure that the database is the newest, make an empty file there."
+        )
     return await _compare(store, kept)
 
 

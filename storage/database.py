@@ -75,6 +75,11 @@ class Database:
         return cls(url, Path(url.database))
 
     @property
+    def anchors_beside(self) -> Path | None:
+        """The file of audit anchors beside an SQLite file."""
+        return None if self.path is None else self.path.with_name(self.path.name + ".anchors")
+
+    @property
     def libpq(self) -> str:
         """The address as PostgreSQL's own library reads it, password and all; empty on SQLite."""
         plain = self.url.set(drivername="postgresql")

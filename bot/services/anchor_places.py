@@ -39,11 +39,16 @@ class AnchorPlaces:
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
+    noted: Sequence[str] = ()  # the files that the database is known to know of
 
     @property
     def is_anywhere(self) -> bool:
         """Is there a place outside the database at all?"""
         return bool(self.files or self.command)
+
+    def kept_in(self) -> list[Path]:
+        """The files that are there."""
+        return [path for path in self.files if path.exists()]
 
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
@@ -83,8 +88,8 @@ class AnchorPlaces:
 
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
     """The file beside an SQLite database, and what the settings name."""
-    path = store.database.path
-    beside = [] if path is None else [path.with_name(path.name + ".anchors")]
+    at = store.database.anchors_beside
+    beside = [] if at is None else [at]
     files = [*beside, *([file] if file else [])]
     return AnchorPlaces(files, shlex.split(command or ""))
 

@@ -12,7 +12,7 @@ import logging
 
 from bot.services import outbox_messages
 from bot.services.core import Core
-from storage import audit
+from storage import audit, instance
 from storage.operators import safe_mode
 
 log = logging.getLogger("countersign.audit")
@@ -34,6 +34,11 @@ async def drop(core: Core) -> None:
     )
     if not is_safe_mode:
         await core.anchors.write(anchor)
+        kept = [str(path) for path in core.anchors.kept_in() if path != core.store.database.anchors_beside]
+        if kept and core.anchors.noted != kept:
+            async with core.store.begin() as tx:
+                await instance.note_anchor_files(tx, kept)
+            core.anchors.noted = kept
 
 
 async def drop_if_due(core: Core) -> None:

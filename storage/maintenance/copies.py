@@ -11,6 +11,7 @@ import asyncio
 import os
 import secrets
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -24,7 +25,7 @@ from sqlalchemy.pool import NullPool
 
 from bot.domain.time import Clock
 from storage import audit, tables
-from storage.database import Database, file_lock, url_of
+from storage.database import Database, file_lock, lock_path, url_of
 from storage.errors import DatabaseUnreachable, StorageError
 from storage.maintenance.write_probe import explained
 from storage.migrate import migrate, require_current
@@ -226,6 +227,7 @@ def _replace(path: Path, work: Path) -> Path | None:
         with suppress(sqlite3.DatabaseError):
             _empty_log(path)
         was_there = path.exists()
+        _belongs_to(path if was_there else path.parent, path, work, keeps_mode=was_there)
         moved: list[tuple[Path, Path]] = []
         try:
             # The log is moved as well where there is no database: SQLite would take it for one of the copy.
@@ -239,6 +241,16 @@ def _replace(path: Path, work: Path) -> Path | None:
             _undo(moved, path, kept, error)
             raise
         return kept if was_there else None
+
+
+def _belongs_to(owner: Path, path: Path, work: Path, *, keeps_mode: bool) -> None:
+    """To whom the database belonged, or its folder: whoever restores may be root, and the bot is not."""
+    of = owner.stat()
+    if os.geteuid() == 0:
+        for made in (work, lock_path(path)):
+            os.chown(made, of.st_uid, of.st_gid)
+    if keeps_mode:
+        os.chmod(work, stat.S_IMODE(of.st_mode))
 
 
 def _empty_log(path: Path) -> None:

@@ -416,6 +416,28 @@ async def test_whatever_characters_the_names_have_the_backup_is_whole_and_put_ba
     assert {one for one in everything if one.is_dir()} == {source, place, backups}
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_what_root_puts_back_belongs_to_whom_the_database_or_its_folder_belonged(
+    tmp_path: Path, *, is_there: bool
+) -> None:
+    assert os.geteuid() == 0, "run as root, as an operator does"
+    path, copy = await a_database_and_its_backup(tmp_path)
+    folder = tmp_path / "srv"
+    folder.mkdir()
+    target = folder / "bot.db"
+    os.chown(folder, 4711, 4712)
+    if is_there:
+        path.rename(target)
+        os.chown(target, 4713, 4714)
+        target.chmod(0o640)
+    await put_back(url_of(target), copy, vault=VAULT, clock=SystemClock())
+    found = os.stat(target)
+    assert (found.st_uid, found.st_gid) == ((4713, 4714) if is_there else (4711, 4712))
+    assert found.st_mode & 0o777 == (0o640 if is_there else 0o600)
+    left = [one.name for one in folder.iterdir() if one.stat().st_uid == 0]
+    assert left == [], "nothing beside it is root's, which the bot could not open"
+
+
 async def test_a_backup_of_a_database_of_an_older_form_says_to_migrate_it(
     tmp_path: Path, databases: Databases
 ) -> None:

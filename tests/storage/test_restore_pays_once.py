@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from bot.domain.alerts import running_alerts
 from bot.domain.errors import CountersignError
 from bot.domain.requests import OPEN, Request, State
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.operators import safe_mode
-from bot.services.requests import approvals, lifecycle
+from bot.services.requests import approvals, batch_submission, lifecycle
 from storage import tables
 from storage.messages import outbox
 from tests.services.bulk_requests import ask_bulk, rows_of
@@ -185,3 +186,44 @@ async def said_truly(world: World, known: dict[str, Request]) -> None:
         wrong = [text for text in said if CLAIMS_NOTHING.search(text)]
         assert wrong == [], (current.state, request.summary)
     assert [text for text in alerts if CLAIMS_NOTHING.search(text) and "older copy" in text] == []
+
+
+@pytest.mark.parametrize("databases", ["sqlite_files"], indirect=True)
+async def test_no_refusal_and_no_row_that_is_left_out_says_of_what_was_paid_since_the_copy_that_nothing_was_sent(
+    world: World, databases: Databases, tmp_path: Path
+) -> None:
+    await read_ledger(world)
+    waiting = await world.top_up("8", approved=False)
+    batch = await ask_bulk(world, "\n".join(["card,amount", *(f"{c['id']},5" for c in world.cards[:2])]))
+    copy = await copied(world, tmp_path / "copy.db")
+    await approvals.approve(world.core, batch.id, BOB, shown_digest=batch.digest)
+    await world.approve(waiting)
+    await world.run(60)
+    url = await by_restore(world, copy, databases)
+    await restart_on(world, url)
+    await read_ledger(world)
+    await safe_mode.review(world.core)
+    await leave(world)
+
+    first, _ = await rows_of(world, batch)
+    assert await world.debits(first.key) == Decimal(-5)
+    await batch_submission.leave_out(world.core, batch.id, ALICE, [first.id])
+    await world.advance(9 * 3600)
+    with pytest.raises(CountersignError) as refused:
+        await world.approve(waiting)
+
+    for said in (str(refused.value), (await world.request(first.id)).outcome_text):
+        assert not CLAIMS_NOTHING.search(said), said
+        assert "may have been carried out" in said
+        assert "You can request it again" not in said
+    await lifecycle.expire_due(world.core)
+    for row in await rows_of(world, batch):
+        assert (await world.request(row.id)).outcome_text.count("may have been carried out") == 1
+    await world.store.close()
+    databases.drop(url)
+
+
+def test_what_came_back_to_the_float_is_not_counted_as_a_debit() -> None:
+    said = running_alerts.of_orphans([Decimal(-4), Decimal(4), Decimal(-5)])
+    assert said == "2 debits of 9.00 USD in all* and 1 row that gave 4.00 USD back to the float are"
+    assert running_alerts.of_orphans([Decimal(-4)]) == "1 debit of 4.00 USD in all* are"

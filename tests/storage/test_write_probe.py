@@ -207,8 +207,8 @@ def test_an_error_that_nobody_knows_is_not_called_a_server_that_does_not_answer(
         assert "does not answer" not in said
         assert state in said
     for state in ("08006", "57P01"):
-        error = OperationalError("INSERT", {}, psycopg.errors.lookup(state)())
-        assert "does not answer" in explained(error)
+        away = OperationalError("INSERT", {}, psycopg.errors.lookup(state)())
+        assert "does not answer" in explained(away)
 
 
 async def test_a_server_that_is_too_old_is_named_with_what_to_do(

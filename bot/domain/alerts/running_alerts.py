@@ -61,7 +61,16 @@ def _found(orphans: Sequence[Decimal] | None) -> str:
         return "The ledger is being read for debits that this copy does not know."
     if not orphans:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
-    total = format_usd(-exact_sum(orphans))
-    many = f"{len(orphans):,} debits" if len(orphans) > 1 else "1 debit"
-    found = f"The whole ledger was read: *{many} of {total} in all* are not known to this copy. The thread lists them."
-    return f"{found}{_ELSEWHERE}"
+    found = of_orphans(orphans)
+    return f"The whole ledger was read: *{found} not known to this copy. The thread lists them.{_ELSEWHERE}"
+
+
+def of_orphans(amounts_usd: Sequence[Decimal]) -> str:
+    """`2 debits of 9.00 USD in all* are`; what came back to the float is said apart, as it is no debit."""
+    debits, back = [usd for usd in amounts_usd if usd < 0], [usd for usd in amounts_usd if usd > 0]
+    many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
+    found = f"{many} of {format_usd(-exact_sum(debits))} in all*"
+    if back:
+        times = "1 row that gave" if len(back) == 1 else f"{len(back):,} rows that gave"
+        return f"{found} and {times} {format_usd(exact_sum(back))} back to the float are"
+    return f"{found} are"

@@ -208,7 +208,7 @@ async def review(core: Core) -> None:
         for start in range(0, len(found), _ROWS_A_LINE):
             some = found[start : start + _ROWS_A_LINE]
             lines = [_in_a_line(row, labels) for row in some]
-            numbers = f"Debits {before + start + 1} to {before + start + len(some)}:"
+            numbers = f"Ledger rows {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
         await leave(tx, core, ACTOR)  # where the last program that was paused for it was removed
 
@@ -283,9 +283,9 @@ async def summary(tx: Tx) -> str:
     if mode is None:
         return ""
     orphans = await safe_mode.orphans(tx, since=mode.entered_at)
-    total = format_usd(-exact_sum(row.amount_usd for row in orphans))
+    amounts_usd = [row.amount_usd for row in orphans]
     found = (
-        f"{len(orphans)} debits of {total} are not known to it"
+        f"{running_alerts.of_orphans(amounts_usd).replace('*', '')} not known to it"
         if orphans
         else "no debit of Countersign's was found that it does not know"
     )

@@ -52,7 +52,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
-from bot.services.requests import batch_approval, batch_rows, granted_sums
+from bot.services.requests import batch_approval, batch_rows, granted_sums, in_doubt
 from bot.services.requests.lifecycle import close, existing, stop_approved
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage.operators import safe_mode
@@ -244,7 +244,8 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
     """The sentence for a verdict that does not count."""
     match verdict.reason:
         case Reason.EXPIRED:
-            return Expired(f"{request.id} has expired. Nothing was sent. You can request it again.")
+            said = f"{request.id} has expired. Nothing was sent. You can request it again."
+            return Expired(in_doubt.said_of(request, said))
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -17,7 +16,7 @@ from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.requests import batch_rows, local_facts
+from bot.services.requests import batch_rows, in_doubt, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.operators import pauses, stops
@@ -28,12 +27,6 @@ FIRST_REMINDER = timedelta(minutes=15)
 # Said of one whose calls the API refused before it did anything.
 _WITHDRAWN = (
     "Cancelled by the requester. Your card provider had not carried it out, and it is not sent again."
-)
-# It is true of what is on record alone.
-_OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.")
-_IN_DOUBT = (
-    "An older copy of the database was put in place while this waited, so it may have been carried out before that."
-    " Check the card and the ledger before you request it again."
 )
 
 
@@ -204,8 +197,8 @@ async def close(
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
     copy of the database was put in place, nobody reads that nothing was sent.
     """
-    if request.state in UNSENT and request.outcome_unknown and not line:
-        text, line = f"{_OF_SENDING.sub('', text)} {_IN_DOUBT}".strip(), "ended_in_doubt"
+    if in_doubt.is_in_doubt(request) and not line:
+        text, line = in_doubt.said_of(request, text), "ended_in_doubt"
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(

@@ -1,4 +1,4 @@
-"""Whatever a request was in the copy and became since: after a restore it is paid once, or approved anew."""
+"""Whatever a request was in the copy and became since: after a restore it is paid once, or approved again."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def it_goes_on(world: World, known: dict[str, Request]) -> None:
     await world.run(1500, step=60)
 
 
-async def withdrawn_and_requested_anew(world: World, known: dict[str, Request]) -> None:
+async def withdrawn_and_requested_again(world: World, known: dict[str, Request]) -> None:
     for request in known.values():
         current = await world.request(request.id)
         with suppress(CountersignError):
@@ -125,8 +125,8 @@ async def withdrawn_and_requested_anew(world: World, known: dict[str, Request]) 
         ("sqlite_files", nothing, by_restore),
         ("sqlite_files", it_goes_on, as_a_volume),
         ("sqlite_files", it_goes_on, by_restore),
-        ("sqlite_files", withdrawn_and_requested_anew, by_restore),
-        ("postgres_databases", withdrawn_and_requested_anew, as_a_volume),
+        ("sqlite_files", withdrawn_and_requested_again, by_restore),
+        ("postgres_databases", withdrawn_and_requested_again, as_a_volume),
     ],
     indirect=["databases"],
 )

@@ -70,5 +70,5 @@ class Server:
 
 
 def installed() -> list[Path]:
-    """The programs of each version that this machine has besides the wheel's."""
+    """The programs of each version that this machine has apart from the wheel's."""
     return sorted(found.parent for found in Path("/usr/lib/postgresql").glob("*/bin/initdb"))

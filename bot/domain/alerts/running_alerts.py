@@ -49,6 +49,7 @@ def safe_mode(
     return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
 
 
+_NOT_COUNTED = " They do not count towards the limits of the policy: for 24 hours look at what they leave."
 _ELSEWHERE = " Debits made elsewhere have an alert of their own."
 
 
@@ -62,7 +63,8 @@ def _found(orphans: Sequence[Decimal] | None) -> str:
     if not orphans:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
     found = of_orphans(orphans)
-    return f"The whole ledger was read: *{found} not known to this copy. The thread lists them.{_ELSEWHERE}"
+    found = f"The whole ledger was read: *{found} not known to this copy. The thread lists them."
+    return f"{found}{_NOT_COUNTED}{_ELSEWHERE}"
 
 
 def of_orphans(amounts_usd: Sequence[Decimal]) -> str:

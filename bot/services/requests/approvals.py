@@ -39,6 +39,7 @@ from bot.domain.requests import (
     State,
     Verdict,
     decide,
+    said_in_doubt,
     two_agree,
 )
 from bot.domain.sentences import quoted, with_stop
@@ -52,7 +53,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
-from bot.services.requests import batch_approval, batch_rows, granted_sums, in_doubt
+from bot.services.requests import batch_approval, batch_rows, granted_sums
 from bot.services.requests.lifecycle import close, existing, stop_approved
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
 from storage.operators import safe_mode
@@ -245,7 +246,7 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
     match verdict.reason:
         case Reason.EXPIRED:
             said = f"{request.id} has expired. Nothing was sent. You can request it again."
-            return Expired(in_doubt.said_of(request, said))
+            return Expired(said_in_doubt(request, said))
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:

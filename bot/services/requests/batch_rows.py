@@ -20,11 +20,11 @@ from bot.domain.requests import (
     batch_event,
     counted,
     ending_text,
+    said_in_doubt,
 )
 from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
-from bot.services.requests import in_doubt
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -123,7 +123,7 @@ async def close_row(
     tx: Tx, core: Core, row: Request, event: Event, text: str, *, actor: str, **changes: object
 ) -> Request:
     """End one row of which nothing was sent, on record as what `actor` did to its batch."""
-    text = in_doubt.said_of(row, text)
+    text = said_in_doubt(row, text)
     moved = await requests.move(
         tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
     )

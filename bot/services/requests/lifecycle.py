@@ -9,14 +9,22 @@ from datetime import timedelta
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, draft_only
-from bot.domain.requests import UNSENT, DecisionKind, Event, Request, State
+from bot.domain.requests import (
+    UNSENT,
+    DecisionKind,
+    Event,
+    Request,
+    State,
+    is_in_doubt,
+    said_in_doubt,
+)
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
-from bot.services.requests import batch_rows, in_doubt, local_facts
+from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.operators import pauses, stops
@@ -197,8 +205,8 @@ async def close(
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
     copy of the database was put in place, nobody reads that nothing was sent.
     """
-    if in_doubt.is_in_doubt(request) and not line:
-        text, line = in_doubt.said_of(request, text), "ended_in_doubt"
+    if is_in_doubt(request) and not line:
+        text, line = said_in_doubt(request, text), "ended_in_doubt"
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from bot.domain.requests import UNSENT, Request
+from bot.domain.requests.lifecycle import UNSENT, Request
 
 # It is true of what is on record alone.
 _OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.(?: You can request it again\.)?")
@@ -23,7 +23,7 @@ def is_in_doubt(request: Request) -> bool:
     return request.state in UNSENT and request.outcome_unknown
 
 
-def said_of(request: Request, text: str) -> str:
+def said_in_doubt(request: Request, text: str) -> str:
     """The same text, without what is not known of this request."""
     if not is_in_doubt(request) or _MAY_BE_DONE in text:
         return text

@@ -210,7 +210,10 @@ async def review(core: Core) -> None:
             lines = [_in_a_line(row, labels) for row in some]
             numbers = f"Ledger rows {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
-        await leave(tx, core, ACTOR)  # where the last program that was paused for it was removed
+        known = {program.name for program in await programs.all(tx)}
+        # The last one that was paused for it may have been removed. A pause that is older than it holds it, too.
+        if not any(pause.program in known for pause in await pauses.all(tx)):
+            await leave(tx, core, ACTOR)
 
 
 async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -> None:

@@ -178,7 +178,7 @@ async def _build(begun: Start) -> Parts:
         older_copy = await startup.check_audit_channel(store, posted)
     startup.check_names(await names.unknown(core))
     if older_copy is not None:
-        await safe_mode.enter(core, older_copy.head, older_copy.anchor)
+        await safe_mode.enter(core, older_copy.head, older_copy.anchor, older_copy.lost)
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)

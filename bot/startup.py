@@ -46,10 +46,10 @@ from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.operators import programs as program_pauses
 from bot.services.processes import StoredMinute
-from storage import audit
+from storage import audit, instance
 from storage.audit import Anchor
 from storage.operators import programs as known_programs
-from storage.operators import safe_mode
+from storage.operators import restored_copies
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
@@ -215,10 +215,12 @@ def trace(start: Start, store: Store, process: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OlderCopy:
-    """The database is older than its anchors: number and time of its last audit entry, and of the newest anchor."""
+    """The database is older than its anchors: number and time of its last audit entry, and of the newest anchor; the
+    hashes of those that are beyond its end."""
 
     head: tuple[int, datetime | None]
     anchor: tuple[int, datetime | None]
+    lost: tuple[str, ...] = ()
 
 
 def anchor_places(start: Start, store: Store) -> AnchorPlaces:
@@ -249,6 +251,14 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
             " COUNTERSIGN_ANCHORS_COMMAND. If you are sure that the database is the newest, remove the setting and"
             " start without it until it is repaired."
         ) from None
+    async with store.read() as tx:
+        known = await instance.anchor_files(tx)
+    if missing := [str(path) for path in kept_in.files if str(path) in known and not path.exists()]:
+        raise CannotStart(
+            f"{' and '.join(missing)} is missing, where audit anchors were kept, so nobody can tell whether the"
+            " database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost and"
+            " you are sure that the database is the newest, make an empty file there."
+        )
     return await _compare(store, kept)
 
 
@@ -276,7 +286,7 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
     """What was kept was read before this looks where the chain ends: other processes go on with it."""
     async with store.read() as tx:
         head = await audit.head(tx)
-        kept = sorted(_of_this_chain(kept, await _accepted_copies(tx)), key=lambda one: one.seq)
+        kept = sorted(await restored_copies.of_this_chain(tx, kept), key=lambda one: one.seq)
         beyond = [one for one in kept if one.seq > head.seq]
         first = max(1, head.seq - AUDIT_CHECKED_AT_START)
         known = [one for one in kept if first <= one.seq <= head.seq]
@@ -292,28 +302,8 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
     if not beyond:
         return None
     newest = beyond[-1]
-    return OlderCopy((head.seq, head_at), (newest.seq, datetime.fromisoformat(newest.at)))
-
-
-async def _accepted_copies(tx: Tx) -> list[tuple[int, datetime]]:
-    """Where the chain ended when an older copy was put in place, and when that was noticed; the chain says so."""
-    found = []
-    async for entry in audit.about(tx, "database"):
-        is_whole = (await audit.verify(tx, from_seq=entry.seq, to_seq=entry.seq)).ok
-        if entry.action == safe_mode.RESTORED and is_whole:
-            found.append((int(json.loads(entry.body)["head"]), entry.at))
-    return found
-
-
-def _of_this_chain(kept: Sequence[Anchor], copies: Sequence[tuple[int, datetime]]) -> list[Anchor]:
-    """Without those of entries that were lost when an older copy was put in place."""
-    return [
-        one
-        for one in kept
-        if not any(
-            one.seq > head and datetime.fromisoformat(one.at) <= noticed_at for head, noticed_at in copies
-        )
-    ]
+    lost = tuple(sorted({one.hash for one in beyond}))
+    return OlderCopy((head.seq, head_at), (newest.seq, datetime.fromisoformat(newest.at)), lost)
 
 
 async def programs(start: Start, store: Store, owner: str) -> Programs:

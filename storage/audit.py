@@ -106,9 +106,12 @@ class Anchor:
         """Raises ValueError when the line is not an anchor."""
         try:
             read = json.loads(line)
-            return cls(int(read["seq"]), str(read["hash"]), str(read["at"]), str(read["mac"]))
-        except (KeyError, TypeError):
-            raise ValueError("this line is not an audit anchor") from None
+            seq, at = read["seq"], str(read["at"])
+            if type(seq) is int and seq > 0 and datetime.fromisoformat(at).tzinfo is not None:
+                return cls(seq, str(read["hash"]), at, str(read["mac"]))
+        except (KeyError, TypeError, ValueError, RecursionError):
+            pass  # whoever may write to a place may write anything there
+        raise ValueError("this line is not an audit anchor")
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,11 @@ def connections_named(process: str) -> str:
     return f"countersign {process}"
 
 
+def url_of(path: Path) -> str:
+    """The address of this SQLite file, whatever characters its name has."""
+    return URL.create("sqlite", database=str(path)).render_as_string()
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """Where the data lives. `path` is set for SQLite only."""
@@ -69,6 +74,11 @@ class Database:
                 f"The SQLite database must be a file: requests have to outlive a restart. {fix}"
             )
         return cls(url, Path(url.database))
+
+    @property
+    def anchors_beside(self) -> Path | None:
+        """The file of audit anchors beside an SQLite file."""
+        return None if self.path is None else self.path.with_name(self.path.name + ".anchors")
 
     @property
     def libpq(self) -> str:

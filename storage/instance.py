@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select, text
@@ -15,11 +17,14 @@ if TYPE_CHECKING:
 
 INSTANCE = "instance"
 _PROBED = "probed_at"
+_ANCHORS = "anchor_files"
 # In rows that fill a page each and are not compressed. Not a table that stays: while it does, its old transaction
 # number holds back the whole server's.
 _MAY_TAKE_ROOM = text("SELECT has_database_privilege(current_database(), 'TEMP')")
 _ROOM = (
-    text("CREATE TEMPORARY TABLE countersign_room (page text STORAGE PLAIN) ON COMMIT DROP"),
+    text("CREATE TEMPORARY TABLE countersign_room (page text) ON COMMIT DROP"),
+    # Within CREATE TABLE it came with PostgreSQL 16.
+    text("ALTER TABLE countersign_room ALTER COLUMN page SET STORAGE PLAIN"),
     text("INSERT INTO countersign_room SELECT repeat('x', 7000) FROM generate_series(1, 128)"),
 )
 
@@ -28,6 +33,20 @@ async def instance(tx: Tx) -> str:
     """Six letters and digits, drawn when the database was made; part of every idempotency key."""
     found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == INSTANCE))).scalar_one()
     return str(found)
+
+
+async def anchor_files(tx: Tx) -> frozenset[str]:
+    """The files outside the database in which anchors of the audit chain were kept."""
+    found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == _ANCHORS))).scalar_one_or_none()
+    return frozenset(json.loads(found)) if found else frozenset()
+
+
+async def note_anchor_files(tx: Tx, paths: Collection[str]) -> None:
+    """From now on one that is missing is a disk that is not mounted."""
+    known = await anchor_files(tx)
+    if not known.issuperset(paths):
+        value = json.dumps(sorted(known.union(paths)))
+        await upsert(tx, t.meta, [{"name": _ANCHORS, "value": value}], key=("name",))
 
 
 async def note_probe(tx: Tx, *, takes_room: bool) -> None:

@@ -226,6 +226,14 @@ class Store:
         async with self.read() as tx:
             return f"PostgreSQL {(await tx.run(text('SHOW server_version'))).scalar_one()}"
 
+    async def too_old(self) -> str:
+        """That the server is of a version with which Countersign does not work, and what to do; empty otherwise."""
+        if self.database.path is not None:
+            return ""
+        async with self.read() as tx:
+            number = int((await tx.run(text("SHOW server_version_num"))).scalar_one())
+        return TOO_OLD.format(found=number // 10000) if number < OLDEST_POSTGRES * 10000 else ""
+
     async def close(self) -> None:
         await self._reader.dispose()
         await self._writer.dispose()
@@ -233,6 +241,13 @@ class Store:
         if self._lock is not None:
             self._lock.release()
             self._lock = None
+
+
+OLDEST_POSTGRES = 13
+TOO_OLD = (
+    f"The database runs on PostgreSQL {{found}}, and Countersign needs {OLDEST_POSTGRES} or newer. Upgrade the server"
+    " before you start Countersign."
+)
 
 
 def _fold(connection: Connection) -> bool:

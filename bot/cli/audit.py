@@ -88,11 +88,13 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: 
     from bot.cli.environment import open_store
     from bot.services.operators import deep_check
     from storage import audit
+    from storage.operators import restored_copies
 
     if last is not None and first > last:
         raise Mistake(f"--from {first} is after --to {last}, so there is nothing to check.")
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
-        report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=anchors)
+        ours = await restored_copies.of_this_chain(tx, anchors)
+        report = await audit.verify(tx, from_seq=first, to_seq=last, anchors=ours)
         found = [str(one) for one in await deep_check.differences(tx)] if deep else []
     if report.ok and not report.count and first > 1:
         raise Mistake(

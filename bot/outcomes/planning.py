@@ -7,6 +7,7 @@ whether it is spent, how often nobody knew. `next_step` chooses between sending 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -143,7 +144,7 @@ def next_step(
         return Step.LOOK
     if history.key_seen:
         return Step.REPLAY
-    if history.key_spent or not approval_holds:
+    if history.key_spent or not approval_holds or approval_is_void(request):
         return Step.LOOK
     return Step.REPLAY if history.sent else Step.SEND
 
@@ -157,7 +158,10 @@ def is_outdated(request: Request, now: datetime, *, is_urgent: bool = False) -> 
     """
     if is_urgent:
         return False
-    if request.key_expires_at is not None and now >= request.key_expires_at:
+    expires_at = request.key_expires_at
+    if approval_is_void(request):
+        expires_at = request.created_at + KEY_TRUSTED_UNSEEN_FOR
+    if expires_at is not None and now >= expires_at:
         return True
     return request.first_sent_at is not None and now >= request.first_sent_at + KEY_TRUSTED_FOR
 
@@ -172,14 +176,31 @@ def may_have_been_sent_since(request: Request, now: datetime) -> datetime:
     """From when on the API may show a trace of it: the first send, or the request itself where an older copy of the
     database has forgotten sends."""
     sent_at = request.first_sent_at or now
-    is_of_a_copy = request.key_expires_at == request.created_at + KEY_TRUSTED_UNSEEN_FOR
-    return min(request.created_at, sent_at) if is_of_a_copy else sent_at
+    return min(request.created_at, sent_at) if is_of_a_copy(request) else sent_at
+
+
+def is_of_a_copy(request: Request) -> bool:
+    """Was it open in an older copy of the database that was put in place? What was done after the copy is not known."""
+    was_unsent = request.key_expires_at == request.created_at + KEY_TRUSTED_UNSEEN_FOR
+    return was_unsent or approval_is_void(request)
+
+
+def approval_is_void(request: Request) -> bool:
+    """It was being sent when an older copy of the database was made, so its approval is of before: it is sent again
+    only where the API is known to have its key. Such a key counts as expired from the start, as no other does."""
+    return request.key_expires_at is not None and request.key_expires_at <= request.created_at
 
 
 def approval_is_valid(request: Request, now: datetime) -> bool:
     return request.valid_until is not None and now < request.valid_until
 
 
+# What follows from it where nothing of it was done.
+_REQUEST_AGAIN = re.compile(r"\s*(?:Make a new request|Request it again) if it is still wanted\.")
+_INSTEAD = (
+    "An older copy of the database was put in place while this was open, so it may have been requested again and paid"
+    " since: check the card and the ledger before you request it again."
+)
 _ASK_A_PERSON = "Someone must check this by hand. Do not repeat it."
 _REPLACED = (
     "Do not repeat this. Two people close it with Resolve: they say whether it was in force for a while."
@@ -272,7 +293,7 @@ def after(
         case Finding.SUCCEEDED:
             return Change(Event.SUCCEED, None, unknown, False, outcome.text)
         case Finding.REFUSED:
-            return Change(Event.FAIL, None, unknown, False, outcome.text)
+            return Change(Event.FAIL, None, unknown, False, _beside_a_copy(request, outcome.text))
         case _ if is_urgent and readable:
             return _tried_again(outcome, request, now)
         case Finding.WAIT | Finding.NOTHING_YET | Finding.HELD:
@@ -289,6 +310,11 @@ def after(
         needs_person=request.needs_person or outdated or (unresolved and not readable),
         text=outcome.text,
     )
+
+
+def _beside_a_copy(request: Request, text: str) -> str:
+    """Of this request nothing moved, and another one may have been paid instead of it, which nothing here knows."""
+    return f"{_REQUEST_AGAIN.sub('', text)} {_INSTEAD}" if is_of_a_copy(request) else text
 
 
 def _tried_again(outcome: Outcome, request: Request, now: datetime) -> Change:

@@ -43,6 +43,7 @@ class AnchorPlaces:
     command: Sequence[str] = ()
     last_seq: int = field(default=0)
     kept_seq: int = field(default=0)
+    noted: Sequence[str] = ()  # the files that the database is known to know of
 
     @property
     def is_anywhere(self) -> bool:
@@ -54,6 +55,10 @@ class AnchorPlaces:
         """Of each place: the name by which the audit log knows it -> what the settings say."""
         shown = [*map(str, self.files), *([shlex.join(self.command)] if self.command else [])]
         return {hashlib.sha256(one.encode()).hexdigest()[:_NAME_DIGITS]: one for one in shown}
+
+    def kept_in(self) -> list[Path]:
+        """The files that are there."""
+        return [path for path in self.files if path.exists()]
 
     async def read(self) -> list[Anchor]:
         """All anchors of all places, by number. Raises Unreadable, with every place that fails: what such a place holds
@@ -107,8 +112,8 @@ class AnchorPlaces:
 
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
     """The file beside an SQLite database, and what the settings name."""
-    path = store.database.path
-    beside = [] if path is None else [path.with_name(path.name + ".anchors")]
+    at = store.database.anchors_beside
+    beside = [] if at is None else [at]
     files = [*beside, *([file] if file else [])]
     return AnchorPlaces(files, shlex.split(command or ""))
 

@@ -16,7 +16,7 @@ from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
 from bot.services import outbox_messages
 from bot.services.anchor_places import Unreadable
 from bot.services.core import Core
-from storage import audit
+from storage import audit, instance
 from storage.errors import ChangedOutside
 from storage.operators import passkeys_on_record, safe_mode
 from storage.transaction import Tx
@@ -50,7 +50,18 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
     )
     if is_safe_mode:
         return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.names.items()}
-    return anchor, await core.anchors.write(anchor)
+    failed = await core.anchors.write(anchor)
+    await _note_files(core)
+    return anchor, failed
+
+
+async def _note_files(core: Core) -> None:
+    """That one of these is missing later is noticed at the start."""
+    kept = [str(path) for path in core.anchors.kept_in() if path != core.store.database.anchors_beside]
+    if kept and core.anchors.noted != kept:
+        async with core.store.begin() as tx:
+            await instance.note_anchor_files(tx, kept)
+        core.anchors.noted = kept
 
 
 async def require_places(core: Core) -> None:

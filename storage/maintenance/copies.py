@@ -11,6 +11,7 @@ import asyncio
 import os
 import secrets
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -24,10 +25,10 @@ from sqlalchemy.pool import NullPool
 
 from bot.domain.time import Clock
 from storage import audit, tables
-from storage.database import Database, file_lock
+from storage.database import Database, file_lock, lock_path, url_of
 from storage.errors import DatabaseUnreachable, StorageError
 from storage.maintenance.write_probe import explained
-from storage.migrate import migrate
+from storage.migrate import migrate, require_current
 from storage.operators import safe_mode
 from storage.store import Store
 from storage.vault import Vault
@@ -64,12 +65,14 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
             f"{target} is there already. Name a new file: an older backup is never overwritten."
         )
     database = Database.parse(url)
+    if database.path is None or database.path.exists():
+        await require_current(url)
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with _made(unfinished):
             if database.path is None:
-                await migrate(f"sqlite:///{unfinished}")
-                await asyncio.to_thread(_copy_rows, database, Database.parse(f"sqlite:///{unfinished}"))
+                await migrate(url_of(unfinished))
+                await asyncio.to_thread(_copy_rows, database, Database.parse(url_of(unfinished)))
             else:
                 await asyncio.to_thread(_copy_file, database.path, unfinished)
             found = await check(unfinished, vault=vault, clock=clock)
@@ -83,7 +86,7 @@ async def check(copy: Path, *, vault: Vault, clock: Clock) -> Copied:
     """Is it whole: its pages, its audit chain from end to end, and sealed under these keys? Raises `CopyRefused`."""
     if fault := await asyncio.to_thread(_damage, copy):
         raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
-    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=clock, exclusive=False)
+    store = await Store.open(url_of(copy), vault=vault, clock=clock, exclusive=False)
     try:
         async with store.read() as tx:
             report = await audit.verify(tx)
@@ -115,7 +118,7 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
     try:
         with _made(work):
             await asyncio.to_thread(_copy_file, copy, work)
-            await migrate(f"sqlite:///{work}")
+            await migrate(url_of(work))
             found = await check(work, vault=vault, clock=clock)
             await _ask_for_safe_mode(work, vault, clock)
             if database.path is None:
@@ -142,7 +145,7 @@ def _folder_for_work(copy: Path, database: Database) -> Path:
 
 async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
     """Whatever the anchors say: the next start finds it in force."""
-    store = await Store.open(f"sqlite:///{copy}", vault=vault, clock=clock)
+    store = await Store.open(url_of(copy), vault=vault, clock=clock)
     try:
         async with store.begin() as tx:
             head = await audit.head(tx)
@@ -176,11 +179,11 @@ async def _fill(url: str, copy: Path) -> None:
             f"The database {target.shown} is not empty. Make a new one with createdb, point COUNTERSIGN_DATABASE_URL to"
             " it, and restore again: the old one stays as it is."
         )
-    await asyncio.to_thread(_copy_rows, Database.parse(f"sqlite:///{copy}"), target)
+    await asyncio.to_thread(_copy_rows, Database.parse(url_of(copy)), target)
 
 
 def _copy_file(source: Path, target: Path) -> None:
-    old, new = sqlite3.connect(f"file:{source}?mode=ro", uri=True), sqlite3.connect(target)
+    old, new = _to_read(source), sqlite3.connect(target)
     with closing(old), closing(new):
         # In one step: SQLite begins again where something was written between two of them, so on a database that is at
         # work it would never end. Writers go on meanwhile, in the log.
@@ -193,6 +196,11 @@ def _copy_file(source: Path, target: Path) -> None:
     _as_one_file(target)
 
 
+def _to_read(path: Path) -> sqlite3.Connection:
+    """Never made where it is missing: a name that is read otherwise would give an empty database."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+
+
 def _as_one_file(path: Path) -> None:
     """Without a log beside it, which SQLite would have to make to read it: that fails on a disk that can only be
     read."""
@@ -202,7 +210,7 @@ def _as_one_file(path: Path) -> None:
 
 def _damage(path: Path) -> str:
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        with closing(_to_read(path)) as connection:
             (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except sqlite3.OperationalError as error:
         raise CopyRefused(f"{path} cannot be read ({error}).") from None
@@ -219,6 +227,7 @@ def _replace(path: Path, work: Path) -> Path | None:
         with suppress(sqlite3.DatabaseError):
             _empty_log(path)
         was_there = path.exists()
+        _belongs_to(path if was_there else path.parent, path, work, keeps_mode=was_there)
         moved: list[tuple[Path, Path]] = []
         try:
             # The log is moved as well where there is no database: SQLite would take it for one of the copy.
@@ -232,6 +241,16 @@ def _replace(path: Path, work: Path) -> Path | None:
             _undo(moved, path, kept, error)
             raise
         return kept if was_there else None
+
+
+def _belongs_to(owner: Path, path: Path, work: Path, *, keeps_mode: bool) -> None:
+    """To whom the database belonged, or its folder: whoever restores may be root, and the bot is not."""
+    of = owner.stat()
+    if os.geteuid() == 0:
+        for made in (work, lock_path(path)):
+            os.chown(made, of.st_uid, of.st_gid)
+    if keeps_mode:
+        os.chmod(work, stat.S_IMODE(of.st_mode))
 
 
 def _empty_log(path: Path) -> None:

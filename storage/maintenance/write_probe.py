@@ -43,6 +43,12 @@ _ON_SQLITE = {
 }
 _NO_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
 _NO_ANSWER = "{shown} does not answer. Check that the database server runs and can be reached."
+_REFUSED = (
+    "{{shown}} refuses to store a row (SQLSTATE {code}), though it answers. Run `countersign doctor`; the database's"
+    " own log has the reason. If it shows none that you know, report it as a bug of Countersign."
+)
+# That the server is away or going away; without a state nothing answered.
+_AWAY = ("08", "57P")
 _SLOW = "{shown} takes longer than two seconds to store one row. Check the load of its disk and server."
 
 
@@ -92,4 +98,7 @@ def explained(error: SQLAlchemyError) -> str:
         # The lower byte is the kind, what is above says which of it [sqlite.org, rescode].
         code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF
         return _ON_SQLITE.get(code, _ON_SQLITE[sqlite3.SQLITE_IOERR])
-    return _ON_POSTGRES.get(getattr(original, "sqlstate", None) or "", _NO_ANSWER)
+    code = getattr(original, "sqlstate", None) or ""
+    if code in _ON_POSTGRES or not code or code.startswith(_AWAY):
+        return _ON_POSTGRES.get(code, _NO_ANSWER)
+    return _REFUSED.format(code=code)

@@ -24,6 +24,7 @@ __all__ = [
     "programs",
     "rate_minutes",
     "replicas",
+    "restored_copies",
     "roles_on_record",
     "safe_mode",
     "stops",

@@ -599,10 +599,14 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
 
 async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
     """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing. What
-    was not sent by what is on record may have been, so its key counts as known to the API from the request on."""
+    was not sent by what is on record may have been, so its key counts as known to the API from the request on. What was
+    sent needs a new approval, unless the API is known to have its key."""
     r = t.request.c
     is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
     await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
+    was_sent = r.state.in_([State.EXECUTING, State.UNRESOLVED])
+    is_usable = or_(r.key_expires_at.is_(None), r.key_expires_at > tx.now)
+    await tx.run(update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at))
     unseen = select(r.id, r.created_at).where(
         r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None)
     )
@@ -626,6 +630,14 @@ async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
     """The same of those whose keys may be forgotten alone."""
     return await _unsent(tx, t.request.c.key_expires_at <= tx.now, limit)
+
+
+async def under_way(tx: Tx, *, limit: int) -> list[Request]:
+    """Those that were being sent when an older copy of the database was made, rows of batches among them: by now
+    nobody knows what became of them."""
+    r = t.request.c
+    mine = (r.state == State.EXECUTING, r.rows.is_(None), r.key_expires_at <= tx.now)
+    return await _all(tx, *mine, order=(r.created_at, r.id), limit=limit)
 
 
 async def _unsent(tx: Tx, wanted: ColumnElement[bool], limit: int) -> list[Request]:

@@ -244,7 +244,7 @@ def test_compose_passes_every_setting_and_follows_the_steps_of_the_page() -> Non
     assert str(Settings.from_env(own).http_bind) == "0.0.0.0:8402"
     assert "POSTGRES_PASSWORD" not in own["COUNTERSIGN_DATABASE_URL"]
     assert "POSTGRES_PASSWORD" in bot["environment"]["PGPASSWORD"]
-    assert bot["volumes"] == ["./local:/run/countersign:ro"]
+    assert bot["volumes"] == ["./local:/run/countersign:ro", "anchors:/srv/countersign/anchors"]
     assert own["COUNTERSIGN_CONFIG"] == f"/run/countersign/{initial_files.POLICY}"
     assert own["COUNTERSIGN_MASTER_KEY_FILE"] == f"/run/countersign/{initial_files.MASTER_KEY}"
     assert bot["image"] == "countersign"

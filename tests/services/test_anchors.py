@@ -186,3 +186,36 @@ async def test_the_whole_chain_is_checked_once_a_night_and_a_fault_is_an_alert(w
     async with world.store.read() as tx:
         (raised,) = await alerts.open_of(tx, "changed_outside")
     assert "the audit chain is broken at entry 2 (hash)" in raised.title
+
+
+async def test_a_file_that_was_kept_and_is_missing_stops_the_start_and_says_to_mount_its_disk(
+    world: World, tmp_path: Path
+) -> None:
+    """An older copy in place of the database would start as the newest otherwise."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    await entries(world, 1)
+    world.rebuild(anchors=AnchorPlaces([disk / "anchors"]))
+    assert await startup.check_audit(world.store, world.core.anchors) is None, "a first start has none yet"
+    await audit_anchors.drop(world.core)
+    assert await startup.check_audit(world.store, world.core.anchors) is None
+
+    (disk / "anchors").rename(tmp_path / "elsewhere")
+    with pytest.raises(
+        startup.CannotStart, match=r"is missing, where audit anchors were kept.*Mount its disk"
+    ):
+        await startup.check_audit(world.store, world.core.anchors)
+
+    (disk / "anchors").touch()
+    assert await startup.check_audit(world.store, world.core.anchors) is None, "as it says"
+
+
+async def test_the_file_beside_an_sqlite_database_may_be_missing(world: World) -> None:
+    """It is no place apart: who moves the database may leave it."""
+    kept_in = places(world.store, None, None)
+    await entries(world, 1)
+    world.rebuild(anchors=kept_in)
+    await audit_anchors.drop(world.core)
+    for path in kept_in.files:
+        path.unlink()
+    assert await startup.check_audit(world.store, kept_in) is None

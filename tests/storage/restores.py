@@ -26,7 +26,7 @@ async def restart_on(world: World, url: str) -> startup.OlderCopy | None:
     world.rebuild(store=world.store)
     found = await startup.check_audit(world.store, world.core.anchors)
     if found is not None:
-        await safe_mode.enter(world.core, found.head, found.anchor)
+        await safe_mode.enter(world.core, found.head, found.anchor, found.lost)
     await safe_mode.at_start(world.core)
     return found
 

@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import create_engine, select, text
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.requests import State
@@ -26,7 +26,8 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
-from storage.errors import DatabaseUnreachable
+from storage.database import Database, url_of
+from storage.errors import DatabaseUnreachable, SchemaBehind
 from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
@@ -381,6 +382,77 @@ async def test_whichever_renaming_fails_the_database_and_its_log_are_as_they_wer
     assert not is_there or path.read_bytes() == killed[0]
     assert log.read_bytes() == killed[1]
     assert [name for name in os.listdir(tmp_path) if "before-restore" in name] == []
+
+
+@pytest.mark.parametrize(
+    "odd", [*"#?%&;'\"=+ :@é\\", "%41", "a\tb", "?mode=memory", "#x?y%20z", "\N{SNOWMAN}"]
+)
+async def test_whatever_characters_the_names_have_the_backup_is_whole_and_put_back_and_nothing_else_is_made(
+    tmp_path: Path, odd: str
+) -> None:
+    source, place, backups = (tmp_path / f"{name}{odd}x" for name in ("source", "place", "backups"))
+    for folder in (source, place, backups):
+        folder.mkdir()
+    path, copy, target = source / f"b{odd}ot.db", backups / f"c{odd}opy.db", place / f"t{odd}o.db"
+    await migrate(url_of(path))
+    with closing(sqlite3.connect(path)) as written:
+        written.execute("INSERT INTO meta (name, value) VALUES ('mine', 'is here')")
+        written.commit()
+
+    await back_up(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    for _ in range(2):  # where nothing is, and over what is there
+        await put_back(url_of(target), copy, vault=VAULT, clock=SystemClock())
+
+    with closing(sqlite3.connect(target)) as restored:
+        assert restored.execute("SELECT value FROM meta WHERE name = 'mine'").fetchone() == ("is here",)
+    assert safe_modes_in(target) == 1
+    everything = list(tmp_path.rglob("*"))  # noqa: ASYNC240 - one look
+    made = {found.name for found in everything if found.is_file()}
+    kept = {name for name in made if name.startswith(f"{target.name}.before-restore-")}
+    beside = {name for name in made if name.endswith((".lock", "-wal", "-shm"))}
+    assert made - kept - beside == {path.name, copy.name, target.name}
+    assert len(kept) == 1
+    assert [one for one in everything if one.suffix == ".db" and not one.stat().st_size] == []
+    assert {one for one in everything if one.is_dir()} == {source, place, backups}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_what_root_puts_back_belongs_to_whom_the_database_or_its_folder_belonged(
+    tmp_path: Path, *, is_there: bool
+) -> None:
+    assert os.geteuid() == 0, "run as root, as an operator does"
+    path, copy = await a_database_and_its_backup(tmp_path)
+    folder = tmp_path / "srv"
+    folder.mkdir()
+    target = folder / "bot.db"
+    os.chown(folder, 4711, 4712)
+    if is_there:
+        path.rename(target)
+        os.chown(target, 4713, 4714)
+        target.chmod(0o640)
+    await put_back(url_of(target), copy, vault=VAULT, clock=SystemClock())
+    found = os.stat(target)
+    assert (found.st_uid, found.st_gid) == ((4713, 4714) if is_there else (4711, 4712))
+    assert found.st_mode & 0o777 == (0o640 if is_there else 0o600)
+    left = [one.name for one in folder.iterdir() if one.stat().st_uid == 0]
+    assert left == [], "nothing beside it is root's, which the bot could not open"
+
+
+async def test_a_backup_of_a_database_of_an_older_form_says_to_migrate_it(
+    tmp_path: Path, databases: Databases
+) -> None:
+    url = databases.migrated()
+    engine = create_engine(Database.parse(url).url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0017t'"))
+        connection.execute(text("ALTER TABLE request DROP COLUMN stage"))
+    engine.dispose()
+
+    with pytest.raises(SchemaBehind, match="`countersign migrate`"):
+        await back_up(url, tmp_path / "copy.db", vault=VAULT, clock=SystemClock())
+
+    assert not list(tmp_path.glob("*copy*"))  # noqa: ASYNC240 - one look
+    databases.drop(url)
 
 
 async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:

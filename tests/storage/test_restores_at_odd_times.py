@@ -29,7 +29,7 @@ from storage.cards import otp_recipients as recipient_rows
 from storage.maintenance import back_up, put_back
 from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
-from storage.operators import OrphanDebit, pauses
+from storage.operators import OrphanDebit, pauses, restored_copies
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from tests.storage.conftest import Databases
@@ -315,6 +315,62 @@ async def test_a_copy_made_in_safe_mode_starts_a_new_one(
         databases.drop(one)
 
 
+@pytest.mark.parametrize("back_s", [0, 5, 400, 90_000])
+@either_way
+async def test_a_clock_that_is_behind_on_the_restoring_machine_starts_safe_mode_and_refuses_no_later_start(
+    world: World, databases: Databases, tmp_path: Path, put: PutInPlace, back_s: int
+) -> None:
+    """What was lost is known by its numbers and hashes; the clock of the machine of before says nothing."""
+    await read_ledger(world)
+    copy = await copied(world, tmp_path / "copy.db")
+    for _ in range(10):
+        await an_entry(world)
+    lost = await debit(world, 3)
+    world.clock.advance(-back_s)
+    url = await put(world, copy, databases)
+    await restart_on(world, url)
+    await read_ledger(world)
+    await safe_mode.review(world.core)
+    assert [-row.amount_usd for row in await orphans_of(world)] == [lost]
+    await leave(world)
+    await world.advance(60)
+    for _ in range(20):  # beyond where the anchors of the lost time end, entry by entry
+        assert await restart_on(world, url) is None
+        await an_entry(world)
+    assert not await in_force(world)
+
+    anchors = await world.core.anchors.read()
+    async with world.store.read() as tx:
+        assert (await audit.verify(tx, anchors=await restored_copies.of_this_chain(tx, anchors))).ok
+        found = await restored_copies.of_this_chain(tx, anchors)
+    assert len(found) >= 20, "the anchors since then are compared"
+    changed = [replace(one, hash="0" * 64) for one in found[-3:]]
+    async with world.store.read() as tx:
+        report = await audit.verify(tx, anchors=await restored_copies.of_this_chain(tx, changed))
+    assert (report.ok, report.kind) == (False, "anchor")
+    await world.store.close()
+    databases.drop(url)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"at": "x", "hash": "h", "mac": "m", "seq": 99999}',
+        '{"at": "2026-03-02T09:00:00", "hash": "h", "mac": "m", "seq": 99999}',
+        '{"at": "", "hash": "", "mac": "", "seq": 1e999}',
+        '{"at": "2026-03-02T09:00:00+00:00", "hash": "h", "mac": "m", "seq": -1}',
+        '{"at": "2026-03-02T09:00:00+00:00", "hash": "h", "mac": "m", "seq": NaN}',
+        "[" * 100_000,
+        "[1]",
+        "12",
+    ],
+    ids=lambda line: line[:70],
+)
+def test_a_line_that_is_no_anchor_is_called_so_whatever_it_holds(line: str) -> None:
+    with pytest.raises(ValueError, match="not an audit anchor"):
+        audit.Anchor.from_line(line)
+
+
 async def test_an_older_copy_over_a_newer_one_and_the_same_twice_find_everything(
     world: World, databases: Databases, tmp_path: Path
 ) -> None:
@@ -525,6 +581,82 @@ async def test_two_programs_are_left_only_when_both_ledgers_are_read_and_both_ar
     await pausing.resume(world.core, CAROL, ["second"])
     assert "same person" not in (await pausing.resume(world.core, BOB, ["second"]))[0]
     assert not await in_force(world)
+    await world.store.close()
+    databases.drop(url)
+
+
+async def with_a_second_program(world: World, key: str) -> None:
+    from bot.partner.client import PartnerClient
+    from bot.partner.secret import Secret
+    from storage.operators import programs
+
+    async with world.store.begin() as tx:
+        await programs.put(tx, "second", base_url=world.simulator.base_url, key=Secret(world.simulator.key))
+    other = PartnerClient(world.simulator.base_url, key, limiter=world.limiter, clock=world.clock)
+    world.rebuild(partners={**world.core.partners, "second": other}, live={"main": False, "second": False})
+
+
+async def test_a_ledger_that_cannot_be_read_holds_the_others_for_an_hour_and_whoever_leaves_then_reads_which(
+    world: World, databases: Databases, tmp_path: Path
+) -> None:
+    """A key that was withdrawn, or an API that is gone, would keep safe mode in force for all time."""
+    await with_a_second_program(world, world.simulator.key[:-4] + "zzzz")
+    copy = await copied(world, tmp_path / "copy.db")
+    url = await by_restore(world, copy, databases)
+    await restart_on(world, url)
+    await read_ledger(world)
+    await safe_mode.review(world.core)
+    with pytest.raises(NotFound, match="Not read yet: second"):
+        await pausing.resume(world.core, BOB, ["main"])
+
+    await world.advance(3600)
+    for program in ("main", "second"):
+        await pausing.resume(world.core, BOB, [program])
+        async with world.store.read() as tx:
+            asked = await confirmations.open_one(tx, pausing.RESUME, program)
+        assert asked is not None
+        (question,) = [one for one in await open_alerts(world, "consent") if one.subject == asked.id]
+        assert "The ledger of second was *not read*" in question.text
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+
+    assert not await in_force(world)
+    async with world.store.read() as tx:
+        (accepted,) = [e async for e in audit.about(tx, "database") if e.action == "database.accepted"]
+    assert '"not_read":["second"]' in accepted.body.replace(" ", "")
+    await world.core.partners["second"].aclose()
+    await world.store.close()
+    databases.drop(url)
+
+
+@pytest.mark.parametrize("removed", ["before main is resumed", "after it"])
+async def test_a_program_that_is_removed_in_safe_mode_keeps_nobody_in_it(
+    world: World, databases: Databases, tmp_path: Path, removed: str
+) -> None:
+    from storage.operators import programs
+
+    await with_a_second_program(world, world.simulator.key)
+    copy = await copied(world, tmp_path / "copy.db")
+    url = await by_restore(world, copy, databases)
+    await restart_on(world, url)
+    await read_ledger(world)
+    await safe_mode.review(world.core)
+    if removed == "after it":
+        await leave(world)
+        assert await in_force(world)
+
+    async with world.store.begin() as tx:
+        await programs.remove(tx, "second")
+    other = world.core.partners["second"]
+    world.rebuild(partners={"main": world.core.partners["main"]}, live={"main": False})
+    await safe_mode.at_start(world.core)
+    if removed == "before main is resumed":
+        await leave(world)
+
+    assert not await in_force(world)
+    request = await world.top_up("5")
+    await world.run_due()
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    await other.aclose()
     await world.store.close()
     databases.drop(url)
 

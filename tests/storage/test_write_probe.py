@@ -6,22 +6,27 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psycopg
 import pytest
 from sqlalchemy import make_url, text
+from sqlalchemy.exc import OperationalError, ProgrammingError
 
+from bot.domain.time import SystemClock
 from storage import audit
 from storage import store as store_module
 from storage.errors import DatabaseUnreachable
-from storage.maintenance import why_not_written
+from storage.maintenance import back_up, why_not_written
+from storage.maintenance.write_probe import explained
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener
+from tests.storage.restores import VAULT
 from tests.support.databases import PostgresDatabases, SqliteFiles
 from tests.support.disks import a_small_disk, fill, mount, unmount
-from tests.support.own_postgres import Server
+from tests.support.own_postgres import Server, installed
 
 
 async def test_nothing_is_said_of_a_database_that_can_be_written(store: Store) -> None:
@@ -169,6 +174,53 @@ async def test_a_full_disk_of_postgresql_is_named_though_small_changes_still_fit
             await store.close()
         finally:
             server.stop()
+
+
+@pytest.mark.parametrize("programs", [None, *installed()], ids=lambda at: at.parent.name if at else "wheel")
+async def test_every_version_of_postgresql_that_is_here_is_ready_and_takes_a_copy(
+    tmp_path: Path, open_store: Opener, programs: Path | None
+) -> None:
+    """What only the newest version knows shows nowhere else."""
+    with TemporaryDirectory(prefix="pg", dir="/tmp") as folder:  # which its own user may enter
+        server = Server(Path(folder) / "data", programs)
+        server.start()
+        try:
+            await migrate(server.url)
+            store = await open_store(server.url)
+            assert await why_not_written(store) == ""
+            assert await store.too_old() == ""
+            assert (await store.server()).startswith("PostgreSQL 1")
+            async with store.begin() as tx:
+                await audit.append(tx, actor="test", action="test", subject="test")
+            await store.close()
+            copied = await back_up(server.url, tmp_path / "copy.db", vault=VAULT, clock=SystemClock())
+            assert copied.audit_entries >= 1
+        finally:
+            server.stop()
+
+
+def test_an_error_that_nobody_knows_is_not_called_a_server_that_does_not_answer() -> None:
+    """By its SQLSTATE: whether the server is away is known of few of them alone."""
+    for state in ("42601", "42P01", "23505", "22001", "0A000", "XX000"):
+        error = ProgrammingError("INSERT", {}, psycopg.errors.lookup(state)())
+        said = explained(error).format(shown="postgresql://db/x")
+        assert "does not answer" not in said
+        assert state in said
+    for state in ("08006", "57P01"):
+        away = OperationalError("INSERT", {}, psycopg.errors.lookup(state)())
+        assert "does not answer" in explained(away)
+
+
+async def test_a_server_that_is_too_old_is_named_with_what_to_do(
+    postgres_databases: PostgresDatabases, open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres_databases.migrated()
+    store = await open_store(url)
+    assert await store.too_old() == ""
+    monkeypatch.setattr(store_module, "OLDEST_POSTGRES", 99)
+    assert "Upgrade the server" in await store.too_old()
+    await store.close()
+    postgres_databases.drop(url)
 
 
 async def test_a_disk_that_became_read_only_is_named(small_disk: Path, open_store: Opener) -> None:

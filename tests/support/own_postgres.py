@@ -14,11 +14,11 @@ with warnings.catch_warnings():
 
 
 class Server:
-    """Its data in `folder`, which is made."""
+    """Its data in `folder`, which is made. `programs`: of another version than the wheel's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, programs: Path | None = None) -> None:
         self.folder = folder
-        self._bin = Path(wheel.__file__).parent / "pginstall" / "bin"
+        self._bin = programs or Path(wheel.__file__).parent / "pginstall" / "bin"
         self._user = "pgserver" if os.geteuid() == 0 else None
         if self._user is not None:
             try:
@@ -67,3 +67,8 @@ class Server:
             text=True,
         )
         assert done.returncode == 0, f"{program}: {done.stderr}"
+
+
+def installed() -> list[Path]:
+    """The programs of each version that this machine has apart from the wheel's."""
+    return sorted(found.parent for found in Path("/usr/lib/postgresql").glob("*/bin/initdb"))

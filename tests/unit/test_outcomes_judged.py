@@ -219,6 +219,41 @@ def test_what_was_refused_was_sent_and_left_no_doubt_at_all(
     assert was_refused(replace(REQUEST, outcome_unknown=unknown), past) is (sent and clean)
 
 
+@pytest.mark.parametrize(("urgent", "holds", "spent", "sent"), list(product(*[BOTH] * 4)))
+def test_what_was_under_way_in_an_older_copy_is_sent_again_only_where_the_api_has_its_key(
+    *, urgent: bool, holds: bool, spent: bool, sent: bool
+) -> None:
+    """Whatever approval is on record, and however far behind the clock is."""
+    of_a_copy = replace(
+        REQUEST, state=State.UNRESOLVED, key_expires_at=REQUEST.created_at, outcome_unknown=True
+    )
+    past = replace(NOTHING, sent=sent, key_spent=spent)
+    for now in (
+        REQUEST.created_at - timedelta(hours=1),
+        REQUEST.created_at,
+        REQUEST.created_at + timedelta(hours=2),
+    ):
+        chosen = next_step(of_a_copy, past, now, approval_holds=holds, is_urgent=urgent)
+        assert chosen is Step.LOOK
+        seen = replace(past, key_seen=True)
+        assert next_step(of_a_copy, seen, now, approval_holds=holds, is_urgent=urgent) is Step.REPLAY
+    late = REQUEST.created_at + timedelta(hours=20)
+    if not urgent:
+        assert next_step(of_a_copy, replace(past, key_seen=True), late, approval_holds=holds) is Step.LOOK
+
+
+def test_nobody_reads_to_request_again_what_may_have_been_paid_since_an_older_copy_was_made() -> None:
+    of_a_copy = replace(
+        REQUEST, state=State.UNRESOLVED, key_expires_at=REQUEST.created_at, outcome_unknown=True
+    )
+    outcome = Outcome(
+        Finding.REFUSED, "Not in the ledger. Nothing moved. Make a new request if it is still wanted."
+    )
+    change = after(outcome, of_a_copy, NOTHING, SENT_AT, readable=True)
+    assert "Make a new request" not in change.text
+    assert "may have been requested again and paid" in change.text
+
+
 FIRST = SENT_AT - timedelta(hours=1)
 OTHERS = [Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE]
 NOT_YET = [Finding.WAIT, Finding.NOTHING_YET, Finding.HELD]
@@ -239,6 +274,7 @@ def test_every_cell_of_what_an_outcome_does(
             outcome_unknown=unknown,
             needs_person=person,
             first_sent_at=first,
+            created_at=SENT_AT - timedelta(hours=2),
             key_expires_at=SENT_AT if outdated else None,
             valid_until=SENT_AT + timedelta(minutes=15),
         )

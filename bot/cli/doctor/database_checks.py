@@ -27,9 +27,11 @@ async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Findin
         store = await stack.enter_async_context(open_store(beside_the_bot=True))
         async with store.read() as tx:
             report = await audit.verify(tx)
-        server = await store.server()
+        server, too_old = await store.server(), await store.too_old()
     except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
         return of_error("database", error), None
+    if too_old:
+        return [wrong("database", too_old), _audit_chain(report), await messages(store)], store
     fits = f"The database is at this version, on {server}, and the master key fits it."
     return [well("database", fits), _audit_chain(report), await messages(store)], store
 

@@ -18,12 +18,13 @@ SAFE_MODE = AlertKind(
         Severity.CRITICAL,
         "Safe mode: the database is an older copy, so nothing is sent",
         "{since} Countersign receives events and reads the card provider, but sends nothing and takes no approval."
-        " Approvals of before are void: {voided}. {found}\n`/countersign resume` leaves safe mode, confirmed by two"
-        " people.",
+        " Approvals of before are void: {voided}, and what was being sent is looked up, not sent again. {found}\n"
+        "`/countersign resume` leaves safe mode, confirmed by two people.",
     ),
     endings=over(
         "Safe mode is over",
-        "{who} confirmed it, after {lasted}. Approvals of before stay void: request again what is still needed.",
+        "{who} confirmed it, after {lasted}. Approvals of before stay void: request again what is still needed and"
+        " is neither on the card nor among the debits that were listed.",
     ),
     is_mutable=False,
     buttons=(Button.RESUME, Button.MORE),
@@ -48,6 +49,7 @@ def safe_mode(
     return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
 
 
+_NOT_COUNTED = " They do not count towards the limits of the policy: for 24 hours look at what they leave."
 _ELSEWHERE = " Debits made elsewhere have an alert of their own."
 
 
@@ -60,7 +62,17 @@ def _found(orphans: Sequence[Decimal] | None) -> str:
         return "The ledger is being read for debits that this copy does not know."
     if not orphans:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
-    total = format_usd(-exact_sum(orphans))
-    many = f"{len(orphans):,} debits" if len(orphans) > 1 else "1 debit"
-    found = f"The whole ledger was read: *{many} of {total} in all* are not known to this copy. The thread lists them."
-    return f"{found}{_ELSEWHERE}"
+    found = of_orphans(orphans)
+    found = f"The whole ledger was read: *{found} not known to this copy. The thread lists them."
+    return f"{found}{_NOT_COUNTED}{_ELSEWHERE}"
+
+
+def of_orphans(amounts_usd: Sequence[Decimal]) -> str:
+    """`2 debits of 9.00 USD in all* are`; what came back to the float is said apart, as it is no debit."""
+    debits, back = [usd for usd in amounts_usd if usd < 0], [usd for usd in amounts_usd if usd > 0]
+    many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
+    found = f"{many} of {format_usd(-exact_sum(debits))} in all*"
+    if back:
+        times = "1 row that gave" if len(back) == 1 else f"{len(back):,} rows that gave"
+        return f"{found} and {times} {format_usd(exact_sum(back))} back to the float are"
+    return f"{found} are"

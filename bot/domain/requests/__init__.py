@@ -32,6 +32,7 @@ from bot.domain.requests.batches import (
     progress_text,
     results_name,
 )
+from bot.domain.requests.in_doubt import is_in_doubt, said_in_doubt
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
@@ -99,6 +100,7 @@ __all__ = [
     "digest_of_rows",
     "due_after",
     "ending_text",
+    "is_in_doubt",
     "mask_email",
     "mask_phone",
     "money_of_a_failure",
@@ -108,6 +110,7 @@ __all__ = [
     "progress_text",
     "request_digest",
     "results_name",
+    "said_in_doubt",
     "second_people",
     "two_agree",
     "who_may_be_second",

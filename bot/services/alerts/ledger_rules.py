@@ -8,7 +8,7 @@ read once: debits of requests that the copy does not know may stand anywhere.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -87,6 +87,14 @@ def _is_baseline(kept: Kept[Ledger] | None) -> bool:
 def is_whole_since(kept: Kept[Ledger] | None, at: datetime) -> bool:
     """Was all of it read since then?"""
     return kept is not None and kept.value.whole_at is not None and kept.value.whole_at >= at
+
+
+async def forget_reading(tx: Tx, program: str) -> None:
+    """All of it has to be read again: what this copy of the database knows of a reading is of before, whatever time the
+    machine had then."""
+    kept = await snapshots.LEDGER.get(tx, program)
+    if kept is not None:
+        await snapshots.LEDGER.put(tx, program, replace(kept.value, whole_at=None))
 
 
 async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:

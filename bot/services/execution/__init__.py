@@ -5,6 +5,7 @@ nobody knows is unresolved, never failed.
 """
 
 from bot.services.execution.card_details_access import NotShown, Shown
+from bot.services.execution.ending_without_a_call import lost_with_a_copy
 from bot.services.execution.executor import execute
 from bot.services.execution.queues import AT_ONCE, Queue, due, every_queue
 
@@ -17,6 +18,7 @@ __all__ = [
     "due",
     "every_queue",
     "execute",
+    "lost_with_a_copy",
     "maintenance",
     "try_now",
 ]

@@ -207,6 +207,7 @@ async def _begin(
     request = await _with_what_is_known(tx, before, request, history, is_urgent=is_urgent)
     # What may not be repeated is only looked at as soon as anybody could doubt what the call did.
     may_repeat = operation.handling.repeats or history.last_doubt_at is None
+    may_repeat = may_repeat and not planning.approval_is_void(request)
     approval_holds = isinstance(look, Cleared) and may_repeat
     step = planning.next_step(request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent)
     # A pause stops sending, and nothing else. What is undone is sent again only where the card reads otherwise.

@@ -82,6 +82,14 @@ def sum_of_pauses() -> timedelta:
     return sum(timing.RETRY_PAUSES, timedelta())
 
 
+async def lost_with_a_copy(tx: Tx, core: Core, request: Request, text: str) -> None:
+    """Executing in an older copy of the database that was put in place: from now on it is looked up alone.
+
+    The first look comes when nothing can still be on its way that was sent before the copy was put in place."""
+    made = await attempts.of(tx, request.id)
+    await _end(tx, core, request, Event.LOSE_SIGHT, text, made, due_in=timing.QUIESCENCE)
+
+
 async def stop_tampered(tx: Tx, core: Core, request: Request) -> None:
     """Executing or unresolved, held by this process, and changed by hand: its key and target cannot be trusted, even
     for a look.
@@ -95,7 +103,14 @@ async def stop_tampered(tx: Tx, core: Core, request: Request) -> None:
 
 
 async def _end(
-    tx: Tx, core: Core, request: Request, event: Event, text: str, made: Sequence[Attempt]
+    tx: Tx,
+    core: Core,
+    request: Request,
+    event: Event,
+    text: str,
+    made: Sequence[Attempt],
+    *,
+    due_in: timedelta = timing.RECONCILE_EVERY,
 ) -> None:
     lost = event is Event.LOSE_SIGHT
     moved = await requests.move(
@@ -105,7 +120,7 @@ async def _end(
         outcome_text=text,
         outcome_unknown=request.outcome_unknown or lost,
         needs_person=lost,
-        due_at=tx.now + timing.RECONCILE_EVERY if lost else None,
+        due_at=tx.now + due_in if lost else None,
         finished_at=None if lost else tx.now,
         lease_owner=None,
         lease_until=None,

@@ -96,7 +96,7 @@ async def resume(core: Core, slack_id: str, named: Sequence[str]) -> list[str]:
         for program in sorted(set(named) - {p.program for p in paused}):
             if why := await program_pauses.why_held(tx, program):
                 held[program] = why
-        if held and (why_not := await safe_mode.why_not_resumed(tx, core)):
+        if held and (why_not := await safe_mode.why_not_resumed(tx)):
             raise NotFound(why_not)
         asked = {name: await consent_rows.open_one(tx, RESUME, name) for name in held}
         known_ones = [p for p in await programs.all(tx) if p.name in named]
@@ -150,7 +150,7 @@ async def _ask(core: Core, program: str, actor: Actor) -> str:
 
 async def _resumed(tx: Tx, core: Core, consent: Consent, actor: Actor) -> str:
     program = consent.subject
-    if why_not := await safe_mode.why_not_resumed(tx, core):
+    if why_not := await safe_mode.why_not_resumed(tx):
         raise NotFound(why_not)
     held = await held_endpoints.of(tx, program)
     for one in held:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
@@ -21,6 +21,7 @@ from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
+from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
@@ -47,6 +48,8 @@ _AGAIN = Ended(
     "Safe mode began again",
     "An older copy of the database was put in place once more. What it does not know is in a new message.",
 )
+# A ledger that cannot be read for so long, as its key was withdrawn, holds nobody any more.
+_UNREAD_HOLDS_FOR = timedelta(hours=1)
 _CONDITION = running_alerts.SAFE_MODE.condition()
 _PIECE = 200
 _ROWS_A_LINE = 20
@@ -58,16 +61,23 @@ class FindRequests(Protocol):
     async def __call__(self, tx: Tx, *, limit: int) -> list[Request]: ...
 
 
-async def enter(core: Core, head: tuple[int, datetime | None], anchor: tuple[int, datetime | None]) -> None:
-    """The audit chain ends at `head`, number and time, and is known to have gone on to `anchor`."""
+async def enter(
+    core: Core,
+    head: tuple[int, datetime | None],
+    anchor: tuple[int, datetime | None],
+    lost: Sequence[str] = (),
+) -> None:
+    """The audit chain ends at `head`, number and time, and is known to have gone on to `anchor`. `lost`: the hashes
+    of anchors beyond its end. The chain keeps them: what was lost is known by them, whatever a clock says.
+    """
     async with core.store.begin() as tx:
         if not await safe_mode.enter(
             tx, core.ids.ulid(), head_seq=head[0], head_at=head[1], anchor_seq=anchor[0], anchor_at=anchor[1]
         ):
             return
-        body = {"head": head[0], "anchor": anchor[0]}
+        body = {"head": head[0], "anchor": anchor[0], "lost": list(lost)}
         await audit.record(tx, core, ACTOR, safe_mode.RESTORED, "database", body)
-    log.error("safe_mode.entered", extra=body)
+    log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
 
 
 async def at_start(core: Core) -> None:
@@ -79,12 +89,14 @@ async def at_start(core: Core) -> None:
         if mode.voided is None:
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
+                await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode, await safe_mode.orphans(tx, since=mode.entered_at))
     if mode.voided is None:
         voided = await _void_all(core, requests.with_approvals, _void_since(mode))
+        await _only_look_up(core, _lost_since(mode))
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
@@ -114,11 +126,38 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
 
 
 def _void_since(mode: SafeMode) -> str:
-    until = f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
     return (
-        f"Void: an older copy of the database was put in place, and what happened to this request after {until} is not"
-        " known. It may have been carried out: check the card and the ledger before you request it again."
+        "Void: an older copy of the database was put in place, and what happened to this request after"
+        f" {_known_until(mode)} is not known. It may have been carried out: check the card and the ledger before you"
+        " request it again."
     )
+
+
+def _lost_since(mode: SafeMode) -> str:
+    return (
+        "We don't know yet what became of this: an older copy of the database was put in place, and what happened after"
+        f" {_known_until(mode)} is not known. Its approval is void, so Countersign looks it up. It may"
+        " have been carried out, or paid by another request since: do not request it again before that is known."
+    )
+
+
+def _known_until(mode: SafeMode) -> str:
+    return f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
+
+
+async def _only_look_up(core: Core, text: str) -> None:
+    """What was being sent when the copy was made. Nothing of it is sent again, whatever becomes of this process."""
+    while True:
+        async with core.store.read() as tx:
+            found = await requests.under_way(tx, limit=_PIECE)
+        if not found:
+            return
+        for request in found:
+            with suppress(Stale):
+                async with core.store.begin() as tx:
+                    current = await requests.get(tx, request.id)
+                    if current is not None and current.state is State.EXECUTING:
+                        await lost_with_a_copy(tx, core, current, text)
 
 
 async def _void_all(core: Core, find: FindRequests, text: str) -> int:
@@ -169,8 +208,12 @@ async def review(core: Core) -> None:
         for start in range(0, len(found), _ROWS_A_LINE):
             some = found[start : start + _ROWS_A_LINE]
             lines = [_in_a_line(row, labels) for row in some]
-            numbers = f"Debits {before + start + 1} to {before + start + len(some)}:"
+            numbers = f"Ledger rows {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
+        known = {program.name for program in await programs.all(tx)}
+        # The last one that was paused for it may have been removed. A pause that is older than it holds it, too.
+        if not any(pause.program in known for pause in await pauses.all(tx)):
+            await leave(tx, core, ACTOR)
 
 
 async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -> None:
@@ -189,43 +232,50 @@ async def _show(
     tx: Tx, core: Core, mode: SafeMode, orphans: Sequence[OrphanDebit], *, is_news: bool = False
 ) -> Alert:
     """The alert, with what was found so far."""
-    is_read = await is_ledger_read(tx, core, mode)
+    is_read = not await unread(tx, mode)
     said = _said(mode, orphans if is_read or orphans else None)
     return await alerts.keep(
         tx, core, said, condition=_CONDITION, subject="database", program="", is_news=is_news
     )
 
 
-async def is_ledger_read(tx: Tx, core: Core, mode: SafeMode) -> bool:
-    """Was the whole ledger of every program read since it was entered?"""
-    kept = [await snapshots.LEDGER.get(tx, program) for program in core.partners]
-    return all(ledger_rules.is_whole_since(one, mode.entered_at) for one in kept)
+async def unread(tx: Tx, mode: SafeMode) -> list[str]:
+    """The programs whose whole ledger was not read since it was entered."""
+    kept = {known.name: await snapshots.LEDGER.get(tx, known.name) for known in await programs.all(tx)}
+    return sorted(p for p, one in kept.items() if not ledger_rules.is_whole_since(one, mode.entered_at))
 
 
 async def leave(tx: Tx, core: Core, actor: str) -> None:
-    """Two people resumed sending. It ends where no program is paused for it any more."""
-    if any(pause.by == ACTOR for pause in await pauses.all(tx)):
+    """Two people resumed sending. It ends where no program that there is still is paused for it any more."""
+    known = {program.name for program in await programs.all(tx)}
+    if any(pause.by == ACTOR and pause.program in known for pause in await pauses.all(tx)):
         return
-    mode = await safe_mode.leave(tx)
-    if mode is not None:
-        await audit.record(tx, core, actor, "database.accepted", "database", {"head": mode.head_seq})
+    mode = await safe_mode.current(tx)
+    if mode is not None and mode.voided is not None:
+        body = {"head": mode.head_seq, "not_read": await unread(tx, mode)}
+        await safe_mode.leave(tx)
+        await audit.record(tx, core, actor, "database.accepted", "database", body)
         await alerts.resolve(tx, core, _CONDITION, actor=actor)
 
 
-async def why_not_resumed(tx: Tx, core: Core) -> str:
+async def why_not_resumed(tx: Tx) -> str:
     """Why nobody can leave it yet, in sentences; empty where they can, and where it is not in force."""
     mode = await safe_mode.current(tx)
     if mode is None:
         return ""
-    if not await is_ledger_read(tx, core, mode):
+    not_read = await unread(tx, mode)
+    waits_until = mode.entered_at + _UNREAD_HOLDS_FOR
+    if not_read and tx.now < waits_until:
+        which = f" Not read yet: {', '.join(not_read)}."
         return (
             "Countersign is still reading the whole ledger for debits that this copy of the database does not know."
-            " Try again in a minute. Nothing was changed."
+            f"{which} Try again in a minute. From {waits_until:%H:%M} UTC on you can leave safe mode without a ledger"
+            " that cannot be read. Nothing was changed."
         )
     if await safe_mode.is_any_unlisted(tx):
         return (
-            "Countersign is still listing the debits that this copy of the database does not know, in the thread of the"
-            " alert about safe mode. Read them there, then try again in a minute. Nothing was changed."
+            "Countersign is still listing the debits that this copy of the database does not know, in the thread of"
+            " the alert about safe mode. Read them there, then try again in a minute. Nothing was changed."
         )
     return ""
 
@@ -236,13 +286,18 @@ async def summary(tx: Tx) -> str:
     if mode is None:
         return ""
     orphans = await safe_mode.orphans(tx, since=mode.entered_at)
-    total = format_usd(-exact_sum(row.amount_usd for row in orphans))
+    amounts_usd = [row.amount_usd for row in orphans]
     found = (
-        f"{len(orphans)} debits of {total} are not known to it"
+        f"{running_alerts.of_orphans(amounts_usd).replace('*', '')} not known to it"
         if orphans
         else "no debit of Countersign's was found that it does not know"
     )
-    return f" This leaves safe mode: the database is an older copy, and {found}."
+    not_read = await unread(tx, mode)
+    beware = (
+        f" The ledger of {', '.join(not_read)} was *not read*: what was paid there since the copy is not known, so look"
+        " at it with your card provider first."
+    )
+    return f" This leaves safe mode: the database is an older copy, and {found}.{beware if not_read else ''}"
 
 
 def _said(mode: SafeMode, orphans: Sequence[OrphanDebit] | None) -> Said:

@@ -39,6 +39,7 @@ from bot.domain.requests import (
     State,
     Verdict,
     decide,
+    said_in_doubt,
     two_agree,
 )
 from bot.domain.sentences import quoted, with_stop
@@ -244,7 +245,8 @@ def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignErr
     """The sentence for a verdict that does not count."""
     match verdict.reason:
         case Reason.EXPIRED:
-            return Expired(f"{request.id} has expired. Nothing was sent. You can request it again.")
+            said = f"{request.id} has expired. Nothing was sent. You can request it again."
+            return Expired(said_in_doubt(request, said))
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:

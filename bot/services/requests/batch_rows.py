@@ -20,6 +20,7 @@ from bot.domain.requests import (
     batch_event,
     counted,
     ending_text,
+    said_in_doubt,
 )
 from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
@@ -122,6 +123,7 @@ async def close_row(
     tx: Tx, core: Core, row: Request, event: Event, text: str, *, actor: str, **changes: object
 ) -> Request:
     """End one row of which nothing was sent, on record as what `actor` did to its batch."""
+    text = said_in_doubt(row, text)
     moved = await requests.move(
         tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -10,7 +9,15 @@ from datetime import timedelta
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, draft_only
-from bot.domain.requests import UNSENT, DecisionKind, Event, Request, State
+from bot.domain.requests import (
+    UNSENT,
+    DecisionKind,
+    Event,
+    Request,
+    State,
+    is_in_doubt,
+    said_in_doubt,
+)
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
@@ -28,12 +35,6 @@ FIRST_REMINDER = timedelta(minutes=15)
 # Said of one whose calls the API refused before it did anything.
 _WITHDRAWN = (
     "Cancelled by the requester. Your card provider had not carried it out, and it is not sent again."
-)
-# It is true of what is on record alone.
-_OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.")
-_IN_DOUBT = (
-    "An older copy of the database was put in place while this waited, so it may have been carried out before that."
-    " Check the card and the ledger before you request it again."
 )
 
 
@@ -204,8 +205,8 @@ async def close(
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
     copy of the database was put in place, nobody reads that nothing was sent.
     """
-    if request.state in UNSENT and request.outcome_unknown and not line:
-        text, line = f"{_OF_SENDING.sub('', text)} {_IN_DOUBT}".strip(), "ended_in_doubt"
+    if is_in_doubt(request) and not line:
+        text, line = said_in_doubt(request, text), "ended_in_doubt"
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(

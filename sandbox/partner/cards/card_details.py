@@ -22,14 +22,14 @@ _VALID_YEARS = 4
 Purpose = Literal["page", "exchange"]
 
 
-def page_address(world: World, card: Card) -> str:
-    """Make a new address of the page to embed; it works for `PAGE_SECONDS` (GET /cards/{cardId}/pan)."""
-    return world.origin + PAGE_PATH + _mint(world, card, "page", PAGE_SECONDS)
+def page_address(world: World, card: Card, origin: str) -> str:
+    """Make a new address of the page to embed, below `origin`, for `PAGE_SECONDS` (GET /cards/{cardId}/pan)."""
+    return origin + PAGE_PATH + _mint(world, card, "page", PAGE_SECONDS)
 
 
-def exchange_address(world: World, card: Card) -> str:
-    """Make a new address of the exchange; it works once, within `TOKEN_SECONDS` (POST pan-token)."""
-    return world.origin + EXCHANGE_PATH + _mint(world, card, "exchange", TOKEN_SECONDS)
+def exchange_address(world: World, card: Card, origin: str) -> str:
+    """Make a new address of the exchange, below `origin`; it works once, within `TOKEN_SECONDS` (POST pan-token)."""
+    return origin + EXCHANGE_PATH + _mint(world, card, "exchange", TOKEN_SECONDS)
 
 
 def _mint(world: World, card: Card, purpose: Purpose, seconds: int) -> str:

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+from collections.abc import Collection
 
 from aiohttp import web
 
-from sandbox.listening import listen
+from sandbox.listening import checked_names, listen, own_host
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import delivery_queue, due_timers
 from sandbox.partner.control import dispatch
@@ -45,13 +46,18 @@ def standing_key(world: World, wanted: str | None = None) -> str:
 
 
 class Running:
-    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`."""
+    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`.
+
+    Both are on loopback; `own_base_url` is for whoever it is opened to, and `own_url` what that begins with.
+    """
 
     def __init__(self, world: World, runner: web.AppRunner, address: str, key: str) -> None:
         self.world = world
         self.url = address
         self.base_url = address + BASE_PATH
         self.control_url = address + "/_control"
+        self.own_url = world.origin
+        self.own_base_url = world.origin + BASE_PATH
         self.key = key
         self._runner = runner
         self._working = [asyncio.create_task(_tick(world)), asyncio.create_task(_deliver(world))]
@@ -77,16 +83,24 @@ async def serve(
     default_key: str | None = None,
     demo: bool = False,
     open_to: str = "",
+    names: Collection[str] = (),
 ) -> Running:
     """Start a simulator; `port` 0 takes a free one.
 
     `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
     accepted beside those issued before; without it the key follows from the seed. `open_to` is an
     address at which other machines reach it too, its control calls included; `0.0.0.0` is every
-    address of this one. Raises OSError when the port is taken.
+    address of this one. `names` are host names by which it may be called. Raises OSError when the
+    port is taken, AddressError for a name that is not a host name.
     """
+    names = checked_names(names)
     world = build_world(state_path, seed)
-    key = standing_key(world, default_key)
+    world.names = names
+    try:
+        key = standing_key(world, default_key)
+    except ValueError:
+        world.store.close()
+        raise
     if demo:
         _plant_once(world)
     runner = web.AppRunner(
@@ -97,8 +111,8 @@ async def serve(
     except OSError:
         world.store.close()
         raise
-    world.origin = f"http://{host}:{port}"
-    return Running(world, runner, world.origin, key)
+    world.origin = f"http://{own_host(host, open_to, names)}:{port}"
+    return Running(world, runner, f"http://{own_host(host, '')}:{port}", key)
 
 
 def _plant_once(world: World) -> None:

@@ -38,7 +38,7 @@ async def handle(world: World, request: Request) -> Answer:
     path = request.path.removeprefix(BASE_PATH)
     if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
         return Answer(200, document.served())  # no key, not rate limited (U70)
-    who: list[str] = []
+    who: list[ApiKey] = []
     lost: Answer | None = None
     try:
         answer, lost = await _answer(world, request, path, who)
@@ -68,14 +68,16 @@ def answer_at_once(
     raise RuntimeError(f"{method} {path} would wait")
 
 
-async def _answer(world: World, request: Request, path: str, who: list[str]) -> tuple[Answer, Answer | None]:
+async def _answer(
+    world: World, request: Request, path: str, who: list[ApiKey]
+) -> tuple[Answer, Answer | None]:
     on_path = table.at_path(path)
     if not on_path or not request.path.startswith(BASE_PATH + "/"):
         raise not_found(f"The path {request.path}")
     if on_path[0][0].method_first:
         _method(on_path, request.method)
     key, owner = authentication.authenticate(world, request, is_me=path == "/me")
-    who.append(owner.id)
+    who.append(key)
     remaining = authentication.take_slot(world, key)
     operation, values = _method(on_path, request.method)
     if operation.scope not in key.scopes:

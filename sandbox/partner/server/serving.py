@@ -13,6 +13,7 @@ from aiohttp import web
 from sandbox.listening import checked_names, listen, own_host
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import delivery_queue, due_timers
+from sandbox.partner.calls import journal
 from sandbox.partner.control import dispatch
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import catalogue
@@ -42,7 +43,10 @@ def standing_key(world: World, wanted: str | None = None) -> str:
     """The first account's standing key: the one asked for, or the one that follows from the first seed."""
     digits = hashlib.sha256(f"standing:{world.store.note('first_seed')}".encode()).hexdigest()
     key = wanted or KEY_PREFIX + digits[:32]
-    return api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    key = api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    if not journal.last(world):
+        catalogue.note_beginning(world)
+    return key
 
 
 class Running:

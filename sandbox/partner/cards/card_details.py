@@ -59,12 +59,13 @@ def _card_behind(world: World, token: str, purpose: Purpose) -> Card | None:
     return cards.find(world, row["card_id"])
 
 
-def exchange(world: World, token: str) -> tuple[int, Any]:
-    """Status and body of the exchange; whoever asks first burns the token (R145, R147)."""
+def exchange(world: World, token: str, *, burn: bool = True) -> tuple[int, Any]:
+    """Status and body of the exchange; whoever asks first burns the token (R145, R147), with `burn`."""
     card = _card_behind(world, token, "exchange")
     if card is None:
         return 404, {"error": "The token is expired, used or not one of ours.", "code": "NOT_FOUND"}
-    world.store.update("detail_links", "digest", _digest(token), used=1)
+    if burn:
+        world.store.update("detail_links", "digest", _digest(token), used=1)
     if not card.details_available:
         return 502, {"error": "Card details are not available now.", "code": "UNAVAILABLE"}
     pan, cvv = world.ids.pan(card.id, card.last4)

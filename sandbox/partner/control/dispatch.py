@@ -1,6 +1,6 @@
 """The table of control calls, and the answer to one (`/_control`, for loopback peers only).
 
-Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
+Amounts are decimal strings or numbers. What a call does not name keeps its value; an unknown field or value is
 a 400 that names it. One table of calls, each with the form of its body.
 """
 

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import ApiKey
+from sandbox.partner.accounts import ApiKey, accounts
 from sandbox.partner.background import due_timers
 from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, chaos, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
@@ -36,8 +36,8 @@ async def handle(world: World, request: Request) -> Answer:
     """Answer one API request and note it in the journal."""
     due_timers.run_due(world)
     path = request.path.removeprefix(BASE_PATH)
-    if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
-        return Answer(200, document.served())  # no key, not rate limited (U70)
+    if request.path == BASE_PATH + "/openapi.json":
+        return _description(world, request)
     who: list[ApiKey] = []
     lost: Answer | None = None
     try:
@@ -48,6 +48,17 @@ async def handle(world: World, request: Request) -> Answer:
         answer = Answer.nothing(end.wire)
     journal.write(world, request, who[0] if who else None, answer, lost)
     return answer
+
+
+def _description(world: World, request: Request) -> Answer:
+    """The description of what the caller's account is shown, without a key the first one's; not rate limited (U70)."""
+    if request.method != "GET":
+        return Refusal(405, "BAD_REQUEST", f"{request.method} is not supported here.", Allow="GET").answer()
+    try:
+        _, owner = authentication.authenticate(world, request, is_me=False)
+    except Refusal:
+        owner = accounts.account(world, accounts.first_account(world))
+    return Answer(200, document.served(owner.settings.profile))
 
 
 def answer_at_once(

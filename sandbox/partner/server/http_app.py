@@ -92,7 +92,9 @@ def _offer_details(app: web.Application, world: World) -> None:
     """The addresses that pan and pan-token hand out: for cardholders' devices, without a key."""
 
     async def exchange(request: web.Request) -> web.StreamResponse:
-        status, answer = card_details.exchange(world, request.match_info["token"])
+        status, answer = card_details.exchange(
+            world, request.match_info["token"], burn=request.method == "GET"
+        )
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
         body = codec.encode(answer)
         return web.Response(status=status, body=body, headers=headers, content_type="application/json")
@@ -104,9 +106,8 @@ def _offer_details(app: web.Application, world: World) -> None:
             return web.Response(status=404, text="This address is expired or not valid.", headers=headers)
         return web.Response(text=text, headers=headers, content_type="text/html")
 
-    app.router.add_get(
-        card_details.EXCHANGE_PATH + "{token}", exchange
-    )  # a HEAD burns the token as well (U69)
+    # A HEAD, as a link preview sends it, shows no details: it is not the first use (U69).
+    app.router.add_get(card_details.EXCHANGE_PATH + "{token}", exchange)
     app.router.add_get(card_details.PAGE_PATH + "{token}", card_page)
 
 

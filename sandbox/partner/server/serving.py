@@ -44,6 +44,7 @@ def standing_key(world: World, wanted: str | None = None) -> str:
     digits = hashlib.sha256(f"standing:{world.store.note('first_seed')}".encode()).hexdigest()
     key = wanted or KEY_PREFIX + digits[:32]
     key = api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    world.standing_key = key
     if not journal.last(world):
         catalogue.note_beginning(world)
     return key

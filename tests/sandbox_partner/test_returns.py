@@ -134,7 +134,7 @@ async def test_a_closed_card_takes_no_new_top_up_but_replays_a_done_one(api: Api
     assert (await api.post(f"/cards/{card}/freeze", {"frozen": True})).refusal == (400, "BAD_REQUEST")
 
 
-async def test_a_card_that_owes_money_stays_open_and_says_why(api: Api, card: str, hand: Hand) -> None:
+async def test_an_overdrawn_card_stays_open_and_says_why(api: Api, card: str, hand: Hand) -> None:
     """The balance can be read, so no retry shortly helps; a top-up does."""
     await hand(f"cards/{card}", status="ACTIVE")
     bought = await hand.buy(card, "20")

@@ -37,6 +37,10 @@ _TOKEN = re.compile(
 )
 
 
+#: A file as somebody shares it.
+FILE = Fields(name=text_field).optional(content=text_field, content_base64=text_field)
+
+
 async def write(workspace: Workspace, user: str, channel_key: str, text: str, thread_ts: str | None) -> Json:
     """Write a message, into a thread when `thread_ts` is its parent's.
 
@@ -79,8 +83,7 @@ async def share_files(workspace: Workspace, user: str, channel_key: str, given: 
 
 def _upload(workspace: Workspace, who: Person, where: Channel, given: Any) -> StoredFile:
     """One `{name, content}` or `{name, content_base64}`. Raises BadAct."""
-    wanted = Fields(name=text_field).optional(content=text_field, content_base64=text_field)
-    one = take(given if isinstance(given, dict) else {}, wanted)
+    one = take(given if isinstance(given, dict) else {}, FILE)
     try:
         content = b64decode(one.get("content_base64", ""), validate=True) or one.get("content", "").encode()
     except ValueError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import signal
 import sys
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from sandbox.replay import NotReplayable, replay
 
 MANIFEST = Path(__file__).parent / "slack" / "any_app.yml"
 DONE, DIFFERENT, CANNOT = 0, 1, 2
+_FIX = "Fix: countersign-sandbox --help\n"
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -29,9 +31,11 @@ def main(given: Sequence[str] | None = None) -> int:
             sys.stderr.write(warning_of(opened) + "\n")
         return asyncio.run(_run(_launch_of(options, opened)))
     except (CannotLaunch, AddressError) as error:
-        sys.stderr.write(f"{error}\nFix: countersign-sandbox --help\n")
+        fix = "" if isinstance(error, CannotLaunch) and not error.about_options else _FIX
+        sys.stderr.write(f"{error}\n{fix}")
     except PortTaken as taken:
-        sys.stderr.write(f"Port {taken.port} is in use.\nFix: choose another with --{taken.half}-port\n")
+        why = "needs more rights" if taken.error.errno == errno.EACCES else "is in use"
+        sys.stderr.write(f"Port {taken.port} {why}.\nFix: choose another with --{taken.half}-port\n")
     return CANNOT
 
 
@@ -41,6 +45,13 @@ def _parser() -> argparse.ArgumentParser:
         "--host",
         default="127.0.0.1",
         help="one more address to listen on; 127.0.0.1 by default, 0.0.0.0 is every one",
+    )
+    parser.add_argument(
+        "--name",
+        dest="names",
+        action="append",
+        default=[],
+        help="a host name by which it may be called, such as a compose service; may be repeated",
     )
     parser.add_argument(
         "--slack-port",
@@ -71,7 +82,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ready-file", type=Path, help="gets addresses and tokens as JSON once everything listens"
     )
-    parser.add_argument("--scenario", help="what the partner simulator begins with, by name or as a file")
+    parser.add_argument(
+        "--scenario", help="what new state of the partner simulator begins with, by name or as a file"
+    )
     parser.add_argument(
         "--replay",
         type=Path,

@@ -1,13 +1,24 @@
-"""Where a half of the sandbox listens: on loopback, and on an address for other machines where somebody asks for it."""
+"""Where a half of the sandbox listens, and by which hosts it is called.
+
+It listens on loopback, and on an address for other machines where somebody asks for it. It is called by an IP address,
+by `localhost` and by names that somebody gave it. Any other name may be a stranger's, made to lead here (DNS
+rebinding).
+"""
 
 from __future__ import annotations
 
+import re
 import socket
+from collections.abc import Collection
 from ipaddress import ip_address
 
 from aiohttp import web
 
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104 - only where somebody asks for it
+
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[0-9A-Za-z._-]+)(?::[0-9]{1,5})?")
+_NAME = re.compile(r"[0-9A-Za-z]([0-9A-Za-z._-]{0,251}[0-9A-Za-z])?")
 
 
 class AddressError(Exception):
@@ -44,6 +55,44 @@ def shown_host(open_to: str) -> str:
     if not open_to or ip_address(open_to).is_unspecified:
         return "127.0.0.1"
     return f"[{open_to}]" if ":" in open_to else open_to
+
+
+def checked_names(names: Collection[str]) -> tuple[str, ...]:
+    """The names in lower case. Raises AddressError for one that is not a host name."""
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise AddressError(
+                f"{name} is not a host name. Use --name with the name alone, such as sandbox.local."
+            )
+    return tuple(name.lower() for name in names)
+
+
+def is_known_host(host: str, names: Collection[str] = ()) -> bool:
+    """Whether a request's Host is an IP address, localhost or one of `names`, with or without a port."""
+    found = _HOST.fullmatch(host)
+    if found is None:
+        return False
+    name = found[1].strip("[]").lower().removesuffix(".")
+    try:
+        return name == "localhost" or name in names or bool(ip_address(name))
+    except ValueError:
+        return False
+
+
+def not_known(host: str) -> str:
+    """What a caller reads whose Host is not known here."""
+    found = _HOST.fullmatch(host)
+    name = found[1] if found else "NAME"
+    return f"This name is not known here. If it is the sandbox's own, start it with --name {name}."
+
+
+def own_host(host: str, open_to: str, names: Collection[str] = ()) -> str:
+    """The host of links for those who did not say where they called: a given name, else the address."""
+    for name in names:
+        return name
+    if open_to and not ip_address(open_to).is_unspecified:
+        host = open_to
+    return f"[{host}]" if ":" in host else host
 
 
 async def listen(runner: web.AppRunner, host: str, port: int, open_to: str = "") -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from sandbox.partner import codec, http
 from sandbox.partner.accounts import accounts, api_keys
+from sandbox.partner.background import deliveries, due_timers
 from sandbox.partner.calls import journal
 from sandbox.partner.control import dispatch
 from sandbox.partner.routes import BASE_PATH
@@ -63,9 +64,8 @@ class Replayed:
 @dataclass
 class _Play:
     world: World
-    keys: dict[str | None, str]
+    keys: dict[int | None, str]  # by the number that the archive has for it
     is_ours: bool
-    accounts: list[str]
     ids: dict[str, str] = field(default_factory=dict)
     done: Replayed = field(default_factory=Replayed)
 
@@ -76,8 +76,7 @@ async def replay(path: Path) -> Replayed:
     ours = begun is not None
     world = build_world(":memory:", (begun or {}).get("seed"))
     try:
-        play = _Play(world, {}, ours, list((begun or {}).get("accounts", ["first"])))
-        _open(play, accounts.first_account(world), standing_key(world))
+        play = _Play(world, {}, ours)
         scenario = (begun or {}).get("scenario")
         if scenario is not None and scenario not in SCENARIOS:
             raise NotReplayable(f"{path}: {scenario} is not a scenario here")
@@ -86,9 +85,8 @@ async def replay(path: Path) -> Replayed:
         catalogue.empty(world, (begun or {}).get("seed"))
         if scenario:
             catalogue.play(world, scenario)
-        opened_later = sum(urlsplit(one["request"]["url"]).path == "/_control/accounts" for one in entries)
-        for _ in range(len(play.accounts) - opened_later):
-            await _control(play, "POST", "accounts", b"")
+        _give_keys(play, begun or {})
+        _deliver(play, (begun or {}).get("deliveries", ()))
         for number, entry in enumerate(entries, 1):
             await _one(play, number, entry)
         return play.done
@@ -96,11 +94,32 @@ async def replay(path: Path) -> Replayed:
         world.store.close()
 
 
-def _open(play: _Play, account: str, key: str) -> None:
-    """This account, with this key, stands for the next one of the archive."""
-    recorded = play.accounts.pop(0)
-    play.keys[recorded] = key
-    play.ids[recorded] = account
+def _give_keys(play: _Play, begun: Json) -> None:
+    """The accounts and the API keys that the archive began with."""
+    if not play.is_ours:
+        play.keys[None] = standing_key(play.world)
+    for number, one in enumerate(begun.get("accounts", ())):
+        first = accounts.first_account(play.world)
+        play.ids[one["id"]] = accounts.open_account(play.world, one["name"], None) if number else first
+    for one in begun.get("keys", ()):
+        limit, scopes = one["rate_limit_per_minute"], tuple(one["scopes"])
+        account = play.ids[one["account"]]
+        key = api_keys.issue_key(
+            play.world, account, name=one["name"], scopes=scopes, rate_limit_per_minute=limit
+        )
+        play.keys[one["number"]] = key
+        found = api_keys.find_key(play.world, key)
+        if one["revoked"] and found is not None:
+            api_keys.revoke(play.world, found)
+
+
+def _deliver(play: _Play, recorded: Iterable[Json]) -> None:
+    """Deliveries end as they did, whatever the endpoint would say today; timers keep their place between them."""
+    for one in recorded:
+        at = _time(one["at"])
+        due_timers.run_due(play.world, codec.stamp(at))
+        event_id = str(play.ids.get(one["event_id"], one["event_id"]))
+        deliveries.repeat(play.world, event_id, at, one["status"], one["problem"])
 
 
 def _read(path: Path) -> tuple[list[Json], Json | None]:
@@ -126,13 +145,15 @@ async def _one(play: _Play, number: int, entry: Json) -> None:
     path = unquote(parts.path)
     body = _translated(play, request.get("postData", {}).get("text", "")).encode()
     if entry.get("_control"):
-        await _control(play, request["method"], path.removeprefix("/_control/"), body)
+        await _control(play, request["method"], path.removeprefix("/_control/"), body, entry.get("_key"))
+        _deliver(play, entry.get("_deliveries", ()))
         return
     found = _VERSION.fullmatch(path)
     path = found[1] if found else path
     if not path.startswith(BASE_PATH):
         return  # an archive of a browser holds other traffic, too
     status, value, lost = await _asked(play, entry, request, path, parts.query, body)
+    _deliver(play, entry.get("_deliveries", ()))
     call = f"{request['method']} {path.removeprefix(BASE_PATH)}"
     play.done.compared += 1
     was = {
@@ -145,17 +166,14 @@ async def _one(play: _Play, number: int, entry: Json) -> None:
         play.done.differences.append(Difference(number, call, place, one, other))
 
 
-async def _control(play: _Play, method: str, path: str, body: bytes) -> None:
-    if path == "keys" and b'"revoked"' in body:
-        return  # which key it was is not kept
-    status, answer = await dispatch.handle_and_deliver(play.world, method, path, body)
+async def _control(play: _Play, method: str, path: str, body: bytes, number: int | None) -> None:
+    """Play a tester's call; `number` is that of the key that it issued or revoked."""
+    if path == "keys" and number in play.keys:  # its text is masked
+        body = codec.encode({**codec.decode(body), "key": play.keys[number]})
+    _, answer = await dispatch.handle_and_deliver(play.world, method, path, body, deliver=False)
     value = codec.decode(answer)
-    if status == 200 and path == "accounts":
-        _open(play, value["account"], api_keys.issue_key(play.world, value["account"]))
-    if status == 200 and path == "keys":
-        first = accounts.first_account(play.world)
-        account = (codec.decode(body) if body else {}).get("account") or first
-        play.keys[next(one for one, now in play.ids.items() if now == account)] = value["key"]
+    if path == "keys" and "key" in value:
+        play.keys[number] = value["key"]
 
 
 async def _asked(
@@ -163,7 +181,7 @@ async def _asked(
 ) -> tuple[int | None, Any, bool]:
     headers = [(one["name"], one["value"]) for one in request.get("headers", ())]
     kept = [(name, value) for name, value in headers if name.lower() in ("idempotency-key", "content-type")]
-    key = play.keys.get(entry.get("_account")) if play.is_ours else next(iter(play.keys.values()))
+    key = play.keys.get(entry.get("_key"))
     if key is not None and not (not play.is_ours and entry["response"]["status"] == 401):
         kept.append(("X-API-Key", key))
     sent = http.Request(request["method"], path, query, tuple(kept), body)

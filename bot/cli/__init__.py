@@ -139,6 +139,10 @@ def sandbox(
     slack_port: Annotated[int, typer.Option(min=0, max=65535, help="Slack stand-in; 0 = off.")] = 8400,
     partner_port: Annotated[int, typer.Option(min=0, max=65535, help="Partner API; 0 = off.")] = 8401,
     host: Annotated[str, typer.Option(help=_HOST_HELP)] = "127.0.0.1",
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A host name by which it may be called, such as a compose service; repeatable."),
+    ] = None,
     key: Annotated[str | None, typer.Option(help="API key to accept: svc_live_00000000….")] = None,
     seed: Annotated[str | None, typer.Option(help="Fixes ids, tokens and the key.")] = None,
     state: Annotated[
@@ -156,7 +160,8 @@ def sandbox(
         Path | None, typer.Option(help="Gets addresses and tokens as JSON once everything listens.")
     ] = None,
     scenario: Annotated[
-        str | None, typer.Option(help="What the partner simulator begins with, by name or as a file.")
+        str | None,
+        typer.Option(help="What new state of the partner simulator begins with, by name or as a file."),
     ] = None,
     replay: Annotated[
         Path | None,
@@ -181,6 +186,7 @@ def sandbox(
         slack_port=slack_port,
         partner_port=partner_port,
         open_to=opened_to(host),
+        names=name or (),
         key=key,
         seed=seed,
         state=state,

@@ -167,16 +167,24 @@ class Wire:
         self._key = key
         self._clock = clock
         self.key_prefix = key_prefix(key)
+        self._closed = False
         self._owned = not isinstance(http, httpx.AsyncClient)
         self._http = http if isinstance(http, httpx.AsyncClient) else _client(self._base, http)
 
     async def close(self) -> None:
-        """Close the connections, unless they belong to an HTTP client that was handed in."""
+        """Close the connections, unless they belong to an HTTP client that was handed in. Nothing is sent after it."""
+        self._closed = True
         if self._owned:
             await self._http.aclose()
 
+    def check_open(self, out: Outgoing) -> None:
+        """Raise NotSent after `close`."""
+        if self._closed:
+            raise out.refused("This client is closed. Make another one to call again.")
+
     async def exchange(self, out: Outgoing) -> Received:
         """Send once and read the answer. Raises PartnerError for everything but a readable success."""
+        self.check_open(out)
         out.check()
         began = self._clock.monotonic()
         try:

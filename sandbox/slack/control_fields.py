@@ -117,6 +117,15 @@ def one_of(*allowed: str) -> Read:
     return Read(read, {"type": "string", "enum": list(allowed)})
 
 
+def list_of(fields: Fields) -> Read:
+    """A reader of a list of objects with these fields."""
+
+    def read(value: Any) -> list[Json]:
+        return [take(one if isinstance(one, dict) else {}, fields) for one in _listing(value)]
+
+    return Read(read, {"type": "array", "items": schema_of(fields)})
+
+
 def schema_of(fields: Fields) -> Json:
     """JSON Schema of a body with these fields; an optional one may be null."""
     optional = {

@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import random
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from sandbox.listening import listen
+from sandbox.listening import checked_names, is_known_host, listen, not_known, own_host
 from sandbox.slack.clock import Clock
 from sandbox.slack.control import Control
 from sandbox.slack.page import STATIC, Live
@@ -32,10 +31,15 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 MAX_BODY_BYTES = 80_000_000
 
 
-def build(options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random) -> web.Application:
-    """The application; its workspace is under `WORKSPACE`, whose `base_url` the caller sets."""
+def build(
+    options: Options, *, clock: Clock, manifest: Manifest, rng: random.Random, names: Collection[str] = ()
+) -> web.Application:
+    """The application; its workspace is under `WORKSPACE`, whose `own_url` the caller sets.
+
+    `names` are host names by which it may be called, beside IP addresses and localhost.
+    """
     workspace = Workspace(options, clock, manifest, rng)
-    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_own_pages_only, _never_cached])
+    app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[_own_pages_only(names), _never_cached])
     app[WORKSPACE] = workspace
     app[LIVE] = live = Live(workspace)
     api, control = WebApi(workspace, METHODS), Control(workspace)
@@ -80,24 +84,26 @@ async def _page(request: web.Request) -> web.StreamResponse:
     return web.FileResponse(STATIC / "page.html")
 
 
-@web.middleware
-async def _own_pages_only(request: web.Request, handler: Any) -> web.StreamResponse:
+def _own_pages_only(names: Collection[str]) -> Any:
     """Refuse pages of other sites in this machine's browser, and names that somebody made lead here (DNS rebinding):
-    whoever gets in acts as anybody."""
-    origin = request.headers.get("Origin")
-    if not _is_an_address(request.host) or (origin is not None and urlsplit(origin).netloc != request.host):
-        raise web.HTTPForbidden(text="For this stand-in's own page and programs only.")
-    answer: web.StreamResponse = await handler(request)
-    return answer
+    whoever gets in acts as anybody. The app is led back to the host by which it called."""
 
+    @web.middleware
+    async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:
+        if not is_known_host(request.host, names):
+            raise web.HTTPForbidden(text=not_known(request.host))
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            raise web.HTTPForbidden(text="For this stand-in's own page and programs only.")
+        answer: web.StreamResponse
+        if request.path.startswith("/api/"):
+            with request.app[WORKSPACE].called_at(request.host, request.path):
+                answer = await handler(request)
+        else:
+            answer = await handler(request)
+        return answer
 
-def _is_an_address(host: str) -> bool:
-    """An IP address or localhost, with or without a port: no name that a stranger could own."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name == "localhost" or bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
+    return guarded
 
 
 @web.middleware
@@ -122,9 +128,10 @@ async def _parts(app: web.Application) -> AsyncIterator[None]:
 
 @dataclass
 class Running:
-    """A stand-in that listens; `close` ends it."""
+    """A stand-in that listens; `close` ends it. `url` is on loopback, `own_url` for whoever it is opened to."""
 
     url: str
+    own_url: str
     bot_token: str
     app_token: str
     signing_secret: str
@@ -152,30 +159,35 @@ async def serve(
     zone: str = "",
     options: Options | None = None,
     open_to: str = "",
+    names: Collection[str] = (),
 ) -> Running:
     """Listen on loopback (port 0 finds a free one) until `close`.
 
     `options`, when given, replaces `seed`, `state_path`, `tour` and `zone`. `open_to` is an address at which other
-    machines reach it too, and act as anybody; `0.0.0.0` is every address of this one. Raises
+    machines reach it too, and act as anybody; `0.0.0.0` is every address of this one. `names` are host
+    names by which it may be called. Raises AddressError for one that is not a host name,
     OSError when the port is taken, ManifestError when the manifest cannot be read, ValueError for a `host` that is
     not loopback.
     """
     if host not in LOOPBACK:
         raise ValueError(f"the stand-in lets everyone act as anybody: it listens on loopback, not on {host}")
     path = None if state_path is None else str(state_path)
+    names = checked_names(names)
     chosen = options or Options(seed=seed, state_path=path, tour=tour, zone=zone)
     app = build(
         chosen,
         clock=Clock(time.time),
         manifest=await asyncio.to_thread(manifest.load, Path(manifest_path)),
         rng=random.SystemRandom(),
+        names=names,
     )
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     port = await listen(runner, host, port, open_to)
     workspace = app[WORKSPACE]
-    workspace.base_url = f"http://{host}:{port}"
+    workspace.own_url = f"http://{own_host(host, open_to, names)}:{port}"
     return Running(
-        workspace.base_url,
+        f"http://{own_host(host, '')}:{port}",
+        workspace.own_url,
         workspace.bot_token,
         workspace.app_token,
         workspace.signing_secret,

@@ -6,9 +6,11 @@ Built once by `app`; the Web API, the acts of people and the control calls all w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +35,8 @@ from sandbox.slack.state import (
 )
 from sandbox.slack.tour import Step
 
+#: The address by which the Web API call that is being answered came; empty otherwise.
+_CALLED_AT: ContextVar[str] = ContextVar("called_at", default="")
 KEPT_CALLS = 2000
 WIRE_LINES = 50
 
@@ -79,13 +83,14 @@ class Scheduled:
 
 
 class Workspace:
-    """The stand-in's state and parts. `base_url` is known once the server listens."""
+    """The stand-in's state and parts. `own_url` is known once the server listens."""
 
     def __init__(self, options: Options, clock: Clock, manifest: Manifest, rng: random.Random) -> None:
         self.options = options
         self.clock = clock
         self.manifest = manifest
-        self.base_url = ""
+        self.own_url = ""
+        self._app_came_by = ""
         self.bot_token = token("xoxb", options.seed)
         self.app_token = token("xapp", options.seed)
         self.signing_secret = signing_secret(options.seed)
@@ -118,6 +123,26 @@ class Workspace:
         self.events = Events(manifest, clock, self.ids, self.views, self.delivery)
         self._watchers: list[Callable[[], None]] = []
         self._toasts: list[Callable[[str, str], None]] = []
+
+    @property
+    def base_url(self) -> str:
+        """What links begin with: the address by which the app calls or, for what it is sent, last connected.
+
+        A name that leads here is another one inside a container than outside.
+        """
+        return _CALLED_AT.get() or self._app_came_by or self.own_url
+
+    @contextlib.contextmanager
+    def called_at(self, host: str, path: str) -> Iterator[None]:
+        """While a Web API call of the app is answered: `host` is how it called, and was checked before."""
+        address = f"http://{host}"
+        if path.endswith("/apps.connections.open") or self.options.request_url is not None:
+            self._app_came_by = address
+        token = _CALLED_AT.set(address)
+        try:
+            yield
+        finally:
+            _CALLED_AT.reset(token)
 
     def _transport(self, request_url: str | None) -> Transport:
         if request_url is None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+__tracebackhide__ = True  # a failure points at the line of the test
 PATIENCE_SECONDS = 30.0
 
 
@@ -21,11 +22,17 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns. Raises what it raises, and TimeoutError after half a minute."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
+        try:
+            return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE_SECONDS)
+        except (AssertionError, TypeError) as error:
+            raise error.with_traceback(None) from None
 
     async def awaited(self, work: Coroutine[Any, Any, T]) -> T:
         """The same for a caller that has a loop of its own to keep running."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        try:
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        except (AssertionError, TypeError) as error:
+            raise error.with_traceback(None) from None
 
     def close(self) -> None:
         """Stop the loop and its thread."""

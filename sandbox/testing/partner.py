@@ -9,6 +9,7 @@ import msgspec
 
 from sandbox import scenario_files
 from sandbox.partner.control import dispatch
+from sandbox.partner.schemas import PAYLOADS, scrambled
 from sandbox.partner.server import Running
 from sandbox.partner.state import World
 from sandbox.testing.background import Awaitables, Background, until
@@ -16,6 +17,7 @@ from sandbox.testing.background import Awaitables, Background, until
 Json = dict[str, Any]
 FRESH = "fresh"
 SHOWN = 12
+__tracebackhide__ = True  # a failure points at the line of the test
 
 
 class PartnerWork:
@@ -48,7 +50,11 @@ class PartnerWork:
         return requests
 
     async def wait_for_event(self, kind: str, within_seconds: float = 5.0, **data: Any) -> Json:
-        """The newest event of a type whose payload has these fields. Raises AssertionError with the journal."""
+        """The newest event of a type whose payload has these fields. Raises AssertionError with the journal.
+
+        Raises TypeError for a type of event, or a field, that there is not.
+        """
+        _check_event(kind, data)
 
         def look() -> Json | None:
             rows = self._world.store.all("SELECT * FROM events WHERE type = ? ORDER BY seq DESC", kind)
@@ -108,6 +114,17 @@ class PartnerWork:
     async def fresh(self, snapshot: str = FRESH) -> None:
         """As it was when the snapshot was taken."""
         await self.control(f"snapshots/{snapshot}/restore")
+
+
+def _check_event(kind: str, data: Json) -> None:
+    if kind not in PAYLOADS:
+        raise TypeError(f"{kind} is no type of event; known: {', '.join(sorted(PAYLOADS))}")
+    fields = [item.name for item in PAYLOADS[kind].fields]
+    unknown = [name for name in data if name not in fields and name not in map(scrambled, fields)]
+    if unknown:
+        raise TypeError(
+            f"{unknown[0]} is no field of {kind}; known: {', '.join(fields)}. How long to wait is within_seconds."
+        )
 
 
 def _short(value: Any) -> str:

@@ -9,6 +9,7 @@ from sandbox.testing.background import Awaitables, Background, until
 
 Json = dict[str, Any]
 SHOWN = 12
+__tracebackhide__ = True  # a failure points at the line of the test
 
 
 class SlackWork:
@@ -30,7 +31,12 @@ class SlackWork:
         return outcome
 
     async def command(self, text: str, user: str = "U0ALICE", channel: str = "C0OPS") -> Json:
-        """Somebody sends a slash command."""
+        """Somebody sends a slash command. Raises AssertionError for one that the manifest does not declare."""
+        manifest = self.running.workspace.manifest
+        name = text.split(maxsplit=1)[0] if text.strip() else text
+        if manifest.command(name) is None:
+            known = ", ".join(one.command for one in manifest.commands) or "none"
+            raise AssertionError(f"{name} is not a command of the manifest; known: {known}")
         return await self.act("command", user=user, channel=channel, text=text)
 
     async def say(self, text: str, user: str = "U0ALICE", channel: str = "C0OPS", **more: Any) -> Json:

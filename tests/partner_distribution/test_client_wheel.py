@@ -43,13 +43,24 @@ async def run():
 done = asyncio.run(run())
 with SyncPartnerClient(URL, KEY, http=httpx.MockTransport(answer)) as client:
     assert client.top_up("Ab1", amount_usd=Decimal("5.50"), key="k-1") == done
-    for wrong in (Decimal("5.555"), Decimal(0), Decimal("-1"), Decimal("NaN")):
+    for wrong in (
+        Decimal("5.555"), Decimal(0), Decimal("-1"), Decimal("NaN"), Decimal("Infinity"), 5.5, 5.0, float("nan"),
+        "5.50", True, [5], {},
+    ):
         try:
             client.top_up("Ab1", amount_usd=wrong, key="k-2")
         except PartnerError as error:
             assert error.certainty is Certainty.DEFINITE, error
         else:
             raise AssertionError(wrong)
+for call in (client.me, lambda: list(client.cards()), lambda: client.top_up("Ab1", amount_usd=5, key="k-3")):
+    try:
+        call()
+    except PartnerError as error:
+        assert error.certainty is Certainty.DEFINITE and "closed" in str(error), error
+    else:
+        raise AssertionError("after the end")
+client.close_connections()
 assert {content for content, _, _ in sent} == {b'{"amount_usd":5.50}'}, sent
 assert {agent for _, _, agent in sent} == {"countersign-partner/0.1.0"}
 for name in ("bot", "sandbox", "handlers", "storage", "sqlmodel", "slack_bolt", "countersign_sandbox"):
@@ -75,7 +86,7 @@ def pay(client: SyncPartnerClient, card_id: str) -> Decimal | None:
         return None
     except PartnerError as error:
         return Decimal(0) if error.certainty is Certainty.AMBIGUOUS else None
-    if done.response is not None and done.response.status == 200:
+    if done.response.status == 200:
         print(done.response.headers.get("x-ratelimit-remaining"))
     return done.partner_balance_usd
 
@@ -116,10 +127,18 @@ def test_the_client_works_beside_nothing_but_what_it_requires(client_alone: Path
     used_alone(USE, client_alone, bare, tmp_path)
 
 
+def shown_on_the_page() -> list[str]:
+    """The programs on the page of the client; each runs, and each passes mypy in strict mode."""
+    page = (ROOT / "docs" / "partner-client.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    return [one for one in blocks if "pytest_plugins" not in one]
+
+
 def checked(folder: Path, both: Path) -> str:
     """What mypy in strict mode says of a user's program, with no configuration of ours."""
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--no-incremental", "program.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, "--no-incremental",
+         *sorted(path.name for path in folder.glob("*.py"))],
         cwd=folder, capture_output=True, text=True, timeout=150,
         env={**os.environ, "MYPYPATH": "", "PYTHONPATH": str(both)},
     )  # fmt: skip
@@ -132,7 +151,11 @@ def test_a_users_program_passes_mypy_in_strict_mode_and_a_mistake_in_it_does_not
     mistakes = "\n".join(f"    {one}" for one in MISTAKES)
     wrong = f"{USERS_PROJECT}\n\ndef wrong(client: SyncPartnerClient, card_id: str) -> None:\n{mistakes}\n"
     (tmp_path / "program.py").write_text(wrong)
-    said = [line for line in checked(tmp_path, both).splitlines() if ": error:" in line]
+    for number, block in enumerate(shown_on_the_page()):
+        (tmp_path / f"page{number}.py").write_text("URL = KEY = CARD = ''\n" + block)
+    everything = [line for line in checked(tmp_path, both).splitlines() if ": error:" in line]
+    assert [line for line in everything if line.startswith("page")] == []
+    said = [line for line in everything if line.startswith("program.py")]
     lines = wrong.splitlines()
     found = {lines[int(line.split(":")[1]) - 1].strip(): line.rsplit("[", 1)[-1].rstrip("]") for line in said}
     assert found == MISTAKES
@@ -167,9 +190,7 @@ background.run(running.close())
 
 
 def test_what_the_page_of_the_client_shows_runs_as_it_stands(both: Path, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "partner-client.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    programs = [one for one in blocks if "pytest_plugins" not in one]
+    programs = shown_on_the_page()
     bare = bare_environment(both, tmp_path / "bare")
     said = used_alone(DOCUMENTED.format(blocks=programs), both, bare, tmp_path).splitlines()
     assert len(said) == len(programs) == 6

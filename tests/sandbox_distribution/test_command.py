@@ -66,6 +66,56 @@ async def test_an_app_finds_its_own_manifest_people_and_channels(tmp_path: Path)
         await running.close()
 
 
+async def test_a_scenario_plays_on_new_state_only_and_says_so(tmp_path: Path) -> None:
+    options = Launch(
+        manifest=command.MANIFEST, slack_port=0, partner_port=ANY_PORT, state=tmp_path / "st", scenario="happy-day"
+    )  # fmt: skip
+    names = set[str]()
+    for number in (1, 2):
+        running = await launch(options)
+        assert running.partner is not None
+        async with httpx.AsyncClient(base_url=running.partner.url, trust_env=False) as http:
+            await http.post("/_control/accounts", json={"name": f"Kept {number}"})
+            headers = {"X-API-Key": running.partner.key}
+            path = "/api/partner/v1/cards"
+            order = {
+                "card_holder_name": f"KEPT {'AB'[number - 1]}",
+                "phone_country_code": 48,
+                "phone": "501234567",
+                "email": "a@b.example",
+            }
+            made = await http.post(path, json=order, headers={**headers, "Idempotency-Key": f"k-{number}"})
+            assert made.status_code == 201, made.text
+            names = {
+                one["card_holder_name"]
+                for one in (await http.get(path, headers=headers)).json()["data"]["cards"]
+            }
+        said = [line for line in command.lines(running, kept=True) if "new state" in line]
+        assert len(said) == number - 1
+        await running.close()
+    assert {"KEPT A", "KEPT B"} <= names
+
+
+async def test_a_scenario_that_fails_leaves_no_state_behind(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text("about: Wrong.\nsteps:\n  - {call: GET /me, expect: {status: 404}}\n")
+    options = Launch(manifest=command.MANIFEST, slack_port=0, partner_port=ANY_PORT, state=tmp_path / "st")
+    with pytest.raises(CannotLaunch, match="step 1") as refused:
+        await launch(Launch(**{**vars(options), "scenario": str(wrong)}))
+    assert not refused.value.about_options
+    running = await launch(Launch(**{**vars(options), "scenario": "happy-day"}))
+    assert running.warnings == []
+    await running.close()
+
+
+async def test_a_ready_file_of_an_earlier_start_is_gone_before_anything_listens(tmp_path: Path) -> None:
+    ready = tmp_path / "ready.json"
+    ready.write_text("{}")
+    with pytest.raises(CannotLaunch):
+        await launch(Launch(manifest=Path("/nowhere"), partner_port=0, slack_port=ANY_PORT, ready_file=ready))
+    assert not ready.exists()
+
+
 async def test_key_seed_and_scenario_are_taken_and_the_state_outlives_a_restart(tmp_path: Path) -> None:
     key, tokens = "svc_live_00000000abc", []
     options = Launch(
@@ -94,6 +144,12 @@ async def test_key_seed_and_scenario_are_taken_and_the_state_outlives_a_restart(
         ({"people": Path("/nowhere")}, "cannot read /nowhere: No such file or directory.$"),
         ({"manifest": Path("/nowhere")}, "cannot read the manifest /nowhere: No such file or directory.$"),
         ({"key": "sk_live_real"}, "begins svc_live_00000000"),
+        ({"ready_file": Path("/nowhere/x")}, "folder /nowhere for --ready-file does not exist"),
+        ({"ready_file": Path("/")}, "--ready-file / cannot be written"),
+        ({"state": Path("/nowhere/x")}, "folder /nowhere for --state does not exist"),
+        ({"slack_port": 99999}, "99999 is not a port. Give --slack-port"),
+        ({"partner_port": -2}, "-2 is not a port. Give --partner-port"),
+        *(({"request_url": url}, "--request-url") for url in ("localhost:3000", "ftp://x", "http://", "http://a:b")),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_started_is_said_in_a_sentence(given: dict[str, Any], said: str) -> None:
@@ -109,6 +165,12 @@ async def test_what_cannot_be_started_is_said_in_a_sentence(given: dict[str, Any
         "people: ann",
         "[{name: ann, colour: red}]",
         "{people: [{name: ann}], groups: [{}]}",
+        "{people: [{name: ann}], group: [{handle: a, users: [ann]}]}",
+        "{persons: [{name: ann}]}",
+        "{people: [{name: ann}], groups: [{handle: a, users: [nobody]}]}",
+        "{people: [{name: ann}], groups: [{handle: a, users: ann}]}",
+        "{groups: [{handle: a, users: [U0NOBODY]}]}",
+        "{people: [{name: ann}, {name: ann}]}",
     ],
 )
 async def test_a_wrong_file_of_people_names_what_is_wrong(tmp_path: Path, text: str) -> None:
@@ -116,6 +178,28 @@ async def test_a_wrong_file_of_people_names_what_is_wrong(tmp_path: Path, text: 
     people.write_text(text)
     with pytest.raises(CannotLaunch):
         await launch(Launch(manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=0, people=people))
+
+
+async def test_channels_and_groups_of_people_who_are_not_there_are_refused(tmp_path: Path) -> None:
+    channels = tmp_path / "channels.yml"
+    channels.write_text("[{name: kitchen, members: [nobody]}]")
+    options = Launch(manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=0, channels=channels)
+    with pytest.raises(CannotLaunch, match="nobody is not a person"):
+        await launch(options)
+    channels.write_text("[{name: kitchen, members: [U0ALICE, bob]}]")
+    running = await launch(options)
+    await running.close()
+
+
+@pytest.mark.parametrize("half", ["slack", "partner"])
+async def test_a_file_that_is_no_state_is_refused(half: str, tmp_path: Path) -> None:
+    (tmp_path / f"st.{half}").write_text("no database, but long enough to be taken for one" * 50)
+    with pytest.raises(CannotLaunch, match=f"st.{half} cannot be used as state"):
+        await launch(
+            Launch(
+                manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, state=tmp_path / "st"
+            )
+        )
 
 
 def test_an_address_of_another_machine_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

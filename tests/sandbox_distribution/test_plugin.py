@@ -2,6 +2,9 @@
 
 import statistics
 import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
 
 import httpx
 import pytest
@@ -70,7 +73,7 @@ def test_a_test_that_waits_in_vain_is_shown_the_journal(partner_sandbox: Partner
 
 
 def test_a_test_that_waits_for_a_message_in_vain_is_shown_the_wire(slack_sandbox: SlackSandbox) -> None:
-    slack_sandbox.act.command("/nothing")
+    slack_sandbox.act.say("hello")
     with pytest.raises(AssertionError, match="Between Slack and the app"):
         slack_sandbox.wait_for_message("never said", within_seconds=0.05)
 
@@ -109,3 +112,58 @@ async def test_the_same_methods_can_be_awaited(
     assert event["data"]["event"] == "authorized"
     await slack_sandbox.aio.say("hello")
     assert (await slack_sandbox.aio.wait_for_message("hello"))["user"] == "U0ALICE"
+
+
+def test_a_field_that_no_event_of_this_type_has_is_not_waited_for(partner_sandbox: PartnerSandbox) -> None:
+    """A misspelt argument would wait for something that cannot come."""
+    for wrong in ({"timeout": 0.5}, {"cardid": "x"}):
+        with pytest.raises(TypeError, match=f"{next(iter(wrong))} .*card.authorized.*within_seconds"):
+            partner_sandbox.wait_for_event("card.authorized", **wrong)
+    with pytest.raises(TypeError, match=r"no type of event.*card\.authorized"):
+        partner_sandbox.wait_for_event("card.authorised")
+    with pytest.raises(TypeError, match="no type of event"):
+        partner_sandbox.wait_for_delivery("x")
+
+
+def test_a_command_that_no_manifest_declares_fails_the_test(slack_sandbox: SlackSandbox) -> None:
+    with pytest.raises(AssertionError, match="/nope is not a command of the manifest; known: none"):
+        slack_sandbox.act.command("/nope")
+
+
+def _fails(partner: PartnerSandbox, slack: SlackSandbox, path: Path) -> list[Callable[[], object]]:
+    return [
+        lambda: partner.wait_for_event("card.authorized", within_seconds=0),
+        lambda: partner.wait_for_event("card.authorized", timeout=1),
+        lambda: partner.wait_for_delivery("card.authorized", within_seconds=0),
+        lambda: partner.control("nope"),
+        lambda: partner.clock.advance(-1),
+        lambda: partner.purchases.settle("nope"),
+        lambda: partner.faults.add("GET /nope", "reset"),
+        lambda: partner.play(path),
+        lambda: slack.wait_for_message("x", within_seconds=0),
+        lambda: slack.wait_for_modal(within_seconds=0),
+        lambda: slack.act.command("/nope"),
+        lambda: slack.act("nope"),
+        lambda: slack.messages("nope"),
+    ]
+
+
+def test_a_failure_points_at_the_line_of_the_test(
+    partner_sandbox: PartnerSandbox, slack_sandbox: SlackSandbox, tmp_path: Path
+) -> None:
+    """Nothing of the sandbox is in what pytest shows: no source of ours, no snapshot of megabytes."""
+    for fails in _fails(partner_sandbox, slack_sandbox, tmp_path / "none.yml"):
+        with pytest.raises((AssertionError, TypeError)) as failed:
+            fails()
+        inner = [one.tb_frame for one in _frames(failed.value.__traceback__)][2:]
+        assert inner
+        for frame in inner:
+            assert {**frame.f_globals, **frame.f_locals}.get("__tracebackhide__"), frame
+        assert failed.value.__cause__ is None
+        assert failed.value.__suppress_context__
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next

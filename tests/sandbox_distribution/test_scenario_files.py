@@ -104,9 +104,20 @@ WRONG = {
     "about: [": "wrong.yml",
     "about: x\nsteps: [{control: float, body: {amount: 5}}]": "this was refused, and nothing else was expected",
     "about: x\nsteps: [{call: GET /cards/none}]": "this was refused, and nothing else was expected",
+    "about: x\nbegin: people\n"
+    "steps: [{call: '/cards/{card1}/freeze', body: {frozen: true}, expect: {data.frozen: 1}}]": (
+        "data.frozen is true, and 1 was expected"
+    ),
+    "about: x\nsteps: [{call: GET /me, expect: {data.float.limit_usd: 0}}]": "data.float.limit_usd is null, and 0",
+    "about: x\nsteps: [{call: GET /me, expect: {data.cards.total: false}}]": "data.cards.total is 0, and False",
+    "about: x\nsteps: [{call: GET /me, expect: {data.partner.name: [1]}}]": "and [1] was expected",
+    "about: x\nsteps: [{call: GET /me, expect: {data.none: null}}]": "there is no data.none",
+    "about: x\nsteps: [{call: GET /me, keep: {a: data.partner.nam}}]": "there is no data.partner.nam to keep as a",
+    "about: x\nsteps: [{call: GET /ledger, keep: {a: data.entries.7.kind}}]": "there is no data.entries.7.kind to keep",
+    "about: x\nsteps: [{call: GET /me, keep: {a: data.0}}]": "there is no data.0 to keep",
     "about: x\nsteps: [{call: GET /me, ago: 2 weeks}]": "ago is a number with s, m, h or d, such as 52h",
     "about: x\nsteps: [{control: clock, ago: 2h}]": "the clock cannot be changed in the past",
-    "about: x\nsteps: [{call: GET /me, keep: {a: data.name}}, {call: 'GET /{a+2h}'}]": "a is not a time",
+    "about: x\nsteps: [{call: GET /me, keep: {a: data.partner.name}}, {call: 'GET /{a+2h}'}]": "a is not a time",
     "about: x\nsteps: [{control: faults, body: {operation: GET /me, effect: delay, seconds: 1}},"
     " {call: GET /me, ago: 2h}]": "GET /me would wait",
 }
@@ -133,3 +144,12 @@ async def test_the_command_begins_with_a_file_and_stops_where_it_does_not_hold(t
     for name, said in ((str(wrong), "balance_usd is 0"), (str(tmp_path / "none.yml"), "cannot be read")):
         with pytest.raises(CannotLaunch, match=said):
             await launch(options(name))
+
+
+def test_what_is_null_is_kept_and_expected_as_null(partner_sandbox: PartnerSandbox, tmp_path: Path) -> None:
+    path = tmp_path / "null.yml"
+    path.write_text(
+        "about: x\nsteps: [{call: GET /me, keep: {limit: data.float.limit_usd},"
+        " expect: {data.float.limit_usd: null, data.cards.total: 0.0}}]\n"
+    )
+    assert partner_sandbox.play(path)["limit"] is None

@@ -120,3 +120,29 @@ async def test_without_a_word_on_it_the_delivery_of_the_code_completes_the_purch
     """`complete: at once` is the default, for tests that are about something else."""
     card, _, _ = await asked(api, hand, "webhook", complete="at once")
     assert await status(api, card) == "pending"
+
+
+@pytest.mark.parametrize("mode", ["sms", "webhook"])
+@pytest.mark.parametrize("complete", ["at once", "by code"])
+@pytest.mark.parametrize("status_of_card", ["FROZEN", "BLOCKED", "INACTIVE", "EXPIRED"])
+async def test_on_a_card_that_cannot_be_used_nobody_is_asked_for_a_code(
+    api: Api, hand: Hand, mode: str, complete: str, status_of_card: str
+) -> None:
+    """No challenge is passed where none was made."""
+    await hand("account", threeds_webhook_enabled=True)
+    card = await api.loaded(hand, "100")
+    if mode == "webhook":
+        await api.call("PUT", f"/cards/{card}/3ds", {"method": "webhook"})
+    await hand(f"cards/{card}", status=status_of_card)
+    opened = await hand(f"cards/{card}/3ds", amount_usd="5", merchant="Shop", complete=complete)
+    assert (opened["state"], opened["outcome"]) == ("refused", "declined")
+    assert await status(api, card) == "card_blocked"
+    again = await hand.http.post(f"challenges/{opened['challenge_id']}", json={"enter": "right"})
+    assert (again.status_code, "refused" in again.json()["error"]) == (409, True)
+
+
+async def test_the_answer_to_a_challenge_says_what_came_of_it_at_once(api: Api, hand: Hand) -> None:
+    card = await api.loaded(hand, "100")
+    for complete, outcome in {"at once": "authorized", "by code": None}.items():
+        opened = await hand(f"cards/{card}/3ds", amount_usd="5", merchant="Shop", complete=complete)
+        assert opened["outcome"] == outcome

@@ -372,3 +372,22 @@ async def test_what_waits_for_an_endpoint_can_be_counted_as_delivered(
     assert all(one["delivered"] for one in events)
     [row] = await api.history(card)
     assert (row["status"], row["transaction_id"]) == ("pending", asked["transaction_id"])
+
+
+@pytest.mark.parametrize(
+    ("body", "named"),
+    [
+        ({"scopes": []}, "scopes"), ({"every": True}, "rate_limit_per_minute"),
+        ({"every": True, "rate_limit_per_minute": 5, "scopes": ["cards:read"]}, "every"),
+        ({"key": "KEY", "revoked": True, "scopes": ["cards:read"]}, "revoked"),
+        ({"key": "KEY", "revoked": True, "rate_limit_per_minute": 5}, "revoked"), ({"key": "KEY"}, "revoked"),
+        ({"key": "svc_live_00000000none", "revoked": True}, "key"),
+    ],
+)  # fmt: skip
+async def test_a_change_of_keys_that_says_two_things_or_none_is_refused(
+    api: Api, hand: Hand, body: dict[str, Any], named: str
+) -> None:
+    given = {name: api.key if value == "KEY" else value for name, value in body.items()}
+    refused = await hand.http.post("keys", json=given)
+    assert (refused.status_code, named in refused.json()["error"]) == (400, True), refused.text
+    assert (await api.get("/me")).status == 200

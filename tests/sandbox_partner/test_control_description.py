@@ -45,3 +45,12 @@ async def test_the_description_takes_what_the_call_takes(
     assert DIALECT(schema).is_valid(body) is fits
     answer = await hand.http.post(path.removeprefix("/_control/"), json=body)
     assert (answer.status_code == 200) is fits, answer.text
+
+
+@pytest.mark.parametrize("raw", ['"12.3456789"', "12.3456789"])
+async def test_an_amount_is_described_as_it_is_taken(hand: Hand, raw: str) -> None:
+    """As a text and as a number, each to the last digit."""
+    described = (await hand.http.get("openapi.json")).json()["components"]["schemas"]["FloatChange"]
+    assert set(described["properties"]["amount_usd"]["type"]) == {"string", "number"}
+    answer = (await hand.http.post("float", content=f'{{"amount_usd": {raw}}}')).json()
+    assert answer["float"]["funded_usd"] == "12.3456789"

@@ -1,5 +1,6 @@
 """The served OpenAPI says what the document says: who may call, what a field may hold, what an error carries."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 
 from sandbox.partner import codec
 from sandbox.partner.openapi import document
-from tests.sandbox_partner.conftest import Api, Hand
+from sandbox.partner.schemas import Schema, event_payloads, response_schemas
+from tests.sandbox_partner.conftest import Api, Description, Hand
 
 DESCRIBED = document.document()
 SCHEMAS: dict[str, Any] = DESCRIBED["components"]["schemas"]
@@ -249,3 +251,46 @@ async def test_a_text_is_described_as_narrowly_as_it_is_checked(
     for value in values:
         taken = (await api.call(method.upper(), path, {**body, field: value})).status == 200
         assert jsonschema.Draft202012Validator(described).is_valid(value) == taken, (field, value)
+
+
+@pytest.mark.parametrize("profile", ["documented", "scrambled"])
+async def test_the_description_is_that_of_the_profile_that_answers(
+    api: Api, hand: Hand, profile: str
+) -> None:
+    """Also without a key: then it is the first account's."""
+    plain = (await api.http.get("/openapi.json")).json()
+    await hand("account", profile=profile, monthly_fee_usd="0")
+    shown = (await api.http.get("/openapi.json", headers={"X-API-Key": api.key})).json()
+    assert shown == (await api.http.get("/openapi.json")).json()
+    assert shown != plain
+    described = Description(shown)
+    other = Api(api.http, api.key, described)
+    card = await other.order()
+    await other.post(f"/cards/{card}/freeze", {"frozen": True})
+    await other.post(f"/cards/{card}/freeze", {"frozen": False})
+    await other.call("PUT", "/webhook", {"url": "https://hooks.example.com/x"})
+    paths = ["/me", "/fees", "/ledger", "/funding", "/funding/addresses", "/deposits", "/events", "/webhook"]
+    for path in (*paths, *(f"/cards/{card}{part}" for part in ("", "/limits", "/transactions", "/pan"))):
+        assert (await other.get(path)).status == 200
+    for event in (await other.get("/events")).data["events"]:
+        described.check_event(event["type"], event["payload"])
+
+
+@pytest.mark.parametrize("profile", ["documented", "scrambled"])
+def test_examples_of_a_profile_are_as_its_schemas_say(profile: str) -> None:
+    shown = document.document(profile)
+    for schema in shown["components"]["schemas"].values():
+        whole = {**schema, "components": shown["components"]}
+        for example in schema.get("examples", ()):
+            jsonschema.Draft202012Validator(whole).validate(codec.decode(codec.encode(example)))
+    guessed = [
+        name
+        for table in (*response_schemas.__dict__.values(), *event_payloads.PAYLOADS.values())
+        if isinstance(table, Schema) and table.name in shown["components"]["schemas"]
+        for name, item in shown["components"]["schemas"][table.name]["properties"].items()
+        if item["x-source"] == "invented"
+    ]
+    if profile == "documented":
+        assert sorted(set(guessed)) == ["deposits", "funding"]
+    else:
+        assert all(re.fullmatch("k[0-9a-f]{9}", name) for name in guessed)

@@ -77,3 +77,22 @@ async def test_a_switch_keeps_the_authorized_original_amount_on_the_row(
     row = (await api.history(card))[0]
     assert row["original_amount"] == Decimal(original)
     check_row(row)
+
+
+@pytest.mark.parametrize(
+    ("charge_usd", "original", "currency"),
+    [
+        ("0.01", "900", "IRR"), ("1", "42000", "IRR"), ("25.5", "2282250", "LBP"), ("4999.99", "81999836", "IDR"),
+        ("33.33", "1", "KWD"), ("0.4", "0.37", "EUR"), ("0.01", "999999999", "LBP"), ("10", "1500", "JPY"),
+    ],
+)  # fmt: skip
+async def test_a_rate_has_the_digits_that_its_currency_needs(
+    api: Api, hand: Hand, charge_usd: str, original: str, currency: str
+) -> None:
+    card = await api.loaded(hand, "9000")
+    await hand.buy(card, charge_usd, original_amount=original, original_currency=currency)
+    row = (await api.history(card))[0]
+    for shown in (row, (await api.events())[-1]["payload"]):
+        assert shown["exchange_rate"] > 0
+        led = shown["original_amount"] * shown["exchange_rate"]
+        assert led.quantize(Decimal("0.01")) == shown["amount_usd"].quantize(Decimal("0.01"))

@@ -404,7 +404,7 @@ async def test_a_settlement_above_the_balance_leaves_a_debt_and_the_card_open(ap
     bought = await hand.buy(card, "10")
     await hand(f"purchases/{bought['transaction_id']}/settle", amount_usd="50")
     assert await api.balance(card) == Decimal("-30.5")
-    assert (await api.post(f"/cards/{card}/close", idem="c")).refusal == (503, "UNAVAILABLE")
+    assert (await api.post(f"/cards/{card}/close", idem="c")).refusal == (400, "BAD_REQUEST")
     assert (await api.get(f"/cards/{card}")).data["card"]["status"] == "ACTIVE"
     await hand(f"purchases/{bought['transaction_id']}/refund", amount_usd="40")
     assert (await api.post(f"/cards/{card}/close", idem="c")).data["returned_usd"] == Decimal("9.5")

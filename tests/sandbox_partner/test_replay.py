@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +133,63 @@ async def test_what_is_no_archive_is_refused_in_a_sentence(
         await replay(path)
     assert await command.compare(tmp_path / "nowhere.har") == command.CANNOT
     assert "cannot be read" in capsys.readouterr().err
+
+
+async def keys_of_their_own(api: Api, hand: Hand) -> None:
+    """A narrower key beside the first, one that is revoked, limits for one and for all, an account found again."""
+    narrow = (await hand("keys", scopes=["cards:read"], rate_limit_per_minute=3))["key"]
+    for path, status in {"/cards": 200, "/me": 403, "/cards?limit=1": 200, "/cards?limit=2": 429}.items():
+        assert (await Api(api.http, narrow).get(path)).status == status
+    assert (await api.get("/me")).status == 200
+    await hand("keys", every=True, rate_limit_per_minute=4)
+    assert (await Api(api.http, narrow).get("/cards?limit=3")).status == 200
+    await hand("keys", key=narrow, revoked=True)
+    assert (await Api(api.http, narrow).get("/cards")).status == 401
+    assert (await api.get("/cards")).status == 200
+    other = (await hand("accounts", name="Other"))["account"]
+    assert (await hand("accounts", name="Other"))["account"] == other
+    theirs = (await hand("keys", account=other))["key"]
+    assert (await Api(api.http, theirs).get("/me")).status == 200
+
+
+async def deliveries_that_fail(api: Api, hand: Hand) -> None:
+    """An endpoint that nobody reaches: attempts now and later, and a code that never comes."""
+    await hand("reset", seed="recorded", scenario="happy-day")
+    await hand("account", threeds_webhook_enabled=True)
+    await api.call("PUT", "/webhook", {"url": "https://hooks.example.com/x"})
+    card = next(one["id"] for one in (await api.get("/cards")).data["cards"] if one["status"] == "ACTIVE")
+    await api.call("PUT", f"/cards/{card}/3ds", {"mode": "webhook"})
+    await hand(f"cards/{card}/3ds", amount_usd="5", merchant="Shop")
+    for seconds in (0, 61, 4000):
+        await hand("clock", advance_seconds=seconds)
+        shown = (await api.get("/events")).data["events"]
+    assert max(one["attempts"] for one in shown) > 2
+    await api.post(f"/events/{shown[0]['id']}/redeliver")
+    await api.get(f"/cards/{card}/transactions")
+
+
+async def keys_before_the_reset(api: Api, hand: Hand) -> None:
+    """What outlives a reset: limits, a key that was revoked, an account."""
+    await hand("keys", every=True, rate_limit_per_minute=3)
+    narrow = (await hand("keys", scopes=["cards:read"]))["key"]
+    other = (await hand("accounts", name="Earlier"))["account"]
+    theirs = (await hand("keys", account=other, rate_limit_per_minute=1))["key"]
+    await hand("reset", scenario="happy-day")
+    assert [(await api.get("/me")).status for _ in range(4)] == [200, 200, 200, 429]
+    assert (await Api(api.http, narrow).get("/me")).status == 403
+    assert [(await Api(api.http, theirs).get("/me")).status for _ in range(2)] == [200, 429]
+    assert (await hand("accounts", name="Earlier"))["account"] == other
+    await hand("keys", every=True, rate_limit_per_minute=200)
+    assert (await api.get("/me")).status == 200
+
+
+@pytest.mark.parametrize("day", [a_day, keys_of_their_own, deliveries_that_fail, keys_before_the_reset])
+async def test_whatever_was_done_a_replay_of_it_finds_no_difference(
+    api: Api, hand: Hand, tmp_path: Path, day: Callable[[Api, Hand], Awaitable[None]]
+) -> None:
+    await day(api, hand)
+    path = await archive(hand, tmp_path)
+    done = await replay(path)
+    assert [str(one) for one in done.differences] == []
+    assert done.compared >= 5
+    assert re.findall("svc_live_0{8}[0-9a-f]{24}", path.read_text()) == []

@@ -132,3 +132,18 @@ async def test_a_closed_card_takes_no_new_top_up_but_replays_a_done_one(api: Api
     assert (await api.top_up(card, "40")).data["credited_usd"] == 40
     assert (await unload(api, card, "1")).refusal == (402, "INSUFFICIENT_FUNDS")
     assert (await api.post(f"/cards/{card}/freeze", {"frozen": True})).refusal == (400, "BAD_REQUEST")
+
+
+async def test_an_overdrawn_card_stays_open_and_says_why(api: Api, card: str, hand: Hand) -> None:
+    """The balance can be read, so no retry shortly helps; a top-up does."""
+    await hand(f"cards/{card}", status="ACTIVE")
+    bought = await hand.buy(card, "20")
+    await hand(f"purchases/{bought['transaction_id']}/settle", amount_usd="50")
+    owed_usd = -(await api.get(f"/cards/{card}")).data["balance_usd"]
+    assert owed_usd > 0
+    refused = await api.post(f"/cards/{card}/close", idem="close-1")
+    assert refused.refusal == (400, "BAD_REQUEST")
+    assert f"{owed_usd:.2f}" in refused.body["error"]
+    assert (await hand.state())["cards"][0]["status"] == "ACTIVE"
+    await api.top_up(card, f"{owed_usd:.2f}", idem="owed")
+    assert (await api.post(f"/cards/{card}/close", idem="close-1")).data["returned_usd"] == 0

@@ -26,6 +26,7 @@ async def test_another_simulator_goes_on_where_the_file_was_written(api: Api, ha
             theirs = Hand(http)
             await theirs("snapshot", **file)
             after = await theirs.state()
+            assert after.pop("keys")[:-1] == before.pop("keys")
             assert after == before
             await theirs("clock", advance_seconds=60)
             assert (await theirs.state())["invariants"]["ok"]
@@ -62,3 +63,21 @@ async def test_a_file_that_is_no_snapshot_is_refused_and_nothing_is_lost(
     file = await written(hand)
     assert said in await hand.refused("snapshot", **{**file, **change})
     assert len(await api.ledger()) == 1
+
+
+async def test_the_key_of_the_simulator_that_reads_a_file_goes_on_working(api: Api, hand: Hand) -> None:
+    """No key is in the file, so whoever gets it has no other."""
+    await hand("keys", every=True, rate_limit_per_minute=7)
+    card = await api.order()
+    file = await written(hand)
+    other = await serve(port=0, seed="another")
+    try:
+        assert other.key != api.key
+        async with httpx.AsyncClient(base_url=other.url, trust_env=False) as http:
+            answer = await http.post("/_control/snapshot", json=file)
+            assert answer.status_code == 200
+            assert len(answer.text) < 200
+            listed = await http.get(f"/api/partner/v1/cards/{card}", headers={"X-API-Key": other.key})
+            assert listed.json()["data"]["card"]["id"] == card
+    finally:
+        await other.close()

@@ -173,3 +173,21 @@ async def test_money_is_never_rounded_on_its_way_through_json(api: Api, hand: Ha
     await hand("float", amount_usd="123456789.1234567891")
     assert (await api.float())["balance_usd"] == Decimal("123456789.1234567891")
     assert (await api.ledger())[0]["amount_usd"] == Decimal("123456789.1234567891")
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS", "HEAD"])
+async def test_the_description_is_read_and_nothing_else(api: Api, method: str) -> None:
+    answer = await api.http.request(method, "/openapi.json")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+
+
+@pytest.mark.parametrize("path", ["/ledger", "/events", "/funding", "/deposits", "/cards/{}/transactions"])
+async def test_a_page_far_beyond_the_end_is_empty_and_says_its_own_number(api: Api, path: str) -> None:
+    card = await api.order()
+    for asked, shown in {
+        "00000000000000000000000007": 7,
+        "5000000000": 5_000_000_000,
+        "9" * 400: 2**53 - 1,
+    }.items():
+        data = (await api.get(f"{path.format(card)}?page={asked}")).data
+        assert (data["page"], data["count"]) == (shown, 0)

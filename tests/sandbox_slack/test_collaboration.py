@@ -350,3 +350,59 @@ def test_the_page_of_the_stand_in_names_every_control_call_method_and_event() ->
         assert f"`{event}`" in page, event
     compared = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
     assert f"| Slack: methods | {len(web_api.METHODS)} |" in compared
+
+
+@pytest.mark.parametrize(
+    "method", ["archive", "unarchive", "leave", "rename", "setTopic", "setPurpose", "kick", "invite"]
+)
+async def test_a_direct_message_is_not_changed_as_a_channel(make_stage: MakeStage, method: str) -> None:
+    stage = await full(make_stage)
+    more = {"name": "x", "topic": "x", "purpose": "x", "user": "U0BOB", "users": "U0BOB"}
+    error = await refused(stage, f"conversations.{method}", channel="D0ALICE", **more)
+    assert error == "method_not_supported_for_channel_type"
+    await done(stage, "chat.postMessage", channel="D0ALICE", text="still here")
+
+
+async def test_a_link_is_unfurled_by_its_message_or_by_its_id(make_stage: MakeStage) -> None:
+    stage = await full(make_stage)
+    await stage.act(
+        "message", user="U0ALICE", channel="C0OPS", text="see https://shop.example/a?b=1&c=2, please"
+    )
+    shared = await event_sent(stage, "link_shared")
+    link = shared["links"][0]["url"]
+    assert link == "https://shop.example/a?b=1&c=2"
+    shown = {link: {"text": "A"}}
+    by_message = {"channel": "C0OPS", "ts": shared["message_ts"]}
+    by_id = {"unfurl_id": shared["unfurl_id"], "source": shared["source"]}
+    for named in (by_message, by_id):
+        await done(stage, "chat.unfurl", unfurls=shown, **named)
+    attachments = (await done(stage, "conversations.history", channel="C0OPS"))["messages"][0]["attachments"]
+    assert [one["from_url"] for one in attachments] == [link], "the second time changes the first"
+    for wrong, error in (
+        ({}, "missing_channel"), ({"channel": "C0OPS"}, "missing_ts"), ({"source": "composer"}, "missing_unfurl_id"),
+        ({"unfurl_id": by_id["unfurl_id"]}, "missing_source"), ({**by_id, "unfurl_id": "x"}, "invalid_unfurl_id"),
+        ({**by_id, "source": "x"}, "invalid_source"),
+    ):  # fmt: skip
+        assert await refused(stage, "chat.unfurl", unfurls=shown, **wrong) == error
+
+
+async def test_bounds_of_a_history_are_times(make_stage: MakeStage) -> None:
+    stage = await full(make_stage)
+    posted = await done(stage, "chat.postMessage", channel="C0OPS", text="a")
+    for name in ("oldest", "latest"):
+        for wrong in ("abc", "12:00", "1.2.3", "-"):
+            for method, more in (("history", {}), ("replies", {"ts": posted["ts"]})):
+                error = await refused(
+                    stage, f"conversations.{method}", channel="C0OPS", **{name: wrong}, **more
+                )
+                assert error == f"invalid_ts_{name}"
+    found = await done(stage, "conversations.history", channel="C0OPS", oldest="5")
+    assert [one["text"] for one in found["messages"]] == ["a"], "a short time is an early one"
+
+
+async def test_a_message_is_not_updated_to_nothing(make_stage: MakeStage) -> None:
+    stage = await full(make_stage)
+    posted = await done(stage, "chat.postMessage", channel="C0OPS", text="a")
+    for nothing in ({}, {"text": ""}, {"text": "", "blocks": []}):
+        assert await refused(stage, "chat.update", channel="C0OPS", ts=posted["ts"], **nothing) == "no_text"
+    assert (await stage.messages("U0ALICE", "C0OPS"))[-1]["text"] == "a"

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from sandbox.slack.control import CALLS
+from sandbox.slack.faults import EFFECTS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage
 
@@ -59,3 +60,30 @@ async def test_the_description_takes_what_the_call_takes(
     schema = content["application/json"]["schema"]
     assert jsonschema.Draft202012Validator(schema).is_valid(body) is fits
     await stage.post(name, status=200 if fits else 400, **body)
+
+
+async def test_what_a_field_may_hold_is_in_the_description(make_stage: MakeStage) -> None:
+    """From the same table that checks it: effects of faults, and the fields of a file."""
+    stage = await make_stage()
+    paths = (await read(stage, "openapi.json"))["paths"]
+
+    def body(call: str) -> Json:
+        content = paths[f"/_control/{call}"]["post"]["requestBody"]["content"]
+        found: Json = content["application/json"]["schema"]["properties"]
+        return found
+
+    assert set(body("faults")["effect"]["enum"]) == EFFECTS
+    file = body("act/upload")["files"]["items"]
+    assert set(file["properties"]) == {"name", "content", "content_base64"}
+    assert (file["required"], file["additionalProperties"]) == (["name"], False)
+
+
+async def test_an_edit_of_what_a_person_wrote_changes_its_blocks(make_stage: MakeStage) -> None:
+    stage = await make_stage()
+    written = await stage.act("message", user="U0BOB", channel="C0OPS", text="before")
+    await stage.act("edit", channel="C0OPS", ts=written["ts"], text="after @alice")
+    shown = (await stage.messages("U0BOB", "C0OPS"))[-1]
+    assert shown["text"] == "after <@U0ALICE>"
+    assert shown["blocks"][0]["elements"][0]["elements"] == [
+        {"type": "text", "text": "after "}, {"type": "user", "user_id": "U0ALICE"},
+    ]  # fmt: skip

@@ -125,7 +125,7 @@ async def test_a_retry_says_so_in_its_headers(make_stage: MakeStage, http_app: H
 
     assert "X-Slack-Retry-Num" not in http_app.headers[0]
     assert http_app.headers[1]["X-Slack-Retry-Num"] == "1"
-    assert http_app.headers[1]["X-Slack-Retry-Reason"] == "http_404"
+    assert http_app.headers[1]["X-Slack-Retry-Reason"] == "http_error"
 
 
 async def test_the_address_is_verified_by_a_challenge_that_the_app_sends_back(

@@ -464,3 +464,26 @@ async def test_an_app_without_a_messages_tab_cannot_write_to_people(make_stage: 
     stage = await make_stage(connect=False, manifest=manifest)
 
     assert await _refused(stage.client.chat_postMessage(channel="U0BOB", text="x")) == "messages_tab_disabled"
+
+
+@pytest.mark.parametrize(
+    ("typed", "text", "elements"),
+    [
+        ("see https://x.example/a?b=1&c=2.", "see <https://x.example/a?b=1&amp;c=2>.",
+         [{"type": "text", "text": "see "}, {"type": "link", "url": "https://x.example/a?b=1&c=2"},
+          {"type": "text", "text": "."}]),
+        ("<https://x.example|here>", "<https://x.example>", [{"type": "link", "url": "https://x.example"}]),
+        ("(http://x.example/@bob)", "(<http://x.example/@bob>)",
+         [{"type": "text", "text": "("}, {"type": "link", "url": "http://x.example/@bob"},
+          {"type": "text", "text": ")"}]),
+        ("https:// alone", "https:// alone", [{"type": "text", "text": "https:// alone"}]),
+    ],
+)  # fmt: skip
+async def test_the_address_of_a_page_becomes_a_link(
+    make_stage: MakeStage, typed: str, text: str, elements: list[Json]
+) -> None:
+    stage = await make_stage()
+    await stage.act("message", user="U0BOB", channel="C0OPS", text=typed)
+    shown = (await stage.messages("U0BOB", "C0OPS"))[-1]
+    assert shown["text"] == text
+    assert shown["blocks"][0]["elements"][0]["elements"] == elements

@@ -11,7 +11,7 @@ deposits   the optional route of payments by the end user
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Self, TypeVar
@@ -84,6 +84,7 @@ class Calls:
 
     async def _call(self, out: Outgoing, lane: Lane) -> Received:
         """Send, in turn and as often as this endpoint allows; an error that is raised counts the attempts."""
+        self._wire.check_open(out)  # before it waits for a turn
         failures: list[PartnerError] = []
         while True:
             may_repeat = await self._turn(out, lane)
@@ -149,8 +150,8 @@ def change(endpoint: Endpoint, *ids: str, body: bytes | None = None, key: str | 
 def body_of(endpoint: Endpoint, body: bytes | None, *, cents: Sequence[str] = (), **values: Any) -> bytes:
     """The frozen bytes as they are; without them the values as JSON, those that are None left out.
 
-    `cents` names the values that are amounts in USD. Raises NotSent for an amount that is not above 0 or has more than
-    two decimals, BadJson for a float, and TypeError for both bytes and values, or neither.
+    `cents` names the values that are amounts in USD. Raises NotSent for an amount that is not a Decimal or int above 0
+    with at most two decimals, and for any float; TypeError for both bytes and values, or neither.
     """
     given = {name: value for name, value in values.items() if value is not None}
     if (body is None) is not bool(given):
@@ -158,15 +159,35 @@ def body_of(endpoint: Endpoint, body: bytes | None, *, cents: Sequence[str] = ()
     if body is not None:
         return body
     for name in cents:
-        amount_usd = given.get(name)
-        if isinstance(amount_usd, int | Decimal) and not _is_amount(amount_usd):
+        if name not in given:
+            continue
+        amount_usd = given[name]
+        if isinstance(amount_usd, bool) or not isinstance(amount_usd, int | Decimal):
+            kind = type(amount_usd).__name__
+            raise Outgoing(endpoint).refused(
+                f"{name} must be a Decimal, such as Decimal('5.50'), not a {kind}."
+            )
+        if not _is_amount(amount_usd):
             raise Outgoing(endpoint).refused(f"{name} must be above 0, with at most two decimals.")
-    return codec.encode(given)
+    return frozen(endpoint, given)
+
+
+def frozen(endpoint: Endpoint, values: Mapping[str, Any]) -> bytes:
+    """The values as the bytes of a body. Raises NotSent for what has no exact JSON form, such as a float."""
+    try:
+        return codec.encode(values)
+    except codec.BadJson as error:
+        raise Outgoing(endpoint).refused(f"The values cannot be sent: {error}.") from None
 
 
 def _is_amount(amount_usd: int | Decimal) -> bool:
-    finite = isinstance(amount_usd, int) or amount_usd.is_finite()
-    return finite and amount_usd > 0 and amount_usd == round(amount_usd, 2)
+    """Above 0 with at most two decimals, by the digits: arithmetic would round a long one."""
+    exact = Decimal(amount_usd)
+    if not exact.is_finite() or exact <= 0:
+        return False
+    _, digits, exponent = exact.as_tuple()
+    zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
+    return isinstance(exponent, int) and exponent + zeros >= -2
 
 
 def as_model(model: type[M], value: Any, received: Received, out: Outgoing) -> M:

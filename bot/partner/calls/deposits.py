@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from bot.partner import answers, codec, endpoints, models, shapes
-from bot.partner.calls import Calls, as_model, change, member, objects_in
+from bot.partner import answers, endpoints, models, shapes
+from bot.partner.calls import Calls, as_model, change, frozen, member, objects_in
 from bot.partner.endpoints import Endpoint
 from bot.partner.ratelimit import Lane
 
@@ -31,11 +31,11 @@ class DepositCalls(Calls):
         """An address and an amount for the end user to pay.
 
         The fields of the body are not shown in the document: what the agreement says goes in as it is,
-        either as values (amounts as Decimal; a float is refused with BadJson) or as the bytes frozen with
+        either as values (amounts as Decimal; a float is refused with NotSent) or as the bytes frozen with
         a request.
         """
-        frozen = body if isinstance(body, bytes) else codec.encode(body)
-        out = change(QUOTE_DEPOSIT, body=frozen)
+        raw = body if isinstance(body, bytes) else frozen(QUOTE_DEPOSIT, body)
+        out = change(QUOTE_DEPOSIT, body=raw)
         received = await self._call(out, lane)
         quotes = (item for item in objects_in(received.data) if member(item, "deposit_id") is not None)
         return as_model(models.DepositQuote, next(quotes, received.data), received, out)

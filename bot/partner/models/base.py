@@ -139,6 +139,10 @@ class Response:
     attempts: int = 1
 
 
+class NotFromACall(LookupError):
+    """A value has no HTTP response: it came another way than as the answer to a call."""
+
+
 class Unreadable(ValueError):
     """An answer does not have the documented form. Names the places, never the values."""
 
@@ -167,12 +171,15 @@ class Answer(BaseModel):
         return {**value, "raw": kept}
 
     @property
-    def response(self) -> Response | None:
-        """The HTTP response that it was read from; None for a value that came another way.
+    def response(self) -> Response:
+        """The HTTP response that it was read from: what a call answers always has one.
 
-        Not a part of the value: two equal values are equal whenever they were read.
+        Raises NotFromACall for a value that came another way, such as a delivery. Not a part of the value: two equal
+        values are equal whenever they were read.
         """
         found: Response | None = self.__dict__.get(_RESPONSE)
+        if found is None:
+            raise NotFromACall(f"this {type(self).__name__} was not read from an HTTP response")
         return found
 
     def came_by(self, response: Response) -> None:

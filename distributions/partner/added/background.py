@@ -14,6 +14,7 @@ class Background:
     """Runs coroutines in a loop of its own. May be used from several threads; not from inside an event loop."""
 
     def __init__(self) -> None:
+        self._closed = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="countersign-partner", daemon=True
@@ -22,6 +23,8 @@ class Background:
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns. Raises what it raises; whoever is interrupted while waiting cancels it."""
+        if self._closed:
+            return asyncio.run(work)  # which refuses, as every call of a closed client
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -43,7 +46,10 @@ class Background:
                 self.run(close())
 
     def close(self) -> None:
-        """Stop the loop and its thread."""
+        """Stop the loop and its thread; once more does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -489,7 +489,7 @@ class SyncPartnerClient:
         """An address and an amount for the end user to pay.
 
         The fields of the body are not shown in the document: what the agreement says goes in as it is,
-        either as values (amounts as Decimal; a float is refused with BadJson) or as the bytes frozen with
+        either as values (amounts as Decimal; a float is refused with NotSent) or as the bytes frozen with
         a request.
         """
         return self._background.run(self._client.quote_deposit(body, lane=lane))

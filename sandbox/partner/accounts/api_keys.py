@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 from sandbox.partner.state import KEY_PREFIX, World
 
@@ -24,7 +25,9 @@ RATE_LIMIT_PER_MINUTE = 120  # Limits: the default per rolling minute per key
 
 @dataclass(frozen=True)
 class ApiKey:
-    """An API key as stored: its digest, its shown prefix, its scopes, its calls a minute."""
+    """An API key as stored: its number, its digest, its shown prefix, its scopes, its calls a minute."""
+
+    number: int
 
     digest: str
     account: str
@@ -66,10 +69,18 @@ def issue_key(
 
 def find_key(world: World, key: str) -> ApiKey | None:
     """The stored key with this text, revoked or not; None for an unknown one."""
-    row = world.store.one("SELECT * FROM api_keys WHERE digest = ?", _digest(key))
-    if row is None:
-        return None
+    row = world.store.one("SELECT rowid AS number, * FROM api_keys WHERE digest = ?", _digest(key))
+    return None if row is None else _of(row)
+
+
+def all_keys(world: World) -> list[ApiKey]:
+    """Every key of every account, in the order in which they were issued."""
+    return [_of(row) for row in world.store.all("SELECT rowid AS number, * FROM api_keys ORDER BY rowid")]
+
+
+def _of(row: Any) -> ApiKey:
     return ApiKey(
+        row["number"],
         row["digest"],
         row["account"],
         row["name"],

@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from sandbox.partner import codec
-from sandbox.partner.calls import chaos
+from sandbox.partner.calls import chaos, journal
 from sandbox.partner.events import Registration, webhooks
 from sandbox.partner.purchases import three_d_secure
 from sandbox.partner.state import World
@@ -131,6 +131,14 @@ async def deliver(world: World, event: Any, at: datetime) -> None:
         _follow(world, event, at + took, outcome)
 
 
+def repeat(world: World, event_id: str, at: datetime, status: int | None, problem: str | None) -> None:
+    """Have an attempt end as one did before (replay); an event that is not there is nobody's."""
+    event = world.store.one("SELECT * FROM events WHERE id = ?", event_id)
+    if event is not None:
+        with world.store.transaction():
+            _follow(world, event, at, _Outcome(status, problem))
+
+
 def _record(world: World, endpoint: Registration, event: Any, at: datetime, outcome: _Outcome) -> None:
     world.store.insert(
         "deliveries",
@@ -142,6 +150,7 @@ def _record(world: World, endpoint: Registration, event: Any, at: datetime, outc
         status=outcome.status,
         problem=outcome.problem,
         hops=outcome.hops,
+        after_call=journal.last(world),
     )
 
 

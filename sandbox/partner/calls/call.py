@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from sandbox.listening import is_known_host
 from sandbox.partner.accounts import Account, ApiKey, account
 from sandbox.partner.calls.faults import Fault
 from sandbox.partner.http import Lost, Request, Wire
@@ -27,6 +28,12 @@ class Call:
     def account(self) -> Account:
         """Read again each time: the float moves while a call waits for the processor."""
         return account(self.world, self.account_id)
+
+    @property
+    def origin(self) -> str:
+        """What links in the answer begin with: where the caller called, if that host is known here."""
+        host = self.request.header("Host")
+        return f"http://{host[0]}" if host and is_known_host(host[0], self.world.names) else self.world.origin
 
     async def crash_point(self) -> None:
         """Between the two commits of a call that has two: the injected delay, and `drop_midway`."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from sandbox.partner import codec
+from sandbox.partner.accounts import ApiKey
 from sandbox.partner.http import Answer, Request, Wire
 from sandbox.partner.schemas import scrambled
 from sandbox.partner.state import World, stamp_now
@@ -22,7 +23,7 @@ _NO_SECRET_BESIDE = {"error", "message"}
 
 
 def write(
-    world: World, request: Request, account_id: str | None, answer: Answer, lost: Answer | None
+    world: World, request: Request, api_key: ApiKey | None, answer: Answer, lost: Answer | None
 ) -> None:
     """Note a request and its answer; `lost` is the answer that a broken connection swallowed."""
     answered = lost or answer
@@ -31,7 +32,8 @@ def write(
     number = world.store.insert(
         "journal",
         at=stamp_now(world),
-        account=account_id,
+        account=api_key.account if api_key else None,
+        api_key=api_key.number if api_key else None,
         method=request.method,
         path=request.path,
         query=request.query,
@@ -45,8 +47,11 @@ def write(
         world.bodies[number] = body
 
 
-def write_control(world: World, method: str, path: str, body: bytes) -> None:
-    """Note a tester's call that changed something, for a replay; it is not among the requests of the API."""
+def write_control(world: World, method: str, path: str, body: bytes, api_key: ApiKey | None = None) -> None:
+    """Note a tester's call that changed something, for a replay; it is not among the requests of the API.
+
+    `api_key` is the one that it issued or revoked.
+    """
     value = _without_keys(_parsed(body)) if body else {}
     world.store.insert(
         "journal",
@@ -54,6 +59,7 @@ def write_control(world: World, method: str, path: str, body: bytes) -> None:
         method=method,
         path=f"/_control/{path}",
         body=codec.encode(value).decode(),
+        api_key=api_key.number if api_key else None,
         status=200,
         lost=0,
         control=1,
@@ -71,9 +77,21 @@ def read(world: World) -> list[dict[str, Any]]:
 
 
 def read_all(world: World) -> list[dict[str, Any]]:
-    """The same with the tester's calls in between; each entry also has its `query` and whether it is `control`."""
+    """The same with the tester's calls in between.
+
+    Each entry also has its `seq`, its `query`, whether it is `control`, and `api_key`, the number of the key.
+    """
     rows = world.store.all("SELECT * FROM journal ORDER BY seq")
-    return [{**_entry(world, row), "query": row["query"], "control": bool(row["control"])} for row in rows]
+    return [
+        {**_entry(world, row), "control": bool(row["control"])}
+        | {name: row[name] for name in ("seq", "query", "api_key")}
+        for row in rows
+    ]
+
+
+def last(world: World) -> int:
+    """The number of the newest entry; 0 where there is none."""
+    return world.store.number("SELECT max(seq) FROM journal")
 
 
 def read_masked(world: World, most: int) -> list[dict[str, Any]]:

@@ -10,7 +10,8 @@ from sandbox.partner.accounts import Settings
 from sandbox.partner.http import bad_request
 
 _DIGITS = re.compile("[0-9]+")
-_LARGEST = 10**9  # beyond any list, and inside SQLite's integers
+_LARGEST = 2**53 - 1  # the largest page that every JSON reader shows as it was asked for
+_ROWS_MOST = 10**9  # beyond any list, and inside SQLite's integers
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Page:
     @property
     def skipped(self) -> int:
         """How many rows come before this page."""
-        return min(self.limit * (self.number - 1), _LARGEST)
+        return min(self.limit * (self.number - 1), _ROWS_MOST)
 
 
 def digits(query: dict[str, str], *, default: int, most: int) -> Page:
@@ -40,7 +41,7 @@ def _whole(query: dict[str, str], name: str, default: int) -> int:
         return default
     if not _DIGITS.fullmatch(text):
         raise bad_request(f"{name} must be digits.")
-    return max(1, min(int(text[:20]), _LARGEST))
+    return max(1, min(int(text.lstrip("0")[:20] or "0"), _LARGEST))
 
 
 def envelope(page: Page, shown: int, total: int, terms: Settings, *, zero: bool = True) -> dict[str, Any]:

@@ -22,14 +22,14 @@ _VALID_YEARS = 4
 Purpose = Literal["page", "exchange"]
 
 
-def page_address(world: World, card: Card) -> str:
-    """Make a new address of the page to embed; it works for `PAGE_SECONDS` (GET /cards/{cardId}/pan)."""
-    return world.origin + PAGE_PATH + _mint(world, card, "page", PAGE_SECONDS)
+def page_address(world: World, card: Card, origin: str) -> str:
+    """Make a new address of the page to embed, below `origin`, for `PAGE_SECONDS` (GET /cards/{cardId}/pan)."""
+    return origin + PAGE_PATH + _mint(world, card, "page", PAGE_SECONDS)
 
 
-def exchange_address(world: World, card: Card) -> str:
-    """Make a new address of the exchange; it works once, within `TOKEN_SECONDS` (POST pan-token)."""
-    return world.origin + EXCHANGE_PATH + _mint(world, card, "exchange", TOKEN_SECONDS)
+def exchange_address(world: World, card: Card, origin: str) -> str:
+    """Make a new address of the exchange, below `origin`; it works once, within `TOKEN_SECONDS` (POST pan-token)."""
+    return origin + EXCHANGE_PATH + _mint(world, card, "exchange", TOKEN_SECONDS)
 
 
 def _mint(world: World, card: Card, purpose: Purpose, seconds: int) -> str:
@@ -59,12 +59,13 @@ def _card_behind(world: World, token: str, purpose: Purpose) -> Card | None:
     return cards.find(world, row["card_id"])
 
 
-def exchange(world: World, token: str) -> tuple[int, Any]:
-    """Status and body of the exchange; whoever asks first burns the token (R145, R147)."""
+def exchange(world: World, token: str, *, burn: bool = True) -> tuple[int, Any]:
+    """Status and body of the exchange; whoever asks first burns the token (R145, R147), with `burn`."""
     card = _card_behind(world, token, "exchange")
     if card is None:
         return 404, {"error": "The token is expired, used or not one of ours.", "code": "NOT_FOUND"}
-    world.store.update("detail_links", "digest", _digest(token), used=1)
+    if burn:
+        world.store.update("detail_links", "digest", _digest(token), used=1)
     if not card.details_available:
         return 502, {"error": "Card details are not available now.", "code": "UNAVAILABLE"}
     pan, cvv = world.ids.pan(card.id, card.last4)

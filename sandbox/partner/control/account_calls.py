@@ -33,11 +33,14 @@ class AccountOrder(Form):
 
 
 class KeyOrder(Form):
-    """A new key for an account; with `key` and `revoked` the end of one; with `every` another limit for all."""
+    """A new key for an account, with every scope and the usual limit unless it says otherwise.
+
+    With `key` and `revoked` the end of one, and nothing else; with `every` another `rate_limit_per_minute` for all.
+    """
 
     account: str | None = None
-    scopes: list[Scope] | None = None
-    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] = api_keys.RATE_LIMIT_PER_MINUTE
+    scopes: Annotated[list[Scope], msgspec.Meta(min_length=1)] | None = None
+    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] | None = None
     key: str | None = None
     revoked: Literal[True] | None = None
     every: Literal[True] | None = None
@@ -66,13 +69,17 @@ def change_keys(world: World, form: KeyOrder) -> Reply:
         if form.key is not None or form.revoked is not None or form.scopes is not None:
             raise Wrong("every: takes rate_limit_per_minute and account only")
         limit = form.rate_limit_per_minute
+        if limit is None:
+            raise Wrong("every: give rate_limit_per_minute, the new limit of every key")
         world.store.update("api_keys", "account", account_id, rate_limit_per_minute=limit)
         return {"account": account_id, "rate_limit_per_minute": limit}
     if form.key is not None or form.revoked is not None:
         return _revoke(world, form)
-    scopes = tuple(form.scopes) if form.scopes else api_keys.SCOPES
     key = api_keys.issue_key(
-        world, account_id, scopes=scopes, rate_limit_per_minute=form.rate_limit_per_minute
+        world,
+        account_id,
+        scopes=tuple(form.scopes) if form.scopes else api_keys.SCOPES,
+        rate_limit_per_minute=form.rate_limit_per_minute or api_keys.RATE_LIMIT_PER_MINUTE,
     )
     return {"key": key}
 
@@ -80,9 +87,11 @@ def change_keys(world: World, form: KeyOrder) -> Reply:
 def _revoke(world: World, form: KeyOrder) -> Reply:
     if form.key is None or form.revoked is None:
         raise Wrong("revoked: revoking takes key and revoked: true together")
+    if form.scopes is not None or form.rate_limit_per_minute is not None:
+        raise Wrong("revoked: scopes and rate_limit_per_minute are for a new key; leave them out")
     key = api_keys.find_key(world, form.key)
     if key is None:
-        raise Wrong("key: unknown")
+        raise Wrong("key: no such key was issued here")
     api_keys.revoke(world, key)
     return {"revoked": True}
 

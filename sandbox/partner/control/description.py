@@ -23,12 +23,25 @@ def document(calls: tuple[ControlCall, ...]) -> dict[str, Any]:
         paths.setdefault(path, {})[call.method.lower()] = _operation(call, values, schema)
     # The body of the call on settings also says whose they are.
     components[Settings.__name__]["properties"]["account"] = {"type": ["string", "null"]}
+    _let_numbers_in(components)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Control calls of the partner simulator", "version": "1.0.0"},
         "paths": paths,
         "components": {"schemas": components},
     }
+
+
+def _let_numbers_in(schema: Any) -> None:
+    """Amounts may come as numbers, too: they are read to the last digit."""
+    if isinstance(schema, list):
+        for one in schema:
+            _let_numbers_in(one)
+    elif isinstance(schema, dict):
+        if schema.get("format") == "decimal" and schema.get("type") == "string":
+            schema["type"] = ["string", "number"]
+        for one in schema.values():
+            _let_numbers_in(one)
 
 
 def _form(call: ControlCall) -> Any:

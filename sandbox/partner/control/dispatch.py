@@ -1,6 +1,6 @@
 """The table of control calls, and the answer to one (`/_control`, for loopback peers only).
 
-Amounts are decimal strings. What a call does not name keeps its value; an unknown field or value is
+Amounts are decimal strings or numbers. What a call does not name keeps its value; an unknown field or value is
 a 400 that names it. One table of calls, each with the form of its body.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from sandbox.partner import codec
+from sandbox.partner.accounts import api_keys
 from sandbox.partner.background import delivery_queue, due_timers
 from sandbox.partner.calls import journal
 from sandbox.partner.control import (
@@ -52,11 +53,16 @@ CALLS: tuple[ControlCall, ...] = (
 )
 
 
-async def handle_and_deliver(world: World, method: str, path: str, body: bytes) -> tuple[int, bytes]:
-    """As `handle`; when the clock was moved, what is due has been attempted before the answer."""
+async def handle_and_deliver(
+    world: World, method: str, path: str, body: bytes, *, deliver: bool = True
+) -> tuple[int, bytes]:
+    """As `handle`; when the clock was moved, what is due has been attempted before the answer.
+
+    Without `deliver` what the clock has made due waits: somebody else says how deliveries went.
+    """
     due_timers.run_due(world)
     answer = _answer(world, method, path, body)
-    if path == "clock":
+    if path == "clock" and deliver:
         await delivery_queue.catch_up(world)
     return answer
 
@@ -73,9 +79,13 @@ def _answer(world: World, method: str, path: str, body: bytes) -> tuple[int, byt
     try:
         call, values = _find(method, path.split("/"))
         form = msgspec.convert(codec.decode(body) if body else {}, call.form)
-        answer = codec.encode(call.run(world, form, *values))
+        reply = call.run(world, form, *values)
+        answer = codec.encode(reply)
         if call.method != "GET" and path.partition("/")[0] not in _JOURNAL_BEGINS_AGAIN:
-            journal.write_control(world, method, path, body)
+            about = reply.get("key") or getattr(form, "key", None) if path == "keys" else None
+            journal.write_control(
+                world, method, path, body, api_keys.find_key(world, about) if about else None
+            )
         return 200, answer
     except Wrong as error:
         return error.status, codec.encode({"error": str(error)})

@@ -1,17 +1,18 @@
 """The journal as an HTTP archive, which browsers and proxies read: HAR 1.2, with a few fields of our own.
 
 Fields whose names begin with an underscore are ours, as the format has it: `_sandbox` says what a replay begins with,
-`_account` whose call it was, `_lost` that the client never saw the answer, `_control` that it was the tester's call.
+`_account` and `_key` whose call it was and by which key, `_deliveries` how deliveries went that ended after it,
+`_lost` that the client never saw the answer, `_control` that it was the tester's call.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import all_accounts
 from sandbox.partner.calls import journal
 from sandbox.partner.state import World
 
@@ -20,6 +21,14 @@ _UNKNOWN = -1  # what HAR has for a size that nobody measured
 
 def written(world: World) -> dict[str, Any]:
     """The whole archive. No API key is in it; request bodies are as they came, answers are masked."""
+    went = defaultdict[int, list[dict[str, Any]]](list)
+    for row in world.store.all(
+        "SELECT event_id, at, status, problem, after_call FROM deliveries ORDER BY seq"
+    ):
+        went[row["after_call"]].append({name: row[name] for name in ("event_id", "at", "status", "problem")})
+    entries = journal.read_all(world)
+    first = entries[0]["seq"] if entries else 0
+    begun = codec.decode((world.store.note("beginning") or "{}").encode())
     return {
         "log": {
             "version": "1.2",
@@ -27,14 +36,15 @@ def written(world: World) -> dict[str, Any]:
             "_sandbox": {
                 "seed": world.seed,
                 "scenario": world.store.note("scenario"),
-                "accounts": [one.id for one in all_accounts(world)],
+                **begun,
+                "deliveries": [one for after, some in went.items() if after < first for one in some],
             },
-            "entries": [_entry(world, one) for one in journal.read_all(world)],
+            "entries": [_entry(world, one, went[one["seq"]]) for one in entries],
         }
     }
 
 
-def _entry(world: World, one: dict[str, Any]) -> dict[str, Any]:
+def _entry(world: World, one: dict[str, Any], went: list[dict[str, Any]]) -> dict[str, Any]:
     query = f"?{one['query']}" if one["query"] else ""
     return {
         "startedDateTime": one["at"],
@@ -57,6 +67,8 @@ def _entry(world: World, one: dict[str, Any]) -> dict[str, Any]:
         "cache": {},
         "timings": {"send": 0, "wait": 0, "receive": 0},
         "_account": one["account"],
+        "_key": one["api_key"],
+        "_deliveries": went,
         "_lost": one["lost"],
         "_control": one["control"],
     }

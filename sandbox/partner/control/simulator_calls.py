@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import Utc
+from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
 from sandbox.partner.control import har, page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
@@ -144,7 +144,7 @@ def write_snapshot(world: World, form: Nothing) -> Reply:
 
 
 def read_snapshot(world: World, form: SnapshotFile) -> Reply:
-    """Everything as it was when the file was written: accounts, API keys, clock and seed included."""
+    """Everything as it was when the file was written: accounts, keys, clock and seed. This one's key works, too."""
     if form.version != SCHEMA_VERSION:
         raise Wrong(f"version: the file is of version {form.version}, this simulator of {SCHEMA_VERSION}")
     try:
@@ -153,6 +153,8 @@ def read_snapshot(world: World, form: SnapshotFile) -> Reply:
         raise Wrong(f"content: {error}") from error
     world.restore(Snapshot(taken, {}))
     taken.close()
+    if world.standing_key:  # no key is in the file, so whoever gets it has no other
+        api_keys.issue_key(world, accounts.first_account(world), key=world.standing_key, name="Standing key")
     return {"clock": codec.stamp(world.clock.now()), "seed": world.seed}
 
 

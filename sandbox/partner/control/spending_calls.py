@@ -153,8 +153,15 @@ def challenge(world: World, form: Challenge, card_id: str) -> Reply:
         "challenge_id": opened.id,
         "transaction_id": opened.transaction_id,
         "state": opened.state,
+        "outcome": _outcome(world, opened.transaction_id),
         **by_sms,
     }
+
+
+def _outcome(world: World, transaction_id: str) -> str | None:
+    """What became of a purchase; None for one that was not made yet."""
+    bought = purchases.find(world, transaction_id)
+    return None if bought is None else "declined" if bought.decline_code else "authorized"
 
 
 def answer_challenge(world: World, form: ChallengeAnswer, challenge_id: str) -> Reply:
@@ -173,13 +180,12 @@ def answer_challenge(world: World, form: ChallengeAnswer, challenge_id: str) -> 
             wrong = "wrong"  # a code has digits only
             entered = form.code or (found.code if form.enter == "right" else None) or wrong
             found = three_d_secure.enter(world, found, entered)
-    bought = purchases.find(world, found.transaction_id)
     return {
         "challenge_id": found.id,
         "transaction_id": found.transaction_id,
         "state": found.state,
         "tries_left": three_d_secure.tries_left(world, found),
-        "outcome": None if bought is None else "declined" if bought.decline_code else "authorized",
+        "outcome": _outcome(world, found.transaction_id),
     }
 
 

@@ -11,7 +11,15 @@ from typing import Any
 from sandbox.partner import codec
 from sandbox.partner.openapi import examples, fields_in_words, operations_in_words
 from sandbox.partner.routes import BASE_PATH, OPERATIONS, Operation
-from sandbox.partner.schemas import Field, Schema, event_payloads, fields, json_schema, response_schemas
+from sandbox.partner.schemas import (
+    Field,
+    Schema,
+    event_payloads,
+    fields,
+    json_schema,
+    project,
+    response_schemas,
+)
 
 Shared = dict[str, Any]
 _COMMON_ERRORS = {
@@ -65,13 +73,57 @@ _KEY_PATTERN = "^[A-Za-z0-9_-]{1,128}$"
 
 
 @functools.cache
-def served() -> bytes:
-    """The description as it is sent; it depends on nothing that changes."""
-    return codec.encode(document())
+def served(profile: str = "plausible") -> bytes:
+    """The description as it is sent to an account with this profile; it depends on nothing else that changes."""
+    return codec.encode(document(profile))
 
 
-def document() -> dict[str, Any]:
-    """The whole description."""
+def document(profile: str = "plausible") -> dict[str, Any]:
+    """The whole description, of answers as this profile shows them."""
+    whole = _document()
+    if profile != "plausible":
+        for table in _shown_tables():
+            if table.name in whole["components"]["schemas"]:
+                _cut(table, whole["components"]["schemas"][table.name], profile)
+        for operation in OPERATIONS:
+            described = whole["paths"][operation.path][operation.method.lower()]
+            content = described["responses"][str(operation.status)]["content"]["application/json"]
+            content["example"] = {"data": project(operation.answer, content["example"]["data"], profile)}
+    return whole
+
+
+def _shown_tables() -> list[Schema]:
+    """Every table that answers and events are made of."""
+    found: dict[str, Schema] = {}
+
+    def add(of: Schema | Field | None) -> None:
+        if isinstance(of, Field):
+            add(of.of)
+        elif of is not None and of.name not in found:
+            found[of.name] = of
+            for item in of.fields:
+                add(item)
+
+    for table in (*(operation.answer for operation in OPERATIONS), *event_payloads.PAYLOADS.values()):
+        add(table)
+    return list(found.values())
+
+
+def _cut(table: Schema, written: dict[str, Any], profile: str) -> None:
+    """Leave out or rename in a schema what the profile leaves out or renames in an answer."""
+    names = {item.name: next(iter(project(table, {item.name: None}, profile)), None) for item in table.fields}
+    written["properties"] = {
+        shown: written["properties"][name] for name, shown in names.items() if shown is not None
+    }
+    required = [names[name] for name in written.get("required", ()) if names[name] is not None]
+    written.pop("required", None)
+    if required:
+        written["required"] = required
+    if "examples" in written:
+        written["examples"] = [project(table, one, profile) for one in written["examples"]]
+
+
+def _document() -> dict[str, Any]:
     schemas: dict[str, Any] = {}
     responses: dict[str, Any] = {}
     paths: dict[str, Any] = {}

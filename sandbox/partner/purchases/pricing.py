@@ -7,7 +7,7 @@ otherwise, which is why nobody should recompute fees from it (R045).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 
 from sandbox.partner import money
 from sandbox.partner.accounts import accounts
@@ -15,7 +15,7 @@ from sandbox.partner.ledger import RATES
 from sandbox.partner.purchases.purchase import PurchaseKind
 from sandbox.partner.state import World
 
-_RATE_STEP = Decimal("0.000001")
+_RATE_DIGITS = Context(prec=15, rounding=ROUND_HALF_EVEN)  # significant ones: a rial is 0.0000238 US dollars
 
 
 @dataclass(frozen=True)
@@ -61,4 +61,4 @@ def exchange_rate(amount_usd: Decimal, original_amount: Decimal) -> Decimal | No
     """US dollars, fees included, for one unit of the original currency; None where nothing is left of either."""
     if not amount_usd or not original_amount:
         return None
-    return money.EXACT.divide(amount_usd, original_amount).quantize(_RATE_STEP, context=money.EXACT)
+    return money.plain(_RATE_DIGITS.divide(amount_usd, original_amount))

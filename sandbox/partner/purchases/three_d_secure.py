@@ -1,9 +1,10 @@
 """3-D Secure: an online purchase that waits for a one-time code (Card; card.3ds_challenge).
 
-Completed `at once`, it goes on by itself: in `sms` mode immediately, in `webhook` mode when the endpoint takes
-the code. Completed `by code`, it goes on when the cardholder enters the code, and a wrong code or giving up
-declines it. Five minutes without the code decline it in any case: because the endpoint is down, because the program
-was never enabled and no code goes out (U51), or because nobody entered it.
+Completed `at once`, it goes on by itself: in `sms` mode immediately, in `webhook` mode when the endpoint takes the
+code. Completed `by code`, it goes on when the cardholder enters the code, and a wrong code or giving up declines
+it. Five minutes without the code decline it in any case: because the endpoint is down, because the program was
+never enabled and no code goes out (U51), or because nobody entered it. On a card that cannot be used no code is
+asked for: the challenge is `refused`, and the purchase declined as any other on that card.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from sandbox.partner.state import World, stamp_now, timers
 CHALLENGE_TIMER = "challenge"
 VALID_FOR = timedelta(minutes=5)
 Completion = Literal["at once", "by code"]
-State = Literal["open", "passed", "failed", "abandoned", "expired"]
+State = Literal["open", "passed", "failed", "abandoned", "expired", "refused"]
+_ASKED_FOR_NOTHING = ("passed", "refused")  # the purchase is authorized or declined by the card's own rules
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,10 @@ def open_challenge(
             complete=complete,
         )
         by_sms = card.threeds == "sms"
-        if card.status != "ACTIVE" or (by_sms and complete == "at once"):  # nobody is asked for a code
+        if card.status != "ACTIVE":  # nobody is asked for a code: the purchase is declined
+            _finish(world, challenge_id, "refused")
+            return _found(world, challenge_id)
+        if by_sms and complete == "at once":
             _finish(world, challenge_id, "passed")
             return _found(world, challenge_id)
         enabled = account(world, card.account).settings.threeds_webhook_enabled
@@ -162,7 +167,7 @@ def _finish(world: World, challenge_id: str, state: State) -> None:
     order = Order(
         amount_usd=Decimal(challenge.amount_usd),
         merchant=challenge.merchant,
-        decline_code=None if state == "passed" else "security_check_failed",
+        decline_code=None if state in _ASKED_FOR_NOTHING else "security_check_failed",
     )
     with world.store.transaction():
         world.store.update("challenges", "id", challenge_id, state=state)

@@ -15,7 +15,7 @@ async def read_pan(call: Call) -> Answer:
     if not card.details_available:
         raise unavailable(502, "The card processor returned no details address.")
     month, year = card_details.expiry(card) if card.expiry_known else (None, None)
-    address = card_details.page_address(call.world, card)
+    address = card_details.page_address(call.world, card, call.origin)
     found = {"details_url": address, "expiration_month": month, "expiration_year": year}
     return Answer.of({"card_id": card.id, **found})
 
@@ -24,7 +24,7 @@ async def mint_pan_token(call: Call) -> Answer:
     """POST /cards/{cardId}/pan-token: for the cardholder's device, once, within a minute."""
     card = cards.of_call(call)
     processor.must_agree(call)
-    address = card_details.exchange_address(call.world, card)
+    address = card_details.exchange_address(call.world, card, call.origin)
     return Answer.of({"url": address, "expires_in": card_details.TOKEN_SECONDS, "single_use": True})
 
 

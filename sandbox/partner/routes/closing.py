@@ -37,12 +37,17 @@ async def close(call: Call) -> Answer:
 
 
 def _check_closable(call: Call, card: Card) -> None:
-    """Whatever keeps the balance from being read leaves the card open (R135)."""
+    """Whatever keeps the balance from being read leaves the card open (R135), and so does a negative one."""
     reply = processor.ask(call)
     if reply.code in {"400", "401", "412"}:
         raise processor.error_of(reply)
-    if reply.verdict != "ok" or not card.balance_readable or card.balance_usd < money.ZERO:
+    if reply.verdict != "ok" or not card.balance_readable:
         raise unavailable(503, "The card's balance cannot be read; the card stays open.")
+    if card.balance_usd < money.ZERO:
+        overdrawn = f"{money.cents(-card.balance_usd):.2f}"
+        raise bad_request(
+            f"The card is overdrawn by {overdrawn} USD; it stays open until a top-up has covered that."
+        )
 
 
 def _sweep(call: Call, card: Card, key: str | None) -> Keyed:

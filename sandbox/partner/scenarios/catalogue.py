@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sandbox.partner.accounts import accounts
+from sandbox.partner import codec
+from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.scenarios import scenario_file, seeds
 from sandbox.partner.scenarios.files import FILES
@@ -31,6 +32,24 @@ def empty(world: World, seed: str | None) -> None:
         world.recent_calls.clear()
         world.reseed(seed or world.seed)
         monthly_fees.start(world)
+        note_beginning(world)
+
+
+def note_beginning(world: World) -> None:
+    """Keep with which accounts and API keys the journal begins, for a replay: both outlive a reset."""
+    keys = [
+        {
+            "number": one.number,
+            "account": one.account,
+            "name": one.name,
+            "scopes": list(one.scopes),
+            "rate_limit_per_minute": one.rate_limit_per_minute,
+            "revoked": one.revoked,
+        }
+        for one in api_keys.all_keys(world)
+    ]
+    known = [{"id": one.id, "name": one.name} for one in accounts.all_accounts(world)]
+    world.store.keep("beginning", codec.encode({"accounts": known, "keys": keys}).decode())
 
 
 def play(world: World, name: str) -> dict[str, Any]:

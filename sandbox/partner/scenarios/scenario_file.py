@@ -34,6 +34,7 @@ _UNITS = {
 }
 _OWN_KEY = KEY_PREFIX + "scenario"  # there only while a file is played that comes without a key
 _OWN_LIMIT = 10**6
+_NOTHING = object()  # what an answer has at a place that is not in it; null is something
 
 
 class WrongScenario(Exception):
@@ -175,12 +176,20 @@ def check(step: Step, answer: Json, kept: Json, title: str) -> Json:
         )
     for place, wanted in step.expect.items():
         found = _at(answer, place)
+        if found is _NOTHING:
+            raise WrongScenario(f"{title}: there is no {place}. The answer: {_short(answer)}")
         if not _same(found, filled(wanted, kept, title)):
             shown = codec.encode(found).decode()
             raise WrongScenario(
                 f"{title}: {place} is {shown}, and {wanted!r} was expected. The answer: {_short(answer)}"
             )
-    return {name: _at(answer, place) for name, place in step.keep.items()}
+    newly = {name: _at(answer, place) for name, place in step.keep.items()}
+    for name, found in newly.items():
+        if found is _NOTHING:
+            raise WrongScenario(
+                f"{title}: there is no {step.keep[name]} to keep as {name}. The answer: {_short(answer)}"
+            )
+    return newly
 
 
 def filled(value: Any, kept: Json, title: str | None) -> Any:
@@ -215,20 +224,26 @@ def filled(value: Any, kept: Json, title: str | None) -> Any:
 
 
 def _at(answer: Any, place: str) -> Any:
-    """What the answer has at a place; None where it has nothing there."""
+    """What the answer has at a place; `_NOTHING` where it has nothing there."""
     found = answer
     for name in place.split("."):
         if isinstance(found, list):
-            found = found[int(name)] if name.isdigit() and int(name) < len(found) else None
+            found = found[int(name)] if name.isdecimal() and int(name) < len(found) else _NOTHING
         else:
-            found = found.get(name) if isinstance(found, dict) else None
+            found = found.get(name, _NOTHING) if isinstance(found, dict) else _NOTHING
     return found
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    """Equal, or the same number, whether it is written as a number or as a text."""
-    if found == wanted or isinstance(found, bool) or isinstance(wanted, bool):
-        return bool(found == wanted)
+    """Equal, or the same number, whether it is written as a number or as a text; true is no number."""
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        return found.keys() == wanted.keys() and all(_same(found[name], wanted[name]) for name in found)
+    if isinstance(found, list) and isinstance(wanted, list):
+        return len(found) == len(wanted) and all(map(_same, found, wanted))
+    if isinstance(found, bool) or isinstance(wanted, bool):
+        return found is wanted
+    if found == wanted:
+        return True
     try:
         return Decimal(str(found)) == Decimal(str(wanted))
     except InvalidOperation:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 
 from sandbox.partner import codec
-from sandbox.partner.accounts import ApiKey
+from sandbox.partner.accounts import ApiKey, accounts
 from sandbox.partner.background import due_timers
 from sandbox.partner.calls import HANG_SECONDS, Call, Fault, authentication, chaos, faults, journal
 from sandbox.partner.http import Answer, Lost, Refusal, Request, Wire, not_found
@@ -36,9 +36,9 @@ async def handle(world: World, request: Request) -> Answer:
     """Answer one API request and note it in the journal."""
     due_timers.run_due(world)
     path = request.path.removeprefix(BASE_PATH)
-    if request.path == BASE_PATH + "/openapi.json" and request.method == "GET":
-        return Answer(200, document.served())  # no key, not rate limited (U70)
-    who: list[str] = []
+    if request.path == BASE_PATH + "/openapi.json":
+        return _description(world, request)
+    who: list[ApiKey] = []
     lost: Answer | None = None
     try:
         answer, lost = await _answer(world, request, path, who)
@@ -48,6 +48,17 @@ async def handle(world: World, request: Request) -> Answer:
         answer = Answer.nothing(end.wire)
     journal.write(world, request, who[0] if who else None, answer, lost)
     return answer
+
+
+def _description(world: World, request: Request) -> Answer:
+    """The description of what the caller's account is shown, without a key the first one's; not rate limited (U70)."""
+    if request.method != "GET":
+        return Refusal(405, "BAD_REQUEST", f"{request.method} is not supported here.", Allow="GET").answer()
+    try:
+        _, owner = authentication.authenticate(world, request, is_me=False)
+    except Refusal:
+        owner = accounts.account(world, accounts.first_account(world))
+    return Answer(200, document.served(owner.settings.profile))
 
 
 def answer_at_once(
@@ -68,14 +79,16 @@ def answer_at_once(
     raise RuntimeError(f"{method} {path} would wait")
 
 
-async def _answer(world: World, request: Request, path: str, who: list[str]) -> tuple[Answer, Answer | None]:
+async def _answer(
+    world: World, request: Request, path: str, who: list[ApiKey]
+) -> tuple[Answer, Answer | None]:
     on_path = table.at_path(path)
     if not on_path or not request.path.startswith(BASE_PATH + "/"):
         raise not_found(f"The path {request.path}")
     if on_path[0][0].method_first:
         _method(on_path, request.method)
     key, owner = authentication.authenticate(world, request, is_me=path == "/me")
-    who.append(owner.id)
+    who.append(key)
     remaining = authentication.take_slot(world, key)
     operation, values = _method(on_path, request.method)
     if operation.scope not in key.scopes:

@@ -5,16 +5,18 @@ Control calls and the viewer are for loopback peers only, unless the simulator i
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import aiohttp
 from aiohttp import web
 
+from sandbox.listening import is_known_host, not_known
 from sandbox.partner import codec, viewer
 from sandbox.partner.cards import card_details
 from sandbox.partner.control import dispatch
@@ -54,7 +56,7 @@ def application(world: World, *, is_open: bool = False) -> web.Application:
 
     `is_open`: other machines may use the control calls and the viewer.
     """
-    guarded = own_pages_only if is_open else for_loopback
+    guarded = functools.partial(own_pages_only if is_open else for_loopback, names=world.names)
     app = web.Application(client_max_size=BODY_CAP)
     app.cleanup_ctx.append(lambda _app: courier(world))
 
@@ -90,7 +92,9 @@ def _offer_details(app: web.Application, world: World) -> None:
     """The addresses that pan and pan-token hand out: for cardholders' devices, without a key."""
 
     async def exchange(request: web.Request) -> web.StreamResponse:
-        status, answer = card_details.exchange(world, request.match_info["token"])
+        status, answer = card_details.exchange(
+            world, request.match_info["token"], burn=request.method == "GET"
+        )
         headers = {"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
         body = codec.encode(answer)
         return web.Response(status=status, body=body, headers=headers, content_type="application/json")
@@ -102,54 +106,42 @@ def _offer_details(app: web.Application, world: World) -> None:
             return web.Response(status=404, text="This address is expired or not valid.", headers=headers)
         return web.Response(text=text, headers=headers, content_type="text/html")
 
-    app.router.add_get(
-        card_details.EXCHANGE_PATH + "{token}", exchange
-    )  # a HEAD burns the token as well (U69)
+    # A HEAD, as a link preview sends it, shows no details: it is not the first use (U69).
+    app.router.add_get(card_details.EXCHANGE_PATH + "{token}", exchange)
     app.router.add_get(card_details.PAGE_PATH + "{token}", card_page)
 
 
 Serve = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def for_loopback(handler: Serve) -> Serve:
+def for_loopback(handler: Serve, names: Collection[str] = ()) -> Serve:
     """Refuse every peer that is not this machine, and pages of other sites in this machine's browser."""
+    of_own_pages = own_pages_only(handler, names)
 
     async def guarded(request: web.Request) -> web.StreamResponse:
-        if _is_of_another_site(request) or not ipaddress.ip_address(request.remote or "::").is_loopback:
-            return web.Response(status=403, body=codec.encode({"error": "For loopback peers only."}))
+        if not ipaddress.ip_address(request.remote or "::").is_loopback:
+            return _forbidden("For loopback peers only.")
+        return await of_own_pages(request)
+
+    return guarded
+
+
+def own_pages_only(handler: Serve, names: Collection[str] = ()) -> Serve:
+    """Refuse pages of other sites, wherever the browser is, and names that somebody made lead here (DNS rebinding)."""
+
+    async def guarded(request: web.Request) -> web.StreamResponse:
+        origin = request.headers.get("Origin")
+        if not is_known_host(request.host, names):
+            return _forbidden(not_known(request.host))
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            return _forbidden("For the simulator's own pages only.")
         return await handler(request)
 
     return guarded
 
 
-def own_pages_only(handler: Serve) -> Serve:
-    """Refuse pages of other sites, wherever the browser is."""
-
-    async def guarded(request: web.Request) -> web.StreamResponse:
-        if _is_of_another_site(request):
-            return web.Response(
-                status=403, body=codec.encode({"error": "For the simulator's own pages only."})
-            )
-        return await handler(request)
-
-    return guarded
-
-
-def _is_of_another_site(request: web.Request) -> bool:
-    """A page of another site, or one whose name somebody made lead here (DNS rebinding)."""
-    origin = request.headers.get("Origin")
-    return not _is_an_address(request.host) or (
-        origin is not None and urlsplit(origin).netloc != request.host
-    )
-
-
-def _is_an_address(host: str) -> bool:
-    """An IP address or localhost, with or without a port: no name that a stranger could own."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        return name == "localhost" or bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
+def _forbidden(error: str) -> web.Response:
+    return web.Response(status=403, body=codec.encode({"error": error}), content_type="application/json")
 
 
 async def _request_of(request: web.Request) -> Request:

@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import functools
 import hashlib
+from collections.abc import Collection
 
 from aiohttp import web
 
-from sandbox.listening import listen
+from sandbox.listening import checked_names, listen, own_host
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.background import delivery_queue, due_timers
+from sandbox.partner.calls import journal
 from sandbox.partner.control import dispatch
 from sandbox.partner.routes import BASE_PATH
 from sandbox.partner.scenarios import catalogue
@@ -41,17 +43,26 @@ def standing_key(world: World, wanted: str | None = None) -> str:
     """The first account's standing key: the one asked for, or the one that follows from the first seed."""
     digits = hashlib.sha256(f"standing:{world.store.note('first_seed')}".encode()).hexdigest()
     key = wanted or KEY_PREFIX + digits[:32]
-    return api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    key = api_keys.issue_key(world, accounts.first_account(world), key=key, name="Standing key")
+    world.standing_key = key
+    if not journal.last(world):
+        catalogue.note_beginning(world)
+    return key
 
 
 class Running:
-    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`."""
+    """A served simulator. `base_url` ends in the version segment, `control_url` in `/_control`.
+
+    Both are on loopback; `own_base_url` is for whoever it is opened to, and `own_url` what that begins with.
+    """
 
     def __init__(self, world: World, runner: web.AppRunner, address: str, key: str) -> None:
         self.world = world
         self.url = address
         self.base_url = address + BASE_PATH
         self.control_url = address + "/_control"
+        self.own_url = world.origin
+        self.own_base_url = world.origin + BASE_PATH
         self.key = key
         self._runner = runner
         self._working = [asyncio.create_task(_tick(world)), asyncio.create_task(_deliver(world))]
@@ -77,16 +88,24 @@ async def serve(
     default_key: str | None = None,
     demo: bool = False,
     open_to: str = "",
+    names: Collection[str] = (),
 ) -> Running:
     """Start a simulator; `port` 0 takes a free one.
 
     `demo` plays the happy-day scenario on new state. `default_key` (a `svc_live_00000000…`) is
     accepted beside those issued before; without it the key follows from the seed. `open_to` is an
     address at which other machines reach it too, its control calls included; `0.0.0.0` is every
-    address of this one. Raises OSError when the port is taken.
+    address of this one. `names` are host names by which it may be called. Raises OSError when the
+    port is taken, AddressError for a name that is not a host name.
     """
+    names = checked_names(names)
     world = build_world(state_path, seed)
-    key = standing_key(world, default_key)
+    world.names = names
+    try:
+        key = standing_key(world, default_key)
+    except ValueError:
+        world.store.close()
+        raise
     if demo:
         _plant_once(world)
     runner = web.AppRunner(
@@ -97,8 +116,8 @@ async def serve(
     except OSError:
         world.store.close()
         raise
-    world.origin = f"http://{host}:{port}"
-    return Running(world, runner, world.origin, key)
+    world.origin = f"http://{own_host(host, open_to, names)}:{port}"
+    return Running(world, runner, f"http://{own_host(host, '')}:{port}", key)
 
 
 def _plant_once(world: World) -> None:

@@ -156,7 +156,13 @@ ALTER TABLE journal ADD COLUMN query TEXT NOT NULL DEFAULT '';
 ALTER TABLE journal ADD COLUMN control INTEGER NOT NULL DEFAULT 0;
 """
 
-_STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+# Which API key called or was changed, by its number, and after which call of the journal a delivery ended.
+_SIXTH = """
+ALTER TABLE journal ADD COLUMN api_key INTEGER;
+ALTER TABLE deliveries ADD COLUMN after_call INTEGER NOT NULL DEFAULT 0;
+"""
+
+_STEPS = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 SCHEMA_VERSION = len(_STEPS)
 
 IN_MEMORY = ":memory:"

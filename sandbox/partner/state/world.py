@@ -55,11 +55,12 @@ class UnderWay:
 class World:
     """`recent_calls` holds, per API key digest, the moments of the last minute's calls.
 
-    `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where
-    this simulator is reached, `post` how deliveries leave it; `control` and `api` make a control call and an API call
-    at once (scenarios in files do). `stirred` is set when a delivery may be due, `under_way` those that have left.
-    `busy_since` (monotonic) is when they began, `catching_up` how many wait for them to end. `epoch` counts resets and
-    restores: what began before one says nothing of what is there after it.
+    `bodies` holds full request bodies by journal number; on disk they are masked. `origin` is where this simulator
+    is reached, `names` the host names by which it may be called, `post` how deliveries leave it; `standing_key` is
+    the one that always works here; `control` and `api` make a control call and an API call at once (scenarios in
+    files do). `stirred` is set when a delivery may be due, `under_way` those that have left. `busy_since`
+    (monotonic) is when they began, `catching_up` how many wait for them to end. `epoch` counts resets and restores:
+    what began before one says nothing of what is there after it.
     """
 
     store: Store
@@ -70,6 +71,8 @@ class World:
     recent_calls: dict[str, list[float]] = field(default_factory=dict)
     bodies: dict[int, bytes] = field(default_factory=dict)
     origin: str = "http://127.0.0.1:8401"
+    names: tuple[str, ...] = ()
+    standing_key: str = field(default="", repr=False)
     post: Post | None = None
     control: Control | None = None
     api: Api | None = None

@@ -15,8 +15,10 @@ from sandbox.slack import interactions
 from sandbox.slack.control import description, workspace_admin
 from sandbox.slack.control_fields import (
     Fields,
+    Read,
     anything,
     boolean,
+    list_of,
     listing,
     number,
     objects,
@@ -28,8 +30,8 @@ from sandbox.slack.control_fields import (
 )
 from sandbox.slack.delivery import REASONS, HttpTransport
 from sandbox.slack.errors import BadAct
-from sandbox.slack.faults import ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
-from sandbox.slack.interactions import modals
+from sandbox.slack.faults import EFFECTS, ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
+from sandbox.slack.interactions import composer, modals
 from sandbox.slack.json_object import Json
 from sandbox.slack.page import state_seen_by, whole_state
 from sandbox.slack.web_api import METHODS, file_downloads
@@ -256,6 +258,9 @@ async def _snapshot(workspace: Workspace, given: Json) -> Json:
     return {"ok": True}
 
 
+#: Described with all there are; which of them this transport can have is said by the call.
+FAULT_EFFECT = Read(text.take, {"type": "string", "enum": sorted(EFFECTS)})
+
 CALLS: dict[str, ControlCall] = {
     "act/command": ControlCall(Fields(user=text, channel=text, text=text), _command),
     "act/click": ControlCall(
@@ -278,7 +283,8 @@ CALLS: dict[str, ControlCall] = {
     ),
     "act/message": ControlCall(Fields(user=text, channel=text, text=text).optional(thread_ts=text), _message),
     "act/upload": ControlCall(
-        Fields(user=text, channel=text, files=listing).optional(text=text, thread_ts=text), _upload
+        Fields(user=text, channel=text, files=list_of(composer.FILE)).optional(text=text, thread_ts=text),
+        _upload,
     ),
     "act/home": ControlCall(Fields(user=text).optional(tab=one_of("home", "messages")), _home),
     "act/shortcut": ControlCall(
@@ -315,7 +321,7 @@ CALLS: dict[str, ControlCall] = {
         _channels,
     ),
     "faults": ControlCall(
-        Fields(effect=text).optional(
+        Fields(effect=FAULT_EFFECT).optional(
             method=text, nth=whole, times=whole, error=text, seconds=number, reason=one_of(*REASONS)
         ),
         _faults,

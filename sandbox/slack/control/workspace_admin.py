@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sandbox.slack.errors import BadAct, SlackError
-from sandbox.slack.interactions import actors
+from sandbox.slack.interactions import actors, composer
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel, Group, Person, messages
 from sandbox.slack.web_api import check_blocks
@@ -128,6 +128,13 @@ def edit_message(workspace: Workspace, given: Json) -> Json:
             raise BadAct(f"Slack would refuse these blocks: {refusal.body()}") from None
     before = dict(message)
     content = {"text": given.get("text"), "blocks": given.get("blocks")}
+    if content["text"] and content["blocks"] is None and not messages.by_the_app(message):
+        # What a person writes has blocks of the same words.
+        content["text"], parts = composer.compose(
+            content["text"], workspace.store, workspace.manifest.bot_name
+        )
+        section = {"type": "rich_text_section", "elements": parts}
+        content["blocks"] = [{"type": "rich_text", "elements": [section]}]
     messages.put_content(message, content, workspace.ids)
     message["edited"] = {"user": message["user"], "ts": workspace.ids.ts()}
     workspace.store.put_message(channel.id, message)

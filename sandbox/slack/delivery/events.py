@@ -11,6 +11,7 @@ Source: https://docs.slack.dev/apis/events-api and, for each event, https://docs
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -202,7 +203,8 @@ class Events:
     def links_shared(self, channel: Channel, message: Json) -> None:
         """`link_shared`: a message has links to domains that the manifest names (`features.unfurl_domains`)."""
         found = []
-        for link in re.findall(r"https?://[^\s<>|]+", str(message.get("text", ""))):
+        written = str(message.get("text", "")).replace("&amp;", "&")
+        for link in (one.rstrip(".,;:!?)'\"") for one in re.findall(r"https?://[^\s<>|]+", written)):
             host = urlsplit(link).hostname or ""
             domain = next(
                 (one for one in self.manifest.unfurl_domains if host == one or host.endswith("." + one)), ""
@@ -211,7 +213,9 @@ class Events:
                 found.append({"url": link, "domain": domain})
         if found:
             event = {"type": "link_shared", "user": message["user"], "channel": channel.id, "links": found}
+            secret = hashlib.sha256(f"{channel.id} {message['ts']}".encode()).hexdigest()[:32]
             event |= {"message_ts": message["ts"], "source": "conversations_history"}
+            event["unfurl_id"] = f"{channel.id}.{message['ts']}.{secret}"
             event |= {"is_bot_user_member": channel.bot_is_in, "event_ts": self.ids.ts()}
             self.send("link_shared", event, channel)
 

@@ -112,7 +112,7 @@ class HttpTransport:
         headers = self._headers(body, content_type, skew)
         if envelope.get("retry_attempt"):
             headers["X-Slack-Retry-Num"] = str(envelope["retry_attempt"])
-            headers["X-Slack-Retry-Reason"] = envelope["retry_reason"]
+            headers["X-Slack-Retry-Reason"] = retry_reason(envelope["retry_reason"])
         envelope_id = envelope["envelope_id"]
         try:
             async with (
@@ -125,6 +125,16 @@ class HttpTransport:
                     self._on_refusal(envelope_id, f"http_{answer.status}")
         except ClientError:
             self._on_refusal(envelope_id, "no_connection")
+
+
+def retry_reason(reason: str) -> str:
+    """Why an event comes again, in Slack's words; `reason` is why there was no ack.
+
+    Source: https://docs.slack.dev/apis/events-api
+    """
+    if reason.startswith("http_"):
+        return "http_error"
+    return {"timeout": "http_timeout", "no_connection": "connection_failed"}.get(reason, "unknown_error")
 
 
 def _challenge_of(text: str) -> str | None:

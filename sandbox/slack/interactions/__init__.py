@@ -26,6 +26,7 @@ __all__ = [
     "actors",
     "click_message",
     "command",
+    "composer",
     "modals",
     "open_home",
     "share_files",

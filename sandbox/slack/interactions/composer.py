@@ -1,7 +1,8 @@
 """What a person writes: messages and files, and what Slack's composer makes of the text.
 
-`@bob`, `@card-approvers` and `#card-ops` become ids when they name somebody; text that already has
-the form `<@U0BOB>` is taken as it is; markup characters are escaped. Formatting (bold, lists, code) is not parsed.
+`@bob`, `@card-approvers` and `#card-ops` become ids when they name somebody; text that already has the form
+`<@U0BOB>` is taken as it is; addresses of web pages become links; markup characters are escaped. Formatting (bold,
+lists, code) is not parsed.
 
 Source: https://docs.slack.dev/messaging/formatting-message-text
 """
@@ -31,8 +32,13 @@ from sandbox.slack.workspace import Workspace
 
 _TOKEN = re.compile(
     r"<@(?P<user>[UW]\w+)(\|[^>]*)?>|<#(?P<channel>C\w+)(\|[^>]*)?>|<!subteam\^(?P<group>S\w+)(\|[^>]*)?>"
+    r"|<(?P<given>https?://[^\s<>|]+)(\|[^>]*)?>|(?P<link>https?://[^\s<>|]*[^\s<>|.,;:!?)'\"])"
     r"|(?<!\w)@(?P<at>[A-Za-z0-9][\w.-]*)|(?<!\w)#(?P<hash>[a-z0-9][\w-]*)"
 )
+
+
+#: A file as somebody shares it.
+FILE = Fields(name=text_field).optional(content=text_field, content_base64=text_field)
 
 
 async def write(workspace: Workspace, user: str, channel_key: str, text: str, thread_ts: str | None) -> Json:
@@ -77,8 +83,7 @@ async def share_files(workspace: Workspace, user: str, channel_key: str, given: 
 
 def _upload(workspace: Workspace, who: Person, where: Channel, given: Any) -> StoredFile:
     """One `{name, content}` or `{name, content_base64}`. Raises BadAct."""
-    wanted = Fields(name=text_field).optional(content=text_field, content_base64=text_field)
-    one = take(given if isinstance(given, dict) else {}, wanted)
+    one = take(given if isinstance(given, dict) else {}, FILE)
     try:
         content = b64decode(one.get("content_base64", ""), validate=True) or one.get("content", "").encode()
     except ValueError:
@@ -136,6 +141,10 @@ def _plain(text: str, written: list[str], parts: list[Json]) -> None:
 
 def _mention(match: re.Match[str], store: Store, bot_name: str) -> tuple[str, Json] | None:
     """The form in text and in rich text of the person, group or channel named; None for an unknown name."""
+    link = match["given"] or match["link"]
+    if link:
+        url = link.replace("&amp;", "&")
+        return "<" + url.replace("&", "&amp;") + ">", {"type": "link", "url": url}
     user, channel, group = match["user"], match["channel"], match["group"]
     if match["at"]:
         user, group = _named(match["at"], store, bot_name)

@@ -12,8 +12,9 @@ from typing import Any
 import yaml
 
 from sandbox.slack.json_object import Json
-from sandbox.slack.state.people import BOT_USER, Channel, Group, Person
+from sandbox.slack.state.people import BOT_USER, Channel, Group, Person, seed_people
 
+_TOP = ("people", "groups")
 _PERSON = {
     "id",
     "name",
@@ -47,14 +48,30 @@ def load(people: Path | None, channels: Path | None) -> Cast:
     given = _read(people) if people else []
     listed, grouped = given, list[Any]()
     if isinstance(given, dict):
+        unknown = sorted(str(one) for one in given if one not in _TOP)
+        if unknown:
+            raise CastError(f"{unknown[0]} in {people} is not known; known: {', '.join(_TOP)}")
         listed, grouped = given.get("people") or [], given.get("groups") or []
     found = [_person(one) for one in _entries(listed, "people")]
-    ids = {one.name: one.id for one in found} | {one.id: one.id for one in found}
+    ids = _ids_of(found or seed_people(""))
+    everybody = [one.id for one in found]
     return Cast(
         people=found,
         groups=[_group(one, ids) for one in _entries(grouped, "groups")],
-        channels=[_channel(one, ids) for one in _entries(_read(channels) if channels else [], "channels")],
+        channels=[
+            _channel(one, ids, everybody) for one in _entries(_read(channels) if channels else [], "channels")
+        ],
     )
+
+
+def _ids_of(everybody: list[Person]) -> dict[str, str]:
+    """Ids by name and by id. Raises CastError where two people have one of either."""
+    for what in ("id", "name"):
+        given: list[str] = [getattr(one, what) for one in everybody]
+        twice = [one for one in given if given.count(one) > 1]
+        if twice:
+            raise CastError(f"two people have the {what} {twice[0]}")
+    return {one.name: one.id for one in everybody} | {one.id: one.id for one in everybody}
 
 
 def _read(path: Path) -> Any:
@@ -95,16 +112,22 @@ def _group(entry: Json, ids: dict[str, str]) -> Group:
     return Group(given.get("id") or f"S0{handle.upper()}", handle, name, _ids(given.get("users") or [], ids))
 
 
-def _channel(entry: Json, ids: dict[str, str]) -> Channel:
+def _channel(entry: Json, ids: dict[str, str], everybody: list[str]) -> Channel:
     """A channel; without members everybody is in it, and the app is unless `app: false`."""
     given = _known(entry, _CHANNEL, "name")
     given["name"] = given["name"].removeprefix("#")
     with_app = given.pop("app", True)
-    members = _ids(given.pop("members", None) or list(dict.fromkeys(ids.values())), ids)
+    members = _ids(given.pop("members", None) or everybody, ids)
     given.setdefault("id", f"C0{given['name'].upper().replace('-', '')}")
     return Channel(**given, members=[*members, *([BOT_USER] if with_app else [])])
 
 
-def _ids(names: list[str], ids: dict[str, str]) -> list[str]:
-    """Ids of people named by id or name; the demo's people are named by their ids."""
-    return [ids.get(name, name) for name in names]
+def _ids(names: Any, ids: dict[str, str]) -> list[str]:
+    """Ids of people named by id or name. Raises CastError for somebody who is not there."""
+    if not isinstance(names, list):
+        raise CastError(f"{names!r}: a list of people is wanted, by name or id")
+    missing = [str(name) for name in names if name not in ids and name != BOT_USER]
+    if missing:
+        known = ", ".join(sorted(set(ids) - set(ids.values())))
+        raise CastError(f"{missing[0]} is not a person here; known: {known}")
+    return [ids.get(name, BOT_USER) for name in names]

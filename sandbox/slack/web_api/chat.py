@@ -110,6 +110,8 @@ def update(workspace: Workspace, args: Args) -> Json:
     found = message_content(args)
     if all(value is None for value in found.values()):
         raise SlackError("no_text")
+    if found["text"] == "":  # an empty text alone would leave nothing to read
+        check_not_empty(found)
     if channel.archived:
         raise SlackError("is_archived")
     before = dict(message)

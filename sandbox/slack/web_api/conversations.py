@@ -5,6 +5,9 @@ Deviation: cursors count positions, so a page may shift when a message arrives b
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import BOT_USER, TEAM_ID, Channel
@@ -13,6 +16,8 @@ from sandbox.slack.web_api.content_checks import readable_channel, visible_chann
 from sandbox.slack.web_api.dispatch import Method, Scopes
 from sandbox.slack.web_api.paging import page
 from sandbox.slack.workspace import Workspace
+
+_TIME = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?", re.ASCII)
 
 
 def channel_json(channel: Channel) -> Json:
@@ -218,14 +223,23 @@ def _as_read(message: Json, args: Args) -> Json:
 
 def _between(found: list[Json], args: Args) -> list[Json]:
     """Messages after `oldest` and before `latest`, the ends themselves only if `inclusive`."""
-    oldest, latest = args.text("oldest"), args.text("latest")
-    if args.flag("inclusive"):
-        return [
-            one
-            for one in found
-            if (not oldest or one["ts"] >= oldest) and (not latest or one["ts"] <= latest)
-        ]
-    return [one for one in found if (not oldest or one["ts"] > oldest) and (not latest or one["ts"] < latest)]
+    oldest, latest = _bound(args, "oldest"), _bound(args, "latest")
+
+    def fits(message: Json) -> bool:
+        ts = Decimal(message["ts"])
+        if args.flag("inclusive") and ts in (oldest, latest):
+            return True
+        return (oldest is None or ts > oldest) and (latest is None or ts < latest)
+
+    return [one for one in found if fits(one)]
+
+
+def _bound(args: Args, name: str) -> Decimal | None:
+    """A time in seconds; 0 is none. Raises SlackError, such as `invalid_ts_oldest`."""
+    given = args.text(name)
+    if given and not _TIME.fullmatch(given):
+        raise SlackError(f"invalid_ts_{name}")
+    return Decimal(given) if given and Decimal(given) else None
 
 
 def _answer(shown: list[Json], cursor: str, args: Args) -> Json:

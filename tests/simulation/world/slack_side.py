@@ -43,7 +43,7 @@ class SlackSide:
     def _furnish(self, seed: int) -> Workspace:
         clock = SlackClock(lambda: START.timestamp() + self.world.loop.time())
         workspace = Workspace(Options(seed=1), clock, slack_manifest(), random.Random(f"slack {seed}"))
-        workspace.base_url = SLACK_URL
+        workspace.own_url = SLACK_URL
         workspace.delivery.transport = SlackDoor(self.world)
         workspace_admin.change_person(workspace, {"id": DAVE, "name": "dave", "real_name": "Dave Lindqvist"})
         guest = {"id": GUEST, "name": "gustav", "real_name": "Gustav Guest", "is_restricted": True}

@@ -48,6 +48,12 @@ def _changeable(workspace: Workspace, args: Args) -> Channel:
     return channel
 
 
+def _no_direct_message(channel: Channel) -> None:
+    """A conversation of people is not changed as a channel. Raises SlackError."""
+    if channel.is_im or channel.is_mpim:
+        raise SlackError("method_not_supported_for_channel_type")
+
+
 def create(workspace: Workspace, args: Args) -> Json:
     """`conversations.create`: a channel with the app in it. Answers `{channel}`.
 
@@ -108,6 +114,8 @@ def leave(workspace: Workspace, args: Args) -> Json:
     Source: https://docs.slack.dev/reference/methods/conversations.leave
     """
     channel = visible_channel(workspace, args.required("channel"))
+    if channel.is_im:
+        raise SlackError("method_not_supported_for_channel_type")
     if not channel.bot_is_in:
         return {"not_in_channel": True}
     if channel.name == "general":
@@ -122,6 +130,7 @@ def archive(workspace: Workspace, args: Args) -> Json:
     Source: https://docs.slack.dev/reference/methods/conversations.archive
     """
     channel = readable_channel(workspace, args.required("channel"))
+    _no_direct_message(channel)
     if channel.archived:
         raise SlackError("already_archived")
     if channel.name == "general":
@@ -138,6 +147,7 @@ def unarchive(workspace: Workspace, args: Args) -> Json:
     Source: https://docs.slack.dev/reference/methods/conversations.unarchive
     """
     channel = visible_channel(workspace, args.required("channel"))
+    _no_direct_message(channel)
     if not channel.archived:
         raise SlackError("not_archived")
     channel.archived = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
 from sandbox.slack.state import (
@@ -207,21 +209,45 @@ def file_delete(workspace: Workspace, args: Args) -> Json:
     return {}
 
 
+def _unfurled(args: Args) -> tuple[str, str]:
+    """Channel and ts of the message whose links are meant. Raises SlackError for half a name, or a wrong one."""
+    if not (args.text("unfurl_id") or args.text("source")):
+        for name in ("channel", "ts"):
+            if not args.text(name):
+                raise SlackError(f"missing_{name}")
+        return args.text("channel"), args.text("ts")
+    for name in ("unfurl_id", "source"):
+        if not args.text(name):
+            raise SlackError(f"missing_{name}")
+    if args.text("source") not in ("composer", "conversations_history"):
+        raise SlackError("invalid_source")
+    found = re.fullmatch(r"([CGD][0-9A-Z]+)\.([0-9]+\.[0-9]+)\.[0-9a-f]+", args.text("unfurl_id"))
+    if found is None:
+        raise SlackError("invalid_unfurl_id")
+    return found[1], found[2]
+
+
 def unfurl(workspace: Workspace, args: Args) -> Json:
     """`chat.unfurl`: what the app shows below the links of a message. Answers nothing.
+
+    The message is named by `channel` and `ts`, or by `unfurl_id` and `source`. A second call changes what the
+    first showed.
 
     Source: https://docs.slack.dev/reference/methods/chat.unfurl
     """
     unfurls = args.structure("unfurls", dict, "cannot_parse_attachment")
     if not unfurls:
         raise invalid_arguments("missing required field: unfurls")
-    channel, message = target_message(workspace, args.required("channel"), args.required("ts"))
-    if any(link not in str(message.get("text")) for link in unfurls):
+    channel, message = target_message(workspace, *_unfurled(args))
+    written = str(message.get("text")).replace("&amp;", "&")
+    if any(link.replace("&amp;", "&") not in written for link in unfurls):
         raise SlackError("cannot_unfurl_url")
     held = message.setdefault("attachments", [])
     for link, shown in unfurls.items():
         given = dict(shown) if isinstance(shown, dict) else {}
-        held.append({**given, "id": len(held) + 1, "from_url": link, "is_app_unfurl": True, "app_id": APP_ID})
+        place = next((n for n, one in enumerate(held) if one.get("from_url") == link), len(held))
+        ours = {"id": place + 1, "from_url": link, "is_app_unfurl": True, "app_id": APP_ID}
+        held[place : place + 1] = [{**given, **ours}]
     workspace.store.put_message(channel.id, message)
     return {}
 

@@ -182,10 +182,11 @@ def frozen(endpoint: Endpoint, values: Mapping[str, Any]) -> bytes:
 
 def _is_amount(amount_usd: int | Decimal) -> bool:
     """Above 0 with at most two decimals, by the digits: arithmetic would round a long one."""
-    exact = Decimal(amount_usd)
-    if not exact.is_finite() or exact <= 0:
+    if isinstance(amount_usd, int):
+        return amount_usd > 0
+    if not amount_usd.is_finite() or amount_usd <= 0:
         return False
-    _, digits, exponent = exact.as_tuple()
+    _, digits, exponent = amount_usd.as_tuple()
     zeros = len(digits) - len("".join(map(str, digits)).rstrip("0"))
     return isinstance(exponent, int) and exponent + zeros >= -2
 

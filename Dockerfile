@@ -8,12 +8,13 @@ RUN /opt/countersign/bin/pip install --require-hashes --no-compile --requirement
 COPY . .
 RUN /opt/countersign/bin/pip install --no-deps --no-compile --no-build-isolation .
 # What only builds, colours a terminal, tests the libraries or speaks to other databases stays here, with the symbols
-# for debuggers. Then what the bot imports is compiled, and no more.
+# for debuggers, and the second copy of what compares texts. Then what the bot imports is compiled, and no more.
 RUN apt-get update && apt-get install --yes --no-install-recommends binutils
 RUN /opt/countersign/bin/pip uninstall --quiet --yes rich markdown-it-py mdurl pygments setuptools pip \
     && cd /opt/countersign/lib/python3.*/site-packages \
     && rm -r sqlalchemy/testing alembic/testing sqlalchemy/dialects/mssql sqlalchemy/dialects/mysql \
         sqlalchemy/dialects/oracle PIL/_avif* pillow.libs/libavif* \
+    && find rapidfuzz -name '*_avx2*' -delete \
     && find . -type d -name tests -prune -exec rm -r {} + \
     && find . -name '*.so' -exec strip --strip-unneeded {} + \
     && python -m compileall -q bot handlers storage sandbox \

@@ -273,6 +273,11 @@ def _values(schema: dict[str, Any], components: dict[str, Any]) -> str:
             f"`{'true' if word is True else word}`" for word in schema["enum"] if word is not None
         )
     kind = schema.get("type")
+    of_each = _followed(schema.get("items") or {}, components).get("properties") or {}
+    if of_each:
+        needed = _followed(schema["items"], components).get("required", ())
+        names = [f"`{name}`" if name in needed else f"`{name}?`" for name in of_each]
+        return f"list of objects with {', '.join(names)}"
     kinds = [
         one for one in (kind if isinstance(kind, list) else [kind]) if one not in ("null", "string", None)
     ]

@@ -104,7 +104,8 @@ class Launched:
         if self.partner is not None:
             found["partner"] = {
                 "url": self.partner.own_url,
-                "COUNTERSIGN_PARTNER_URL": self.partner.own_base_url,
+                # Of Countersign, which sends a key without TLS to this machine alone.
+                "COUNTERSIGN_PARTNER_URL": self.partner.base_url,
                 "COUNTERSIGN_PARTNER_KEY": self.partner.key,
             }
         return found

@@ -233,12 +233,6 @@ async def put_head_back(tx: Tx) -> bool:
     return True
 
 
-async def hash_of(tx: Tx, seq: int) -> str:
-    """The stored fingerprint of this entry; "" where it is not there."""
-    found = (await tx.run(select(t.audit.c.hash).where(t.audit.c.seq == seq))).scalar_one_or_none()
-    return str(found or "")
-
-
 async def made_at(tx: Tx, seq: int) -> datetime | None:
     """When this entry was made; None where it is not there."""
     asked = select(t.audit.c.at).where(t.audit.c.seq == seq)

@@ -15,6 +15,7 @@ from bot.domain.errors import NotAllowed
 from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
 from bot.services import outbox_messages
 from bot.services.anchor_places import Unreadable
+from bot.services.audit import record
 from bot.services.core import Core
 from storage import audit, instance
 from storage.errors import ChangedOutside
@@ -103,14 +104,8 @@ async def require_kept(core: Core) -> None:
 
 async def _put_on_record(tx: Tx, core: Core, places: Collection[str], anchor: audit.Anchor) -> None:
     for place in sorted(places):
-        await audit.append(
-            tx,
-            actor="system:app",
-            action=passkeys_on_record.KEPT,
-            subject=f"anchors:{place}",
-            body={"place": place, "seq": anchor.seq, "hash": anchor.hash},
-            policy_version=core.policy.version,
-        )
+        body = {"place": place, "seq": anchor.seq, "hash": anchor.hash}
+        await record(tx, core, "system:app", passkeys_on_record.KEPT, f"anchors:{place}", body)
 
 
 def _refuse(failed: Mapping[str, str]) -> None:

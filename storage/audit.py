@@ -11,7 +11,7 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from functools import cache, partial
@@ -273,12 +273,6 @@ def is_genuine(tx: Tx, entry: Entry) -> bool:
     return digest == entry.hash and tx.vault.check_mac("audit_mac", digest.encode(), entry.mac, as_proof=True)
 
 
-async def signed_under(tx: Tx, kid: str) -> bool:
-    """Is any link signed under this master key?"""
-    asked = select(t.audit.c.seq).where(t.audit.c.mac.startswith(kid, autoescape=True)).limit(1)
-    return (await tx.run(asked)).first() is not None
-
-
 async def about(tx: Tx, subject: str) -> AsyncIterator[Entry]:
     """The links about `subject`, and about its versions (`subject:3`), in order."""
     given = {"subject": subject, "versions": f"{subject}:", "after": f"{subject};"}
@@ -298,30 +292,6 @@ def _about(is_postgres: bool) -> Select[Any]:
     near = (a.subject.bool_op(least)(subject), a.subject.bool_op(below)(after))
     mine = or_(a.subject == subject, a.subject.bool_op(least)(versions))
     return select(t.audit).where(*near, mine)
-
-
-async def last(tx: Tx, subject: str, action: str) -> Entry | None:
-    """The newest genuine entry about exactly this subject with this action; None where there is none."""
-    a = t.audit.c
-    asked = select(t.audit).where(a.subject == subject, a.action == action).order_by(a.seq.desc()).limit(1)
-    row = (await tx.run(asked)).one_or_none()
-    found = None if row is None else _entry(row)
-    return found if found is not None and is_genuine(tx, found) else None
-
-
-async def last_done(tx: Tx, subject: str, actions: Collection[str]) -> Entry | None:
-    """The newest genuine entry about exactly this subject that says that one of these was done; None without one."""
-    a = t.audit.c
-    done = (a.subject == subject, a.action.in_(list(actions)), a.outcome == "ok")
-    async for entry in _backwards(tx, *done):
-        if is_genuine(tx, entry):
-            return entry
-    return None
-
-
-async def _backwards(tx: Tx, *wanted: ColumnElement[bool]) -> AsyncIterator[Entry]:
-    for row in (await tx.run(select(t.audit).where(*wanted).order_by(t.audit.c.seq.desc()))).all():
-        yield _entry(row)
 
 
 async def page(tx: Tx, *, since: datetime, until: datetime, after: int, limit: int) -> list[Entry]:
@@ -349,8 +319,12 @@ async def verify(
     to_seq: int | None = None,
     anchors: Sequence[Anchor] = (),
     gone: Mapping[str, int] | None = None,
+    take: Take | None = None,
 ) -> Report:
     """Recompute the chain from `from_seq` to `to_seq` (its end when None), and compare the anchors.
+
+    `take` is given each link that was found whole, as it was read for the check: whoever uses what the log tells takes
+    it so, as a second query may be shown other links. Where the report is not `ok`, it was not given all of them.
 
     `gone`: keys that were retired and are not in the keyring any more, with the number of the entry that says so. What
     came before it is then taken by its fingerprints alone, which the entries after it cover.
@@ -360,7 +334,7 @@ async def verify(
     end = await head(tx)
     stop = end.seq if to_seq is None else min(to_seq, end.seq)
     anchored = {a.seq: a for a in anchors}
-    check = _Check(tx.vault, end.seq, from_seq, await _before(tx, from_seq), anchored, gone or {})
+    check = _Check(tx.vault, end.seq, from_seq, await _before(tx, from_seq), anchored, gone or {}, take)
     # Read past `stop` when the whole chain is asked for: rows beyond the head row are a fault too.
     asked = _STORED if to_seq is None else _STORED.where(t.audit.c.seq <= to_seq)
     while check.fault is None and await tx.connection.run_sync(partial(check.piece, asked)):
@@ -418,6 +392,29 @@ def _csv_line(values: Sequence[object]) -> str:
     return line.getvalue()
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link of the chain as it was read and checked, in one."""
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    subject: str
+    outcome: str
+    body: str
+    policy_version: str
+    hash: str
+
+
+Take = Callable[[Link], None]
+
+
+def _link(seq: int, texts: Sequence[str], digest: str) -> Link:
+    at, actor, action, subject, outcome, _, body, policy_version = texts
+    return Link(seq, at, actor, action, subject, outcome, body, policy_version, digest)
+
+
 class _Check:
     """How far a chain was found whole. `fault` is where it is not, and why: see `Report`."""
 
@@ -429,10 +426,12 @@ class _Check:
         previous: str | None,
         anchored: Mapping[int, Anchor],
         gone: Mapping[str, int],
+        take: Take | None = None,
     ) -> None:
         self.previous, self.expected, self.count = previous, first, 0
         self.fault: tuple[int, str] | None = None
         self._vault, self._end, self._anchored, self._gone = vault, end, anchored, gone
+        self._take = take
 
     def piece(self, asked: Select[Any], connection: Connection) -> bool:
         """Read and check the next links; False when there were none."""
@@ -446,6 +445,8 @@ class _Check:
                 self.fault = (self.expected if kind == "gap" else seq, kind)
                 return False
             self.previous, self.expected, self.count = digest, seq + 1, self.count + 1
+            if self._take is not None:
+                self._take(_link(seq, texts, digest))
         return bool(links)
 
     def _kind(self, seq: int, texts: Sequence[str], prev: str, digest: str, mac: str) -> str | None:
@@ -471,24 +472,11 @@ class _Check:
         return "head" if seq > self._end else None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link of the chain as it was read and checked, in one."""
-
-    seq: int
-    at: str
-    action: str
-    subject: str
-    outcome: str
-    body: str
-    hash: str
-
-
 class Walk(_Check):
     """Reads links once, checks them, and keeps those that `wanted` asks for, by their action: nothing is read a second
     time, so no view, index or later change shows other links to whoever uses them than to whoever checks them.
 
-    `retired` and `unproven` are as `PasskeysOnRecord` has them. `previous` is None where the first link has to prove
+    `retired` and `unproven` are as `LogFacts` has them. `previous` is None where the first link has to prove
     itself alone.
     """
 
@@ -506,6 +494,7 @@ class Walk(_Check):
         self._wanted = wanted
         self.links: list[Link] = []
         self.hashes: list[str] = []
+        self.signers: set[str] = set()  # ids of the master keys that signed these links
         self.retired, self.unproven = dict(retired), dict(unproven)
 
     async def to(self, tx: Tx, seq: int) -> None:
@@ -516,8 +505,9 @@ class Walk(_Check):
                 self.fault = (self.expected, "gap")
 
     def _signature(self, seq: int, texts: Sequence[str], digest: str, mac: str) -> str | None:
-        at, _, action, subject, outcome, _, body, _ = texts
+        _, _, action, subject, outcome, *_ = texts
         kid = self._vault.signed_under(mac)
+        self.signers.add(kid)
         if seq > min(self.retired.get(kid, seq), self._vault.retired.get(kid, seq)):
             return "mac"
         if kid not in self._vault.kids:
@@ -531,7 +521,7 @@ class Walk(_Check):
                 self.unproven.pop(retired, None)
         self.hashes.append(digest)
         if self._wanted(action):
-            self.links.append(Link(seq, at, action, subject, outcome, body, digest))
+            self.links.append(_link(seq, texts, digest))
         return None
 
 

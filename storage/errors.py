@@ -69,6 +69,17 @@ class ChangedOutside(StorageError):
     reason = "changed_by_others"
 
 
+class LogNotWhole(ChangedOutside):
+    """`seq` is the first entry that is missing or isn't ours; `kind` is as `storage.audit.Report` has it."""
+
+    def __init__(self, seq: int, kind: str) -> None:
+        self.seq, self.kind = seq, kind
+        super().__init__(
+            f"The audit log isn't as Countersign left it, at entry {seq}. Nothing was done. Tell an admin: keep a copy"
+            " of the database, and run `countersign audit verify`."
+        )
+
+
 class NotReadYet(StorageError):
     reason = "audit_log_not_read_yet"
 

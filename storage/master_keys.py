@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
-from storage import audit
+from storage import audit, on_record
 from storage import tables as t
 from storage.errors import CannotOpen, WrongMasterKey
 from storage.transaction import Tx
-from storage.vault import Ref
+from storage.vault import Ref, Vault
 
 _CONSTANT = b"countersign keycheck, rows signed"
 # Of a database whose rows have not been signed yet: see `storage.upgrades`.
@@ -55,10 +55,11 @@ async def mark_signed(tx: Tx) -> None:
         await tx.run(update(t.keycheck).where(k.kid == kid).values(sealed=sealed))
 
 
-async def learn_retired(tx: Tx) -> None:
-    """Read which keys of the keyring were retired: the audit chain remembers it, the keyring needs no change.
+async def see_retired(tx: Tx) -> None:
+    """Learn which keys of the keyring were retired, by a quick look for whatever opens the database.
 
-    Raises `WrongMasterKey` when the first key of the keyring is one of them.
+    Raises `WrongMasterKey` when the first key of the keyring is one of them. Somebody may hide such an entry from this
+    look, so whoever sends, signs or believes a signature calls `learn_retired` before: a start does.
     """
     vault = tx.vault
     for kid in vault.kids:
@@ -66,6 +67,20 @@ async def learn_retired(tx: Tx) -> None:
             by_another = vault.signed_under(entry.mac) != kid
             if entry.action == RETIRED and by_another and audit.is_genuine(tx, entry):
                 vault.retired[kid] = entry.seq
+    _require_first(vault)
+
+
+async def learn_retired(tx: Tx) -> None:
+    """Learn which keys of the keyring were retired, from all of the audit chain: it remembers that, and the keyring
+    needs no change.
+
+    Raises `WrongMasterKey` when the first key of the keyring is one of them, and `LogNotWhole`.
+    """
+    await on_record.of(tx)
+    _require_first(tx.vault)
+
+
+def _require_first(vault: Vault) -> None:
     if vault.primary_kid in vault.retired:
         raise WrongMasterKey(
             f"The first key of the keyring, {vault.primary_kid}, was retired at entry"
@@ -74,20 +89,14 @@ async def learn_retired(tx: Tx) -> None:
         )
 
 
-async def gone(tx: Tx) -> dict[str, int]:
-    """The keys that were retired and are not in the keyring any more, with the number of the entry that says so."""
-    retired = [entry async for entry in audit.about(tx, "master_key") if entry.action == RETIRED]
-    kids = {entry.subject.partition(":")[2]: entry for entry in retired if audit.is_genuine(tx, entry)}
-    return {kid: entry.seq for kid, entry in kids.items() if kid not in tx.vault.kids}
-
-
 async def retire(tx: Tx, *, actor: str) -> list[str]:
     """Retire every key but the first that was used for signing and holds nothing any more; returns their ids.
 
     A key that was never used is one that is to come, and stays.
     """
     others = [kid for kid in tx.vault.kids[1:] if kid not in tx.vault.retired]
-    gone = [kid for kid in others if await audit.signed_under(tx, kid)]
+    signers = (await on_record.of(tx)).signers
+    gone = [kid for kid in others if kid in signers]
     for kid in gone:
         await audit.append(tx, actor=actor, action=RETIRED, subject=_about(kid))
     await learn_retired(tx)

@@ -124,7 +124,7 @@ class Store:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
             await master_keys.check_canary(tx)
-            await master_keys.learn_retired(tx)
+            await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
         if is_unsigned:
             async with self.begin() as tx:

@@ -27,6 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
+from storage.fingerprints import Fingerprints
+from storage.log_facts import LogFacts
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
 
@@ -38,10 +40,6 @@ _AT_ONCE = 500
 
 
 Connected = AsyncConnection | SqliteConnection
-
-
-#: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
-_EACH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,43 +57,6 @@ class Made:
 
     person: str
     signed_by: str
-
-
-class Fingerprints:
-    """Those of the entries from number `first` on, without a gap. What is learned for good is shared by all later ones;
-    `tail` is of this one alone."""
-
-    def __init__(
-        self, first: int = 1, shared: bytearray | None = None, length: int = 0, tail: bytes = b""
-    ) -> None:
-        self.first = first
-        self._shared = bytearray() if shared is None else shared
-        self._length, self._tail = length, tail
-
-    def and_(self, hashes: list[str]) -> Fingerprints:
-        more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
-        return Fingerprints(self.first, self._shared, self._length, self._tail + more)
-
-    def has(self, seq: int, digest: str) -> bool:
-        """Is this the fingerprint (hex) of the entry with this number?"""
-        at = (seq - self.first) * _EACH
-        try:
-            wanted = bytes.fromhex(digest)[:_EACH]
-        except ValueError:
-            return False
-        if at < 0 or len(wanted) != _EACH:
-            return False
-        if at < self._length:
-            return bytes(self._shared[at : at + _EACH]) == wanted
-        return self._tail[at - self._length : at - self._length + _EACH] == wanted
-
-    def settled(self) -> Fingerprints | None:
-        """With its tail among those that are shared; None where another reading found others meanwhile."""
-        known = bytes(self._shared[self._length :])
-        if not self._tail.startswith(known):
-            return None
-        self._shared.extend(self._tail[len(known) :])
-        return Fingerprints(self.first, self._shared, len(self._shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +94,8 @@ class ChainMemory:
     statement that moves the end.
 
     `known_seq` and `known_hash` are of the last entry that this process has committed: it is there for good.
-    `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on.
+    `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on. `log`: what else it
+    tells, as far as it was checked and read.
     """
 
     end_seq: int | None = None
@@ -142,6 +104,7 @@ class ChainMemory:
     known_hash: str = ""
     passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
     fault: Exception | None = None
+    log: LogFacts = field(default_factory=LogFacts)
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""
@@ -156,13 +119,21 @@ class ChainMemory:
         if settled is not None:
             self.passkeys = replace(found, fingerprints=settled)
 
+    def read_on(self, found: LogFacts) -> None:
+        """This is what the chain tells of everything else, all of it committed."""
+        if found.seq <= self.log.seq:
+            return
+        settled = found.fingerprints.settled()
+        if settled is not None:
+            self.log = replace(found, fingerprints=settled)
+
 
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
-    `passkeys`: what it had read of passkeys by then.
+    `passkeys` and `log`: what it had read of it by then.
     """
 
     def __init__(
@@ -183,7 +154,7 @@ class Tx:
         self.chain = chain or ChainMemory()
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
-        self.passkeys = self.chain.passkeys
+        self.passkeys, self.log = self.chain.passkeys, self.chain.log
         self._callbacks: list[Callable[[], None]] = []
 
     @property

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from storage import database
+from tests.support import audit_readers
 from tests.support.clock import FrozenClock
 from tests.support.ports import free_ports
 from tests.support.warm_starts import cold, warm_starts
@@ -141,6 +142,24 @@ def _warm_starts() -> Iterator[None]:
         return
     with warm_starts():
         yield
+
+
+@pytest.fixture(scope="session")
+def audit_readings() -> Iterator[audit_readers.Seen]:
+    """See `tests.support.audit_readers`."""
+    with audit_readers.watched() as seen:
+        yield seen
+
+
+@pytest.fixture(autouse=True)
+def _no_unknown_reading_of_the_log(audit_readings: audit_readers.Seen) -> Iterator[None]:
+    """Whoever reads audit entries in a new place says what a lie to that statement does."""
+    audit_readings.unknown.clear()
+    yield
+    assert not audit_readings.unknown, (
+        "somebody who writes to the database can hide entries from this reading: lean on storage.on_record, or say in"
+        f" tests/support/audit_readers.py why a lie is harmless: {sorted(audit_readings.unknown)}"
+    )
 
 
 @pytest.hookimpl(wrapper=True)

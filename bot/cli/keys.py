@@ -227,6 +227,8 @@ async def _rewrap() -> None:
     from storage import audit, key_rotation, master_keys
 
     async with open_store(beside_the_bot=True) as store:
+        async with store.read() as tx:  # nothing that a retired key signed is signed again
+            await master_keys.learn_retired(tx)
         moved = await key_rotation.rewrap(store)
         signed = await key_change.sign_open_again(store, operator())
         async with store.begin() as tx:

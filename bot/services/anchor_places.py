@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from storage.audit import Anchor
 from storage.store import Store
@@ -23,6 +24,13 @@ FEW_PLACES = (
     " older copy of the database is noticed for sure. Set slack.audit_channel, COUNTERSIGN_ANCHORS_COMMAND, or"
     " COUNTERSIGN_ANCHORS_FILE on another disk."
 )
+#: An anchor is kept after so many entries at the latest.
+EVERY_ENTRIES = 100
+EMPTY = (
+    "No audit anchor is in {places}, although the audit log has {entries:,} entries. If the place was set since"
+    " Countersign ran last, that is right. If not, its disk isn't mounted, or somebody emptied it: an older copy of the"
+    " database would not be noticed."
+)
 _COMMAND_TAKES_S = 10.0
 _NAME_DIGITS = 16
 # As `Anchor.line` begins.
@@ -33,11 +41,56 @@ class Unreadable(Exception):
     """A place holds something else than anchors, or cannot be read; the text names it."""
 
 
+class Place(Protocol):
+    """One place outside the database. `str` of it is what the settings say. Both raise Unreadable."""
+
+    async def lines(self) -> list[str]: ...
+
+    async def append(self, line: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlace:
+    """A file, which need not be there yet."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    async def lines(self) -> list[str]:
+        return await asyncio.to_thread(_lines, self.path)
+
+    async def append(self, line: str) -> None:
+        try:
+            await asyncio.to_thread(_append, self.path, line)
+        except OSError as error:
+            raise Unreadable(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPlace:
+    """A command: with `write` it takes a line on its standard input, with `read` it prints all lines it has."""
+
+    command: Sequence[str]
+
+    def __str__(self) -> str:
+        return shlex.join(self.command)
+
+    async def lines(self) -> list[str]:
+        return (await _run([*self.command, "read"], b"")).decode(errors="replace").splitlines()
+
+    async def append(self, line: str) -> None:
+        await _run([*self.command, "write"], line.encode() + b"\n")
+
+
 @dataclass(slots=True)
 class AnchorPlaces:
-    """Where anchors are kept, apart from the log and Slack. `command` is run with `write` and the line on its standard
-    input, and with `read` to print all lines it has. `last_seq` is the newest that this process has written;
-    `kept_seq` is the newest that a place has for sure, as it took it or gave it."""
+    """Where anchors are kept, apart from the log and Slack: `files`, and `command` where it isn't empty.
+
+    `last_seq` is the newest that this process has written; `kept_seq` is the newest that a place has for sure, as it
+    took it or gave it.
+    """
 
     files: Sequence[Path] = ()
     command: Sequence[str] = ()
@@ -51,10 +104,12 @@ class AnchorPlaces:
         return bool(self.files or self.command)
 
     @property
-    def names(self) -> Mapping[str, str]:
-        """Of each place: the name by which the audit log knows it -> what the settings say."""
-        shown = [*map(str, self.files), *([shlex.join(self.command)] if self.command else [])]
-        return {hashlib.sha256(one.encode()).hexdigest()[:_NAME_DIGITS]: one for one in shown}
+    def places(self) -> Mapping[str, Place]:
+        """Each place, by the name by which the audit log knows it."""
+        found: list[Place] = [FilePlace(path) for path in self.files]
+        if self.command:
+            found.append(CommandPlace(self.command))
+        return {hashlib.sha256(str(one).encode()).hexdigest()[:_NAME_DIGITS]: one for one in found}
 
     def kept_in(self) -> list[Path]:
         """The files that are there."""
@@ -72,42 +127,28 @@ class AnchorPlaces:
         """The anchors of each place, by its name. Raises Unreadable as `read` does."""
         found: dict[str, list[Anchor]] = {}
         failed: list[str] = []
-        for name, place in self.names.items():
+        for name, place in self.places.items():
             try:
-                lines = await self._lines_of(place)
-                found[name] = await asyncio.to_thread(anchors_among, lines, place)
+                found[name] = await asyncio.to_thread(anchors_among, await place.lines(), str(place))
             except Unreadable as error:
                 failed.append(str(error))
         if failed:
             raise Unreadable(" and ".join(failed))
         return found
 
-    async def _lines_of(self, place: str) -> list[str]:
-        for path in self.files:
-            if str(path) == place:
-                return await asyncio.to_thread(_lines, path)
-        return (await _run([*self.command, "read"], b"")).decode(errors="replace").splitlines()
-
     async def write(self, anchor: Anchor) -> dict[str, str]:
         """In every place. One that fails is logged and leaves the others; by its name, what is wrong with it."""
         failed: dict[str, str] = {}
-        for name, place in self.names.items():
+        for name, place in self.places.items():
             try:
-                await self._write(place, anchor.line())
-            except (OSError, Unreadable) as error:
-                log.error("audit.anchor_not_kept", extra={"place": place, "error": str(error)})  # noqa: TRY400
+                await place.append(anchor.line())
+            except Unreadable as error:
+                log.error("audit.anchor_not_kept", extra={"place": str(place), "error": str(error)})  # noqa: TRY400
                 failed[name] = f"{place} ({error})"
         self.last_seq = anchor.seq
-        if set(self.names) - set(failed):
+        if self.places.keys() - failed.keys():
             self.kept_seq = max(self.kept_seq, anchor.seq)
         return failed
-
-    async def _write(self, place: str, line: str) -> None:
-        for path in self.files:
-            if str(path) == place:
-                await asyncio.to_thread(_append, path, line)
-                return
-        await _run([*self.command, "write"], line.encode() + b"\n")
 
 
 def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces:
@@ -116,6 +157,14 @@ def places(store: Store, file: Path | None, command: str | None) -> AnchorPlaces
     beside = [] if at is None else [at]
     files = [*beside, *([file] if file else [])]
     return AnchorPlaces(files, shlex.split(command or ""))
+
+
+def empty_places(places: AnchorPlaces, kept: Mapping[str, Sequence[Anchor]], entries: int) -> str:
+    """That places have nothing although so many entries were made, in a sentence; empty where it is as it should be."""
+    empty = [str(place) for name, place in places.places.items() if not kept[name]]
+    return (
+        EMPTY.format(places=" and ".join(empty), entries=entries) if empty and entries > EVERY_ENTRIES else ""
+    )
 
 
 def anchors_among(lines: Sequence[str], place: str) -> list[Anchor]:

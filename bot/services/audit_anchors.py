@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping
 from bot.domain.errors import NotAllowed
 from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
 from bot.services import outbox_messages
-from bot.services.anchor_places import Unreadable
+from bot.services.anchor_places import EVERY_ENTRIES, Unreadable
 from bot.services.audit import record
 from bot.services.core import Core
 from storage import audit, instance
@@ -24,7 +24,6 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.audit")
 
-EVERY_ENTRIES = 100
 _SAFE_MODE = "nothing is kept in safe mode"
 _NOT_KEPT = (
     "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
@@ -50,7 +49,7 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
         "audit.anchor", extra={"seq": anchor.seq, "hash": anchor.hash, "mac": anchor.mac, "at": anchor.at}
     )
     if is_safe_mode:
-        return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.names.items()}
+        return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.places.items()}
     failed = await core.anchors.write(anchor)
     await _note_files(core)
     return anchor, failed
@@ -93,7 +92,7 @@ async def require_kept(core: Core) -> None:
     _refuse(failed)
     async with core.store.read() as tx:
         found = await passkeys_on_record.of(tx)
-    missing = core.anchors.names.keys() - found.kept.keys()
+    missing = core.anchors.places.keys() - found.kept.keys()
     if anchor is None or not missing:
         return
     async with core.store.begin() as tx:

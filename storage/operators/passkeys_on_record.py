@@ -18,7 +18,8 @@ from typing import Any
 
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
-from storage.transaction import Confirmed, Fingerprints, Made, PasskeysOnRecord, Tx
+from storage.fingerprints import Fingerprints
+from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"
 ADDED = "passkey.added"

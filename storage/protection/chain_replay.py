@@ -1,7 +1,7 @@
 """What the audit chain tells of requests, of who gets codes, of pauses and passkeys, gone through from its beginning.
 
-To be compared with the tables: what was changed there without an entry shows. It works beside the loop and takes what
-the entries say as they are; that the chain itself is whole is what `storage.audit.verify` says.
+To be compared with the tables: what was changed there without an entry shows. It is taken from the very rows that the
+chain's check reads, beside the loop. Where the chain is broken, entries are taken as they are.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from storage import audit
 from storage import tables as t
 from storage.transaction import Tx
 
@@ -53,6 +54,11 @@ class Replayed:
     drafts: dict[str, bool] = field(default_factory=dict)
     passkeys: dict[str, str] = field(default_factory=dict)
     entries: int = 0
+
+    def take_link(self, link: audit.Link) -> None:
+        """Go on by an entry that was checked. What was refused changed nothing."""
+        if link.outcome == "ok":
+            self.take(link.actor, link.action, link.subject, link.body)
 
     def take(self, actor: str, action: str, subject: str, body: str) -> None:
         """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""
@@ -104,12 +110,16 @@ def _read(body: str) -> dict[str, Any]:
     return read if isinstance(read, dict) else {}
 
 
-async def replayed(tx: Tx) -> Replayed:
-    """All of the chain. On SQLite this works in a thread, so the loop goes on however long the chain is."""
+async def replayed(tx: Tx) -> tuple[audit.Report, Replayed]:
+    """All of the chain, and whether it is whole. On SQLite this works in a thread, so the loop goes on however long the
+    chain is."""
     found, last = Replayed(), 0
-    while (upto := await tx.connection.run_sync(partial(_piece, found, last))) > last:
-        last = upto
-    return found
+    report = await audit.verify(tx, take=found.take_link)
+    if not report.ok:
+        found = Replayed()
+        while (upto := await tx.connection.run_sync(partial(_piece, found, last))) > last:
+            last = upto
+    return report, found
 
 
 def _piece(found: Replayed, after: int, connection: Connection) -> int:

@@ -11,7 +11,7 @@ import logging
 
 from sqlalchemy import select, update
 
-from storage import audit, master_keys
+from storage import audit, master_keys, on_record
 from storage import tables as t
 from storage.errors import CannotOpen, ChangedOutside
 from storage.protection import PAUSE, signed_rows
@@ -28,15 +28,14 @@ _SUBJECT = "database"
 async def sign_once(tx: Tx) -> int:
     """Sign every row as it is now, and bind each key to its address; returns how many there were.
 
-    Raises `ChangedOutside` when the audit chain tells that this was done before.
+    Raises `ChangedOutside` when the audit chain tells that this was done before, and `LogNotWhole`.
     """
-    async for entry in audit.about(tx, _SUBJECT):
-        if entry.action == SIGNED:
-            raise ChangedOutside(
-                "The database says that its rows were never signed, and its audit chain says that they were, at entry"
-                f" {entry.seq}: somebody put an older part of it back. Nothing was started. Keep a copy of the"
-                " database, and restore a backup."
-            )
+    if signed_at := (await on_record.of(tx)).rows_signed:
+        raise ChangedOutside(
+            "The database says that its rows were never signed, and its audit chain says that they were, at entry"
+            f" {signed_at}: somebody put an older part of it back. Nothing was started. Keep a copy of the"
+            " database, and restore a backup."
+        )
     names = list((await tx.run(select(t.program.c.name).order_by(t.program.c.name))).scalars())
     for name in names:
         await _bind_key(tx, name)

@@ -80,7 +80,8 @@ async def examine() -> AsyncIterator[Finding]:
         for finding in findings:
             yield finding
         if store is not None:
-            for finding in await database_checks.passkeys(settings, config, store):
+            found = await database_checks.anchors_there(settings, store)
+            for finding in [*found, *await database_checks.passkeys(settings, config, store)]:
                 yield finding
             async for finding in slack_checks.names_on_record(settings, config, store):
                 yield finding

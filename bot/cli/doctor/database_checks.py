@@ -59,6 +59,22 @@ async def messages(store: Store) -> Finding:
     return wrong("messages", health.messages_wait(waiting))
 
 
+async def anchors_there(settings: Settings, store: Store) -> list[Finding]:
+    """Places for audit anchors that hold none, although they should. What cannot be read is said elsewhere."""
+    from bot.services.anchor_places import Unreadable, empty_places, places
+    from storage import audit
+
+    kept_in = places(store, settings.anchors_file, settings.anchors_command)
+    try:
+        kept = await kept_in.read_each()
+    except Unreadable:
+        return []
+    async with store.read() as tx:
+        entries = (await audit.head(tx)).seq
+    fault = empty_places(kept_in, kept, entries)
+    return [to_check("anchors_there", fault)] if fault else []
+
+
 async def passkeys(settings: Settings, config: Config, store: Store) -> list[Finding]:
     """Can one be added, and have enough people one that works, where the policy asks for it?
 

@@ -203,10 +203,14 @@ async def names_on_record(settings: Settings, config: Config, store: Store) -> A
     from bot import slack_connection
     from bot.domain.errors import LookupFailed, UnknownName
     from handlers.slack_api import SlackDirectory
+    from storage.errors import LogNotWhole
     from storage.operators import roles_on_record
 
-    async with store.read() as tx:
-        known = await roles_on_record.names(tx)
+    try:
+        async with store.read() as tx:
+            known = await roles_on_record.names(tx)
+    except LogNotWhole:
+        return  # `audit_chain` says so
     directory = SlackDirectory(slack_connection.client(settings), home_team="")
     directory.meant |= known
     for name in _named(config):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from bot.domain.alerts import request_alerts
 from bot.services import alerts
 from bot.services.core import Core
-from storage import audit, master_keys
+from storage import audit, master_keys, on_record
 from storage.cards import cards, otp_recipients
+from storage.errors import LogNotWhole
+from storage.log_facts import LogFacts
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
 from storage.protection import (
@@ -24,6 +24,7 @@ from storage.protection import (
 from storage.transaction import Tx
 
 CARDS = "card"
+LOG = "audit_log"
 END_OF_LOG = "where the audit log ends"
 WORDS = {
     PROGRAM.name: "the account of a program, or whether it is for drafts only",
@@ -33,6 +34,7 @@ WORDS = {
     CONSENT.name: "who requested a confirmation, and of what",
     DETAILS_LINK.name: "a link to card details",
     CARDS: "the directory of cards",
+    LOG: "the audit log",
 }
 """What a table is about, for people, by its name."""
 
@@ -42,13 +44,13 @@ async def watch(core: Core) -> None:
     condition = request_alerts.CHANGED_OUTSIDE.condition
     await _end_of_log_again(core)
     async with core.store.read() as tx:
-        # Another process may have retired a master key meanwhile.
-        await master_keys.learn_retired(tx)
         changed = {
             signed.name
             for signed in SIGNED_TABLES
             if await signed_rows.changed_outside(tx, signed, only_alive=True)
         }
+        if not await _log_is_whole(tx):
+            changed.add(LOG)
         open_ones = {name for name in WORDS if await alert_rows.open_one(tx, condition(name)) is not None}
         # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.
         if CARDS in open_ones and not await cards.are_as_read(tx):
@@ -61,6 +63,15 @@ async def watch(core: Core) -> None:
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
+
+
+async def _log_is_whole(tx: Tx) -> bool:
+    """As far as this process can tell. Another one may have retired a master key meanwhile: that is learned, too."""
+    try:
+        await master_keys.learn_retired(tx)
+    except LogNotWhole:
+        return False
+    return True
 
 
 async def _end_of_log_again(core: Core) -> None:
@@ -80,40 +91,43 @@ async def undo_what_was_put_back(core: Core) -> list[str]:
 
     Older rows put back together with their older signatures look like ours to a process that has not seen the newer
     ones. A pause or draft only that the chain tells of is in force again, and codes go to whom the chain names. Returns
-    what was put right, as alerts say it.
+    what was put right, as alerts say it. Raises `LogNotWhole`.
     """
     async with core.store.begin() as tx:
+        said = await on_record.of(tx)
         found = [
-            *[PAUSE.name for one in await programs.all(tx) if await _pause_again(tx, one.name)],
-            *[PROGRAM.name for one in await programs.all(tx) if await _draft_again(tx, one)],
-            *[CODE_RECIPIENT.name for one in await otp_recipients.all(tx) if await _name_again(tx, *one)],
+            *[PAUSE.name for one in await programs.all(tx) if await _pause_again(tx, said, one.name)],
+            *[PROGRAM.name for one in await programs.all(tx) if await _draft_again(tx, said, one)],
+            *[
+                CODE_RECIPIENT.name
+                for one in await otp_recipients.all(tx)
+                if await _name_again(tx, said, *one)
+            ],
         ]
         for name in dict.fromkeys(found):
-            said = request_alerts.CHANGED_OUTSIDE.says(what=f"{WORDS[name]}; an older row was put back")
+            put_right = request_alerts.CHANGED_OUTSIDE.says(what=f"{WORDS[name]}; an older row was put back")
             condition = request_alerts.CHANGED_OUTSIDE.condition(f"{name}:put_back")
-            await alerts.keep(tx, core, said, condition=condition, subject=name, program="")
+            await alerts.keep(tx, core, put_right, condition=condition, subject=name, program="")
     return list(dict.fromkeys(found))
 
 
-async def _pause_again(tx: Tx, program: str) -> bool:
-    said = await audit.last_done(tx, f"program:{program}", ("program.write_paused", "program.write_resumed"))
-    if said is None or said.action != "program.write_paused" or await pauses.of(tx, program) is not None:
+async def _pause_again(tx: Tx, said: LogFacts, program: str) -> bool:
+    paused_by = said.paused.get(program)
+    if paused_by is None or await pauses.of(tx, program) is not None:
         return False
     reason = "the pause was taken out of the database by somebody else"
-    return await pauses.put(tx, program, by=said.actor, by_name="Countersign", reason=reason)
+    return await pauses.put(tx, program, by=paused_by, by_name="Countersign", reason=reason)
 
 
-async def _draft_again(tx: Tx, program: programs.Program) -> bool:
-    said = await audit.last_done(tx, f"program:{program.name}", ("program.drafts_on", "program.drafts_off"))
-    if said is None or said.action != "program.drafts_on" or program.is_draft_only:
+async def _draft_again(tx: Tx, said: LogFacts, program: programs.Program) -> bool:
+    if program.name not in said.drafts or program.is_draft_only:
         return False
     return await programs.begin_drafts(tx, program.name)
 
 
-async def _name_again(tx: Tx, reference: str, person: str) -> bool:
-    said = await audit.last_done(tx, f"code:{reference}", ("code.name_person",))
-    recorded = "" if said is None else str(json.loads(said.body).get("person", ""))
-    if said is None or recorded == person:
+async def _name_again(tx: Tx, said: LogFacts, reference: str, person: str) -> bool:
+    recorded = said.codes.get(reference)
+    if recorded is None or recorded == person:
         return False
     if recorded:
         await otp_recipients.put(tx, reference, recorded)

@@ -41,7 +41,13 @@ class Difference:
 
 async def differences(tx: Tx) -> list[Difference]:
     """All of them, in one reading of the database."""
-    chain = await chain_replay.replayed(tx)
+    _, found = await compared(tx)
+    return found
+
+
+async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
+    """Is the chain whole, and where do the tables differ from it? The entries are those that were checked."""
+    report, chain = await chain_replay.replayed(tx)
     found, seen = list[Difference](), set[str]()
     after: Request | None = None
     while page := await requests.page_of_all(tx, after, limit=_PAGE):
@@ -54,7 +60,7 @@ async def differences(tx: Tx) -> list[Difference]:
     found += [
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
     ]
-    return found + await _signed(tx) + await _put_back(tx, chain)
+    return report, found + await _signed(tx) + await _put_back(tx, chain)
 
 
 def _of_page(
@@ -170,14 +176,14 @@ class Nightly:
 async def check(core: Core) -> None:
     """Check the whole chain and the tables against it: one alert while something is wrong."""
     async with core.store.read() as tx:
-        report = await audit.verify(tx)
-        found = await differences(tx) if report.ok else []
+        report, found = await compared(tx)
     if report.ok:
         core.measures.chain_checked_to, core.measures.chain_checked_at_s = report.last, core.clock.monotonic()
-    wrong = [] if report.ok else [f"the audit chain is broken at entry {report.first_bad} ({report.kind})"]
-    wrong += [str(one) for one in found[:_SHOWN]]
+    wrong = [str(one) for one in found[:_SHOWN]]
     if len(found) > _SHOWN:
         wrong.append(f"and {len(found) - _SHOWN} more")
+    if not report.ok:
+        wrong = [f"the audit chain is broken at entry {report.first_bad} ({report.kind})"]
     condition = request_alerts.CHANGED_OUTSIDE.condition("audit")
     async with core.store.begin() as tx:
         if not wrong:

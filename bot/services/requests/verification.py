@@ -6,7 +6,7 @@ What is stored is worked out again here, under the master key; nothing is believ
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 
 from bot import operations
 from bot.domain.ids import short_code
@@ -22,6 +22,7 @@ from storage.transaction import Tx
 LONG_CHAIN = 20_000
 """From so many entries on it takes seconds, and is worth a word before."""
 
+_ENTRIES = "Audit entries"
 _CHAIN = "Audit chain"
 _ROWS_LEFT_OUT = "request.rows_left_out"
 # With another master key everything that is open is signed again.
@@ -45,22 +46,15 @@ async def verify(core: Core, request_id: str) -> Verification:
             await _body(tx, request),
             _decisions(tx, request, made),
             _approvals(tx, request, made),
-            await _read("Audit entries", _entries(tx, request)),
-            await _read(_CHAIN, _chain(tx)),
+            *await _audited(tx, request),
         ]
         if request.is_batch:
             checks.insert(4, await _rows(tx, request))
         return Verification(request, tuple(checks), tx.now)
 
 
-async def _read(what: str, check: Awaitable[Checked]) -> Checked:
-    """The check; rows that hold what Countersign never writes do not hold."""
-    try:
-        return await check
-    except ValueError:
-        return Checked(
-            what, holds=False, found="a row of it cannot be read: it holds what is never written here"
-        )
+def _unreadable(what: str) -> Checked:
+    return Checked(what, holds=False, found="a row of it cannot be read: it holds what is never written here")
 
 
 def _terms(tx: Tx, request: Request) -> Checked:
@@ -136,16 +130,33 @@ async def _rows(tx: Tx, batch: Request) -> Checked:
     return Checked("Rows", holds=True, found=f"terms, decisions and approvals of all {len(rows)} hold")
 
 
-async def _entries(tx: Tx, request: Request) -> Checked:
+async def _audited(tx: Tx, request: Request) -> tuple[Checked, Checked]:
+    """What the audit log tells of this request, and whether the log is whole: both of one reading, as a second one may
+    be shown other entries."""
+    of_it: list[audit.Link] = []
+    about, versions = f"request:{request.id}", f"request:{request.id}:"
+
+    def take(link: audit.Link) -> None:
+        if link.subject == about or link.subject.startswith(versions):
+            of_it.append(link)
+
+    try:
+        report = await audit.verify(tx, take=take)
+    except ValueError:
+        return _unreadable(_ENTRIES), _unreadable(_CHAIN)
+    return _entries(request, of_it), _chain(report)
+
+
+def _entries(request: Request, links: Sequence[audit.Link]) -> Checked:
     """The audit tells of this request from its submit on, with this digest.
 
     Only another master key gives a request another digest, and the leaving out of rows a batch, whose approvals fall
     with the old one.
     """
-    what = "Audit entries"
+    what = _ENTRIES
     seqs: list[int] = []
     submitted, recorded = False, ""
-    async for entry in audit.about(tx, f"request:{request.id}"):
+    for entry in links:
         before, recorded = recorded, _digest_in(entry) or recorded
         may_differ = entry.action == audit.SIGNED_AGAIN or (
             request.is_batch and entry.action == _ROWS_LEFT_OUT
@@ -164,7 +175,7 @@ async def _entries(tx: Tx, request: Request) -> Checked:
     )
 
 
-def _digest_in(entry: audit.Entry) -> str:
+def _digest_in(entry: audit.Link) -> str:
     """The digest an entry tells of; "" where it tells of none (a refusal), "?" where it cannot be read."""
     try:
         return str(json.loads(entry.body).get("digest") or "")
@@ -172,8 +183,7 @@ def _digest_in(entry: audit.Entry) -> str:
         return "?"
 
 
-async def _chain(tx: Tx) -> Checked:
-    report = await audit.verify(tx)
+def _chain(report: audit.Report) -> Checked:
     if report.ok:
         found = f"whole: each of its {report.count:,} entries follows the one before and is signed"
         return Checked(_CHAIN, holds=True, found=found)

@@ -1,0 +1,149 @@
+"""What the audit log tells that money and keys depend on, worked out of its entries one by one.
+
+This knows no database: `storage.on_record` reads the entries and checks them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+from storage.fingerprints import Fingerprints
+
+WANTED = frozenset(
+    {
+        "program.write_paused",
+        "program.write_resumed",
+        "program.drafts_on",
+        "program.drafts_off",
+        "code.name_person",
+        "people.recorded",
+        "people.changed",
+        "name.resolved",
+        "policy.loaded",
+        "rows.signed",
+    }
+)
+"""The actions of the entries that tell something here."""
+
+
+class Told(Protocol):
+    """An entry that was checked, as `storage.audit.Link`."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def at(self) -> str: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def body(self) -> str: ...
+    @property
+    def policy_version(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The policy that was loaded last: its version, and its settings (None = not on record)."""
+
+    version: str
+    settings: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogFacts:
+    """What the entries up to number `seq`, with the fingerprint `hash`, tell.
+
+    `paused`: program -> who paused it, of those that are paused. `drafts`: programs that are for drafts only. `codes`:
+    reference -> Slack id of who gets its codes ("" = nobody). `roles`: role -> Slack id -> when they were added, in UTC
+    (None = they were there when it was recorded first). `names`: name of the policy -> the Slack id it meant first.
+    `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
+    keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
+    keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries.
+    """
+
+    seq: int = 0
+    hash: str = ""
+    paused: Mapping[str, str] = field(default_factory=dict)
+    drafts: frozenset[str] = frozenset()
+    codes: Mapping[str, str] = field(default_factory=dict)
+    roles: Mapping[str, Mapping[str, datetime | None]] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    policy: Policy | None = None
+    rows_signed: int = 0
+    signers: frozenset[str] = frozenset()
+    retired: Mapping[str, int] = field(default_factory=dict)
+    unproven: Mapping[str, int] = field(default_factory=dict)
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+
+    def and_(self, links: Iterable[Told]) -> LogFacts:
+        """With what these entries tell, which come next. What was refused is not told."""
+        found = _Working(self)
+        for one in links:
+            if one.outcome == "ok":
+                found.take(one)
+        return found.facts()
+
+
+class _Working:
+    """Facts while entries are added to them."""
+
+    def __init__(self, before: LogFacts) -> None:
+        self._before = before
+        self._paused, self._drafts = dict(before.paused), set(before.drafts)
+        self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
+        self._policy, self._rows_signed = before.policy, before.rows_signed
+
+    def take(self, one: Told) -> None:
+        _, _, about = one.subject.partition(":")
+        match one.action:
+            case "program.write_paused":
+                self._paused[about] = one.actor
+            case "program.write_resumed":
+                self._paused.pop(about, None)
+            case "program.drafts_on":
+                self._drafts.add(about)
+            case "program.drafts_off":
+                self._drafts.discard(about)
+            case "code.name_person":
+                self._codes[about] = str(_body(one).get("person", ""))
+            case "people.recorded" | "people.changed":
+                self._role(about, one)
+            case "name.resolved":
+                self._names.setdefault(about, str(_body(one)["id"]))
+            case "policy.loaded":
+                self._policy = Policy(one.policy_version, _body(one).get("settings"))
+            case "rows.signed":
+                self._rows_signed = one.seq
+
+    def _role(self, role: str, one: Told) -> None:
+        before, added_at = self._roles.get(role), datetime.fromisoformat(one.at)
+        self._roles[role] = {
+            person: None if before is None else before.get(person, added_at) for person in _body(one)["now"]
+        }
+
+    def facts(self) -> LogFacts:
+        return replace(
+            self._before,
+            paused=self._paused,
+            drafts=frozenset(self._drafts),
+            codes=self._codes,
+            names=self._names,
+            roles=self._roles,
+            policy=self._policy,
+            rows_signed=self._rows_signed,
+        )
+
+
+def _body(one: Told) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(one.body)  # ours, as its signature says
+    return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import insert, select, update
 
-from storage import audit, on_record
+from storage import audit
 from storage import tables as t
 from storage.errors import CannotOpen, WrongMasterKey
+from storage.log_record import on_record
 from storage.transaction import Tx
 from storage.vault import Ref, Vault
 

@@ -27,8 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
-from storage.fingerprints import Fingerprints
-from storage.log_facts import LogFacts
+from storage.log_record.fingerprints import Fingerprints
+from storage.log_record.log_facts import LogFacts
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
 

@@ -157,8 +157,8 @@ def _no_unknown_reading_of_the_log(audit_readings: audit_readers.Seen) -> Iterat
     audit_readings.unknown.clear()
     yield
     assert not audit_readings.unknown, (
-        "somebody who writes to the database can hide entries from this reading: lean on storage.on_record, or say in"
-        f" tests/support/audit_readers.py why a lie is harmless: {sorted(audit_readings.unknown)}"
+        "somebody who writes to the database can hide entries from this reading: lean on storage.log_record.on_record,"
+        f" or say in tests/support/audit_readers.py why a lie is harmless: {sorted(audit_readings.unknown)}"
     )
 
 

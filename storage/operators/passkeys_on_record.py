@@ -18,7 +18,7 @@ from typing import Any
 
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
-from storage.fingerprints import Fingerprints
+from storage.log_record.fingerprints import Fingerprints
 from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from storage import on_record
+from storage.log_record import on_record
 from storage.transaction import Tx
 
 FIRST, CHANGED = "people.recorded", "people.changed"

@@ -11,9 +11,10 @@ import logging
 
 from sqlalchemy import select, update
 
-from storage import audit, master_keys, on_record
+from storage import audit, master_keys
 from storage import tables as t
 from storage.errors import CannotOpen, ChangedOutside
+from storage.log_record import on_record
 from storage.protection import PAUSE, signed_rows
 from storage.sealed_columns import PROGRAM_KEY
 from storage.transaction import Tx

@@ -1,8 +1,8 @@
 """Every reading of audit entries that happens in a test is one that somebody has thought about.
 
 Whoever writes to the database can hide genuine entries from one query, by a view, a rule or an index. So whoever leans
-on the log for money or keys reads it through `storage.on_record`, `storage.operators.passkeys_on_record` or the `take`
-of `storage.audit.verify`, which use the rows that they check. `KNOWN` are all readings there are, and for each why a
+on the log for money or keys reads it through `storage.log_record.on_record`, `passkeys_on_record` or the `take` of
+`storage.audit.verify`, which use the rows that they check. `KNOWN` are all readings there are, and for each why a
 lie to it is harmless. A new one is found by its statement, as it runs, and fails the test that ran it.
 """
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bot.domain.alerts import request_alerts
 from bot.services import alerts
 from bot.services.core import Core
-from storage import audit, master_keys, on_record
+from storage import audit, master_keys
 from storage.cards import cards, otp_recipients
 from storage.errors import LogNotWhole
-from storage.log_facts import LogFacts
+from storage.log_record import on_record
+from storage.log_record.log_facts import LogFacts
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
 from storage.protection import (

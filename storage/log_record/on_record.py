@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from storage import audit
 from storage.errors import LogNotWhole
-from storage.log_facts import WANTED, LogFacts
+from storage.log_record.log_facts import WANTED, LogFacts
 from storage.transaction import Tx
 
 

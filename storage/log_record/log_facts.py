@@ -1,6 +1,6 @@
 """What the audit log tells that money and keys depend on, worked out of its entries one by one.
 
-This knows no database: `storage.on_record` reads the entries and checks them.
+This knows no database: `storage.log_record.on_record` reads the entries and checks them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from storage.fingerprints import Fingerprints
+from storage.log_record.fingerprints import Fingerprints
 
 WANTED = frozenset(
     {
@@ -30,7 +30,7 @@ WANTED = frozenset(
 """The actions of the entries that tell something here."""
 
 
-class Told(Protocol):
+class LogEntry(Protocol):
     """An entry that was checked, as `storage.audit.Link`."""
 
     @property
@@ -85,8 +85,8 @@ class LogFacts:
     unproven: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
-    def and_(self, links: Iterable[Told]) -> LogFacts:
-        """With what these entries tell, which come next. What was refused is not told."""
+    def and_(self, links: Iterable[LogEntry]) -> LogFacts:
+        """With what these entries tell, which come next. What was refused tells nothing."""
         found = _Working(self)
         for one in links:
             if one.outcome == "ok":
@@ -103,7 +103,7 @@ class _Working:
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed = before.policy, before.rows_signed
 
-    def take(self, one: Told) -> None:
+    def take(self, one: LogEntry) -> None:
         _, _, about = one.subject.partition(":")
         match one.action:
             case "program.write_paused":
@@ -125,7 +125,7 @@ class _Working:
             case "rows.signed":
                 self._rows_signed = one.seq
 
-    def _role(self, role: str, one: Told) -> None:
+    def _role(self, role: str, one: LogEntry) -> None:
         before, added_at = self._roles.get(role), datetime.fromisoformat(one.at)
         self._roles[role] = {
             person: None if before is None else before.get(person, added_at) for person in _body(one)["now"]
@@ -144,6 +144,6 @@ class _Working:
         )
 
 
-def _body(one: Told) -> dict[str, Any]:
+def _body(one: LogEntry) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(one.body)  # ours, as its signature says
     return found

@@ -55,8 +55,7 @@ from bot.services.processes import StoredMinute
 from storage import audit, instance, master_keys
 from storage.audit import Anchor
 from storage.errors import LogNotWhole
-from storage.log_record import on_record
-from storage.log_record.log_facts import Policy
+from storage.log_record import Policy, on_record
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
 from storage.store import Store

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import (
     ColumnElement,
@@ -27,8 +27,6 @@ from sqlalchemy import (
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
-from storage.log_record.fingerprints import Fingerprints
-from storage.log_record.log_facts import LogFacts
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
 
@@ -40,6 +38,10 @@ _AT_ONCE = 500
 
 
 Connected = AsyncConnection | SqliteConnection
+
+
+#: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
+_EACH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,43 @@ class Made:
 
     person: str
     signed_by: str
+
+
+class Fingerprints:
+    """Those of the entries from number `first` on, without a gap. What is learned for good is shared by all later ones;
+    `tail` is of this one alone."""
+
+    def __init__(
+        self, first: int = 1, shared: bytearray | None = None, length: int = 0, tail: bytes = b""
+    ) -> None:
+        self.first = first
+        self._shared = bytearray() if shared is None else shared
+        self._length, self._tail = length, tail
+
+    def and_(self, hashes: list[str]) -> Fingerprints:
+        more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
+        return Fingerprints(self.first, self._shared, self._length, self._tail + more)
+
+    def has(self, seq: int, digest: str) -> bool:
+        """Is this the fingerprint (hex) of the entry with this number?"""
+        at = (seq - self.first) * _EACH
+        try:
+            wanted = bytes.fromhex(digest)[:_EACH]
+        except ValueError:
+            return False
+        if at < 0 or len(wanted) != _EACH:
+            return False
+        if at < self._length:
+            return bytes(self._shared[at : at + _EACH]) == wanted
+        return self._tail[at - self._length : at - self._length + _EACH] == wanted
+
+    def settled(self) -> Fingerprints | None:
+        """With its tail among those that are shared; None where another reading found others meanwhile."""
+        known = bytes(self._shared[self._length :])
+        if not self._tail.startswith(known):
+            return None
+        self._shared.extend(self._tail[len(known) :])
+        return Fingerprints(self.first, self._shared, len(self._shared))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +126,13 @@ class PasskeysOnRecord:
         return max((one.seq for one in self.counting.values()), default=0)
 
 
+class Read(Protocol):
+    """What the chain tells up to the entry `seq`: `storage.log_record` makes it."""
+
+    @property
+    def seq(self) -> int: ...
+
+
 @dataclass(slots=True)
 class ChainMemory:
     """`end_seq` and `end_hash`: where the chain ended when this process added to it last; None before that. Others may
@@ -104,7 +150,7 @@ class ChainMemory:
     known_hash: str = ""
     passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
     fault: Exception | None = None
-    log: LogFacts = field(default_factory=LogFacts)
+    log: Read | None = None
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""
@@ -119,13 +165,10 @@ class ChainMemory:
         if settled is not None:
             self.passkeys = replace(found, fingerprints=settled)
 
-    def read_on(self, found: LogFacts) -> None:
+    def read_on(self, found: Read) -> None:
         """This is what the chain tells of everything else, all of it committed."""
-        if found.seq <= self.log.seq:
-            return
-        settled = found.fingerprints.settled()
-        if settled is not None:
-            self.log = replace(found, fingerprints=settled)
+        if self.log is None or found.seq > self.log.seq:
+            self.log = found
 
 
 class Tx:

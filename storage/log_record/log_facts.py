@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from storage.log_record.fingerprints import Fingerprints
+from storage.transaction import Fingerprints
 
 WANTED = frozenset(
     {

@@ -19,7 +19,8 @@ from storage.transaction import Tx
 async def of(tx: Tx) -> LogFacts:
     """What the log tells up to its end. Raises `LogNotWhole` where an entry is missing, was changed, or lacks in it
     although this process knows it. Master keys that were retired are known to the vault from here on."""
-    end, known = await audit.head(tx), tx.log
+    end = await audit.head(tx)
+    known = tx.log if isinstance(tx.log, LogFacts) else LogFacts()
     if known.seq > end.seq:
         raise LogNotWhole(known.seq, "head")
     found = await _walked(tx, known, end.seq) if end.seq > known.seq else known
@@ -32,10 +33,19 @@ async def of(tx: Tx) -> LogFacts:
         raise LogNotWhole(seq, "head")
     tx.vault.retired.update({kid: at for kid, at in found.retired.items() if kid in tx.vault.kids})
     if tx.writes:  # some of it may be of this transaction
-        tx.after_commit(lambda: tx.chain.read_on(found))
+        tx.after_commit(lambda: _keep(tx, found))
     else:
-        tx.chain.read_on(found)
+        _keep(tx, found)
     return found
+
+
+def _keep(tx: Tx, found: LogFacts) -> None:
+    """For the next reading, where none has come further meanwhile."""
+    if tx.chain.log is not None and found.seq <= tx.chain.log.seq:
+        return
+    settled = found.fingerprints.settled()
+    if settled is not None:
+        tx.chain.read_on(replace(found, fingerprints=settled))
 
 
 async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:

@@ -18,8 +18,7 @@ from typing import Any
 
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
-from storage.log_record.fingerprints import Fingerprints
-from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
+from storage.transaction import Confirmed, Fingerprints, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"
 ADDED = "passkey.added"

@@ -8,8 +8,7 @@ from bot.services.core import Core
 from storage import audit, master_keys
 from storage.cards import cards, otp_recipients
 from storage.errors import LogNotWhole
-from storage.log_record import on_record
-from storage.log_record.log_facts import LogFacts
+from storage.log_record import LogFacts, on_record
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
 from storage.protection import (

@@ -13,6 +13,7 @@ from bot.services.anchor_places import EVERY_ENTRIES, AnchorPlaces
 from bot.services.passkeys import readiness
 from storage import audit
 from tests.services.test_passkeys_on_record import next_start
+from tests.support.waiting import eventually
 from tests.support.world import World
 
 
@@ -28,8 +29,8 @@ async def _end(world: World) -> int:
 
 
 async def _until_read(world: World) -> None:
-    while world.store._chain.passkeys.seq < await _end(world):
-        await asyncio.sleep(0.01)
+    end = await _end(world)
+    await eventually("all of the log was read", lambda: world.store._chain.passkeys.seq >= end, within_s=20)
 
 
 async def test_all_of_the_log_is_read_in_the_background_and_the_loop_ends_with_the_bot(world: World) -> None:
@@ -37,11 +38,10 @@ async def test_all_of_the_log_is_read_in_the_background_and_the_loop_ends_with_t
     next_start(world)
 
     learning = asyncio.create_task(readiness.learn(world.core))
-    async with asyncio.timeout(20):
-        await _until_read(world)
-        assert not learning.done()
-        world.core.closing.set()
-        await learning
+    await _until_read(world)
+    assert not learning.done()
+    world.core.closing.set()
+    await asyncio.wait_for(learning, 20)
 
 
 async def test_a_log_that_is_not_whole_is_logged_and_read_once_it_is_repaired(
@@ -61,14 +61,12 @@ async def test_a_log_that_is_not_whole_is_logged_and_read_once_it_is_repaired(
     monkeypatch.setattr(audit.Walk, "to", damaged)
     caplog.set_level(logging.ERROR, logger="countersign.passkeys")
     learning = asyncio.create_task(readiness.learn(world.core))
-    async with asyncio.timeout(20):
-        while "passkeys.log_not_whole" not in caplog.messages:
-            await asyncio.sleep(0.01)
-        assert world.store._chain.passkeys.seq == 0
-        is_damaged = False
-        await _until_read(world)
-        world.core.closing.set()
-        await learning
+    await eventually("it was logged", lambda: "passkeys.log_not_whole" in caplog.messages, within_s=20)
+    assert world.store._chain.passkeys.seq == 0
+    is_damaged = False
+    await _until_read(world)
+    world.core.closing.set()
+    await asyncio.wait_for(learning, 20)
     assert world.store._chain.passkeys.seq == head
 
 

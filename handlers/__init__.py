@@ -16,6 +16,7 @@ from handlers.conversation import dialog, messages
 from handlers.deps import Deps
 from handlers.guard import Seen, guarded
 from handlers.modals import batches
+from handlers.turns import EventTurns
 from handlers.views import ids
 
 __all__ = ["Deps", "register"]
@@ -26,6 +27,7 @@ COMMANDS = ("/card", "/float", "/funding", "/requests", "/countersign")
 def register(app: AsyncApp, deps: Deps) -> None:
     """Put every listener on the app. Bolt asks them in this order, so the busiest come first."""
     guard = guarded(deps, Seen(deps.core.clock))
+    app.use(EventTurns().one_of_each_person)
 
     for name in COMMANDS:
         app.command(name)(guard(commands.command))

@@ -32,6 +32,7 @@ from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
+from storage.errors import EndOfLogLost
 from storage.maintenance import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
@@ -303,6 +304,8 @@ class Turn:
         if isinstance(error, SlackUnreachable):
             log.warning("handlers.slack_away", extra={"error": type(error).__name__})
             return replies.explain_slack("no answer")
+        if isinstance(error, EndOfLogLost):
+            return replies.explain_end_of_log(self._logged(error, "audit log"))
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})
             return replies.explain(error, "" if replies.is_said(error) else self._logged(error, ""))

@@ -31,11 +31,13 @@ from sqlalchemy import (
     type_coerce,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import NULLTYPE
 
 from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
+from storage.errors import EndOfLogLost
 from storage.transaction import Tx
 from storage.vault import Vault, length_prefixed
 
@@ -167,6 +169,8 @@ async def append(
 
     `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
     head row until the transaction ends, so do it late in the transaction.
+
+    Raises `EndOfLogLost` where the head row was taken out or set back; then the transaction is to be given up.
     """
     texts = {
         "actor": actor,
@@ -183,12 +187,15 @@ async def append(
     if link is None:  # somebody else has added to it, or what this process added was undone
         end = (await tx.run(_HEAD_LOCKED)).one_or_none()
         if end is None:
-            raise RuntimeError("the row that says where the audit chain ends is gone from the database")
+            raise EndOfLogLost("the row that says where the audit chain ends is gone from the database")
         link = await _moved(tx, end.seq, end.hash, covered)
     if link is None:
         raise RuntimeError("the end of the audit chain moved although it was locked")
     mac = tx.vault.mac("audit_mac", link["hash"].encode())
-    await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
+    try:
+        await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
+    except IntegrityError as error:  # there is an entry of this number
+        raise EndOfLogLost("the row that says where the audit chain ends was set back") from error
     seq, digest = int(link["seq"]), str(link["hash"])
     chain.end_seq, chain.end_hash = seq, digest
     tx.after_commit(lambda: chain.committed(seq, digest))

@@ -11,6 +11,7 @@ StorageError
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
 ├── ChangedOutside     a signed row is not as we left it
+├── EndOfLogLost       nothing can be recorded: where the audit log ends was changed by somebody else
 ├── NotReadYet         the audit log has not been read so far, after a start
 └── Purged             a sealed value was dropped on purpose
 """
@@ -78,6 +79,10 @@ class LogNotWhole(ChangedOutside):
             f"The audit log isn't as Countersign left it, at entry {seq}. Nothing was done. Tell an admin: keep a copy"
             " of the database, and run `countersign audit verify`."
         )
+
+
+class EndOfLogLost(StorageError):
+    reason = "end_of_log_lost"
 
 
 class NotReadYet(StorageError):

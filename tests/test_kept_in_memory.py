@@ -61,6 +61,7 @@ BOUNDS: dict[str, str] = {
     "handlers/slack_api/directory.py": "the user groups, the names in settings; who is a guest, for ten minutes",
     "handlers/slack_api/publish.py": "conversations with 10,000 people, then none",
     "handlers/views": A_VALUE,
+    "handlers/turns.py": "people with an event that is dispatched right now",
     "storage/audit.py": "the chain's fingerprints for passkeys, 16 bytes an entry; what one walk reads",
     "storage/events/ingest.py": "events that wait for one flush of the disk",
     "storage/log_record/log_facts.py": "who is in force now: programs, people, names, references of cards",

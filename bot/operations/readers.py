@@ -13,6 +13,7 @@ from decimal import Decimal
 from urllib.parse import urlsplit
 
 from bot.domain.addresses import is_address
+from bot.domain.card_numbers import holds_card_number
 from bot.domain.money import InvalidAmount, parse_usd
 
 _KEPT = "äöüÄÖÜ"
@@ -37,20 +38,8 @@ def refuse_card_number(text: str) -> None:
     date or a code written after the number does not hide it.
     """
     for run in _DIGIT_GROUPS.finditer(unicodedata.normalize("NFKC", text)):
-        groups = _DIGITS.findall(run.group())
-        for first in range(len(groups)):
-            number = ""
-            for group in groups[first:]:
-                number += group
-                if 13 <= len(number) <= 19 and _passes_luhn(number):
-                    raise ValueError(
-                        "This looks like a card number. Leave it out: Countersign never takes one."
-                    )
-
-
-def _passes_luhn(number: str) -> bool:
-    digits = [int(c) for c in reversed(number)]
-    return sum(d if i % 2 == 0 else sum(divmod(d * 2, 10)) for i, d in enumerate(digits)) % 10 == 0
+        if holds_card_number(_DIGITS.findall(run.group())):
+            raise ValueError("This looks like a card number. Leave it out: Countersign never takes one.")
 
 
 def _refuse_invisible(text: str, what: str) -> None:

@@ -48,22 +48,44 @@ def is_said_by_a_person(event: Json) -> bool:
 
 
 async def _answer(turn: Turn) -> None:
+    async with turn.deps.budget.turn_of(turn.user, turn.core.clock):
+        await _answer_in_turn(turn)
+
+
+async def _answer_in_turn(turn: Turn) -> None:
+    """What is too much is refused first: it costs no call of Slack, no reading and no look into the database."""
     text = str(turn.event.get("text") or "")
+    asked = grammar.from_message(text)
+    is_command = _is_command(turn, asked)
+    if not is_command and not await _is_within_budget(turn):
+        return
     if holds_card_number(text):
         await turn.tell(conversation.guarded())
         return
     if turn.thread:
         await turn.deps.agent.working(turn.client, turn.channel, turn.thread)
-    answer = await _by_command(turn, grammar.from_message(text))
+    answer = await _by_command(turn, asked) if is_command else None
     if answer is not None:
         await turn.tell(answer)
-        return
-    budget, clock = turn.deps.budget, turn.core.clock
-    async with budget.turn_of(turn.user, clock):
-        if budget.take(turn.user, clock.monotonic()):
-            await dialog.talk_about(turn, text)
-        elif budget.say_so(turn.user):
-            await turn.tell(conversation.too_many())
+    elif not is_command or await _is_within_budget(turn):
+        await dialog.talk_about(turn, text)
+
+
+async def _is_within_budget(turn: Turn) -> bool:
+    """Whether their plain English is read; where it is not, that is said once."""
+    budget = turn.deps.budget
+    if budget.take(turn.user, turn.core.clock.monotonic()):
+        return True
+    if budget.say_so(turn.user):
+        await turn.tell(conversation.too_many())
+    return False
+
+
+def _is_command(turn: Turn, asked: Command) -> bool:
+    """Whether the words may be those of a command; a look-up may still find that they are none."""
+    name = (asked.command, asked.subcommand)
+    is_request = asked.kind(turn.core.kinds) is not None or name == ("requests", "cancel")
+    return is_request or name in all_lookups.LOOK_UPS or _is_for_help(asked)
 
 
 async def _by_command(turn: Turn, asked: Command) -> Block | None:

@@ -67,6 +67,16 @@ def explain_database(reference: str) -> str:
     )
 
 
+def explain_end_of_log(reference: str) -> str:
+    """While the row of the database that says where the audit log ends is lost: nothing can be recorded, so nothing is
+    done."""
+    return (
+        "Somebody changed the database outside Countersign: where the audit log ends is lost, so nothing can be"
+        " recorded. Nothing was requested, approved or sent to your card provider. Countersign writes it again within a"
+        f" minute and says so in the alerts channel. Then do this again. Tell an admin the reference {reference}."
+    )
+
+
 def explain(error: BaseException, reference: str = "") -> str:
     """The sentence for any error. `reference` is what the log has, shown where only the log can help."""
     if isinstance(error, _SAID_AS_THEY_ARE):

@@ -10,10 +10,16 @@ from bot.operations import Operation, after_approval, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
 from handlers.views import ids
-from handlers.views.error_messages import explain, explain_database, explain_slack, is_said
+from handlers.views.error_messages import (
+    explain,
+    explain_database,
+    explain_end_of_log,
+    explain_slack,
+    is_said,
+)
 from handlers.views.requests import request_card, states
 
-__all__ = ["explain", "explain_database", "explain_slack", "is_said"]
+__all__ = ["explain", "explain_database", "explain_end_of_log", "explain_slack", "is_said"]
 
 _BUTTONS = "answer:buttons"
 

@@ -114,6 +114,14 @@ _GRANTED = select(_R.subject, _R.exposure_usd, _R.state).where(
 )
 
 
+_GRANTED_TO_OTHERS = select(_R.requester, _R.subject, _R.exposure_usd, _R.state).where(
+    _R.requester != bindparam("requester"),
+    _R.approved_at >= bindparam("since"),
+    _R.approved_at < _NEVER,  # with an end, as in `_approved_since`
+    _R.rows.is_(None),
+)
+
+
 async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: bytes) -> None:
     """Write a new request, its private values and its body sealed."""
     sealed = {
@@ -530,6 +538,16 @@ async def granted(
     for each in (await tx.run(_GRANTED, values)).all():
         if each.state in COMMITTED:
             found[each.subject] = found.get(each.subject, Decimal(0)) + each.exposure_usd
+    return found
+
+
+async def granted_to_others(tx: Tx, requester: str, *, since: datetime) -> dict[str, dict[str, Decimal]]:
+    """The same of everybody but this requester: USD by subject, by requester."""
+    found: dict[str, dict[str, Decimal]] = {}
+    for each in (await tx.run(_GRANTED_TO_OTHERS, {"requester": requester, "since": since})).all():
+        if each.state in COMMITTED:
+            theirs = found.setdefault(each.requester, {})
+            theirs[each.subject] = theirs.get(each.subject, Decimal(0)) + each.exposure_usd
     return found
 
 

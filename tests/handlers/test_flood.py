@@ -11,8 +11,12 @@ import pytest
 from bot import intents
 from handlers import budget
 from handlers.budget import Budget
+from handlers.conversation import messages
+from handlers.turns import EventTurns
+from storage.store import Store
 from tests.handlers.slack_driver import ALICE, BOB, SlackDriver
 from tests.support.utterances import facts
+from tests.support.waiting import eventually
 
 DM_ALICE, DM_BOB = "D0ALICE", "D0BOB"
 # What took the longest in the tests of security, 2,000 characters of each.
@@ -61,6 +65,75 @@ async def test_over_the_budget_plain_english_gets_one_sentence_and_commands_thei
     await driver.message(ALICE, "card list", DM_ALICE)
     after = [m["text"] for m in await driver.messages(ALICE, DM_ALICE)]
     assert len(after) > len(said)
+
+
+async def test_what_is_too_much_costs_no_call_of_slack_and_no_look_into_the_database(
+    driver: SlackDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "MOST", 1)
+    for text in (
+        "what's our float now?",
+        "what's our float today?",
+    ):  # the second is refused, and that is said
+        await driver.message(ALICE, text, DM_ALICE)
+    calls = len(driver.slack.workspace.calls)
+
+    looks = list[str]()
+
+    def looked(*_: Any) -> bool:
+        looks.append("looked")
+        return False
+
+    monkeypatch.setattr(Store, "read", looked)
+    monkeypatch.setattr(messages, "holds_card_number", looked)
+    await driver.act("message", {"user": ALICE, "channel": DM_ALICE, "text": "1 " * 900}, settle=False)
+    await eventually("the ack", lambda: not driver.slack.workspace.delivery._waiting)
+    assert await driver.after.drain(10) == 0
+
+    assert looks == []
+    assert [call["method"] for call in list(driver.slack.workspace.calls)[calls:]] == []
+
+
+async def test_of_a_hundred_messages_at_once_few_are_dispatched_before_another_persons() -> None:
+    turns, order = EventTurns(), list[str]()
+
+    def event(person: str) -> Any:
+        async def dispatched() -> None:
+            await asyncio.sleep(0)
+            order.append(person)
+
+        return turns.one_of_each_person({"event": {"type": "message", "user": person}}, dispatched)
+
+    await asyncio.gather(*(event(ALICE) for _ in range(100)), event(BOB), event(""))
+
+    assert max(order.index(BOB), order.index("")) <= 2
+    assert turns._lines == {}
+
+
+async def test_what_one_person_sends_at_once_is_dispatched_one_after_the_other(
+    driver: SlackDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, most = 0, 0
+    plain = EventTurns.one_of_each_person
+
+    async def watched(self: EventTurns, body: Any, next_: Any) -> None:
+        async def counted() -> None:
+            nonlocal inside, most
+            inside += 1
+            most = max(most, inside)
+            await next_()
+            inside -= 1
+
+        await plain(self, body, counted)
+
+    monkeypatch.setattr(EventTurns, "one_of_each_person", watched)
+    driver._build()  # the listeners again, with what is watched
+
+    hello = {"user": ALICE, "channel": DM_ALICE, "text": "card list"}
+    await asyncio.gather(*(driver.act("message", hello, settle=False) for _ in range(20)))
+    await driver.settle()
+
+    assert most == 1
 
 
 async def test_what_one_person_sends_at_once_is_read_one_after_the_other() -> None:

@@ -1,5 +1,8 @@
 """The parser stays small and quick: it sits in the path of every message."""
 
+import os
+import random
+import re
 import subprocess
 import sys
 import time
@@ -50,6 +53,30 @@ def test_2000_characters_of_anything_take_under_20_ms(said: str) -> None:
     text, known = (said * 2_000)[:2_000], facts()
 
     assert min(_seconds(text, known) for _ in range(9)) < 0.020
+
+
+@pytest.mark.timed
+@pytest.mark.sampled
+def test_2000_characters_of_any_word_that_it_knows_take_about_twice_as_long_as_1000() -> None:
+    """Where a pattern looks through all that stands before or after each of its matches, it takes four times."""
+    known, slow = facts(), dict[str, float]()
+    for word in _its_words():
+        text = f"{word} " * 1000
+        if _seconds(text[:2000], known) > 0.020:
+            whole, half = (min(_seconds(text[:size], known) for _ in range(5)) for size in (2000, 1000))
+            if whole > 0.040 or whole / half > 2.6:
+                slow[word] = whole
+
+    assert slow == {}
+
+
+def _its_words() -> list[str]:
+    """The words of its patterns and tables: a sample, or in `make soak` all of them."""
+    sources = (ROOT / "bot" / "intents").rglob("*.py")
+    words = sorted({word for file in sources for word in re.findall(r"[a-z]+(?:'s)?", file.read_text())})
+    return (
+        words if os.environ.get("SOAK") == "1" else sorted({*random.sample(words, 200), "in", "mtd", "day"})
+    )
 
 
 def _seconds(text: str, known: Facts) -> float:

@@ -254,6 +254,10 @@ def slack_refusals() -> Iterator[Sample]:
         "The database is full, locked, read-only or away",
         replies.refusal(replies.explain_database("7K3MQX")),
     )
+    yield (
+        "Where the audit log ends was changed in the database",
+        replies.refusal(replies.explain_end_of_log("7K3MQX")),
+    )
 
 
 def shared() -> Iterator[Sample]:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from bot.domain.errors import AlreadyDecided, LookupFailed, NotAllowed, UnknownName
 from bot.domain.people import Actor, KindPolicy
-from bot.domain.people.policy import Tier
+from bot.domain.people.policy import Per, Tier
 from bot.domain.requests import Request, State
 from bot.services import people
 from bot.services.execution import presend_checks
@@ -156,6 +156,52 @@ async def test_accounts_linked_through_a_third_are_one_person(world: World) -> N
 
     with pytest.raises(NotAllowed, match="another account of yours"):
         await world.approve(request, by=CAROL)
+
+
+@pytest.mark.parametrize("per", [Per.CARD, Per.REQUESTER])
+async def test_what_the_requester_was_granted_under_another_account_is_in_the_sum_of_a_tier(
+    known: World, per: Per
+) -> None:
+    policy = known.core.policy
+    known.rebuild(
+        policy=replace(policy, kinds={"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 2, per=per),))})
+    )
+    assert (await _granted(known, ALICE)).state is State.APPROVED
+
+    again = await _granted(known, ALICE_TWO)
+
+    assert (again.state, again.approvals_needed) == (State.PENDING, 2)
+    assert (await _granted(known, BOB)).state is State.APPROVED, "another person's sum is their own"
+
+
+async def test_accounts_are_looked_up_for_a_sum_only_where_it_can_matter_whose_they_are(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up, plain = list[str](), world.people.actor
+
+    async def actor(slack_id: str) -> Actor:
+        looked_up.append(slack_id)
+        return await plain(slack_id)
+
+    monkeypatch.setattr(world.people, "actor", actor)
+    policy = world.core.policy
+    tiers = (Tier(Decimal(500), 2, per=Per.REQUESTER),)
+    world.rebuild(policy=replace(policy, kinds={"card_topup": KindPolicy(tiers=tiers)}))
+    await _granted(world, ALICE, "400")
+    looked_up.clear()
+
+    await _granted(world, BOB, "50")
+    assert ALICE not in looked_up
+
+    await _granted(world, BOB, "100")
+    assert ALICE in looked_up
+
+
+async def _granted(world: World, requester: str, amount_usd: str = "400") -> Request:
+    """A top-up of the first card that Carol has approved, which may not be enough."""
+    card = world.cards[0]["id"]
+    request = await world.ask("card_topup", {"card": card, "amount_usd": amount_usd}, by=requester)
+    return (await world.approve(request, by=CAROL))[0]
 
 
 async def test_a_name_in_same_person_that_slack_does_not_have_stops_every_decision(world: World) -> None:

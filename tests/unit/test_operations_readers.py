@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -158,3 +159,13 @@ def test_a_card_number_is_refused_wherever_it_hides(text: str) -> None:
 )
 def test_other_numbers_are_not_taken_for_card_numbers(text: str) -> None:
     readers.refuse_card_number(text)
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("group", ["1 ", "11 ", "1111111-", "1"])
+def test_looking_for_a_card_number_takes_linear_time(group: str) -> None:
+    begun = time.thread_time()
+
+    readers.refuse_card_number(group * 4_000)
+
+    assert time.thread_time() - begun < 0.05

@@ -50,7 +50,7 @@ _ATOM: Final = re.compile(
         (?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
     | (?P<month_year>{MONTH})\.?\s+(?P<my_year>(?:19|20)\d{{2}})\b
     | (?P<ago_n>{NUMBER})\s*(?P<ago_unit>{UNITS})\s+ago
-    | (?:(?:the|these|in|for|over)\s+)*(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*
+    | (?:(?:the|these|in|for|over)\s+){{0,4}}(?:last|past|previous|trailing)\s+(?P<last_n>{NUMBER})\s*
         (?P<last_unit>{UNITS})\b
     | (?P<bare_n>\d{{1,3}})\s?(?P<bare_unit>h|hrs?|d)\b
     | last\s+week(?:'s)?\s+(?P<wk_day>{WEEKDAY})\b | (?P<day_wk>{WEEKDAY})\s+(?:of\s+)?last\s+week
@@ -75,12 +75,13 @@ _ATOM: Final = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _OPEN: Final = re.compile(r"\b(since|starting(?: from| on)?|as of|after|from)(?: the)?\s+$", re.IGNORECASE)
+_FROM: Final = re.compile(r"\b(from|between)(?: the)?\s+$", re.IGNORECASE)
 _ONWARD: Final = re.compile(
     r"^\s+(?:on(?!\s+[\w\0§])|onwards?|till now|until now|to now|to date)\b", re.IGNORECASE
 )
 #: `from monday on`: not `spend of yesterday on 5530`.
 _ON: Final = re.compile(r"^\s+on\b", re.IGNORECASE)
-_UP_TO: Final = re.compile(r"\b(?:until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
+_UP_TO: Final = re.compile(r"\b(until|till|up to|before|through)(?: the)?\s+$", re.IGNORECASE)
 _BETWEEN: Final = re.compile(
     r"^\s*(?:to|and|until|till|up to|through|thru|-|–|—|\.\.)\s*(?:the\s+)?$", re.IGNORECASE
 )
@@ -172,7 +173,7 @@ def _join(text: str, first: _Atom, second: _Atom | None, calendar: Calendar) -> 
     between = text[first.end : second.start] + (lead[0] if lead else "")
     if not _BETWEEN.match(between):
         return None
-    before = re.search(r"\b(?:from|between)(?: the)?\s+$", text[: first.start], re.IGNORECASE)
+    before = _before(_FROM, text, first.start)
     if (
         re.search(r"\band\b", between)
         and not before
@@ -184,10 +185,18 @@ def _join(text: str, first: _Atom, second: _Atom | None, calendar: Calendar) -> 
         return None
     if _later_than(since, until):  # "from december 28 to january 3": the first lies before the second
         since = calendar.year_before(since)
-    start = before.start() if before else first.start
+    start = first.start if before is None else before[0]
     doubt = "from which day to which" if _later_than(since, until) else ""
     period = Period(since, until)
     return Entity("period", start, second.end, period, text[start : second.end], doubt)
+
+
+def _before(pattern: re.Pattern[str], text: str, end: int) -> tuple[int, str] | None:
+    """Where a match begins that ends there, and its first group in small letters. Looked for in the words just before
+    alone: a long text holds many periods."""
+    near = max(0, end - _NEAR)
+    found = pattern.search(text[near:end])
+    return None if found is None else (near + found.start(), found[1].lower())
 
 
 def _later_than(one: date | datetime, other: date | datetime) -> bool:
@@ -199,9 +208,8 @@ def _day(when: date | datetime) -> date:
 
 
 def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
-    before = text[: atom.start]
-    opened = _OPEN.search(before)
-    upto = _UP_TO.search(before)
+    opened = _before(_OPEN, text, atom.start)
+    upto = _before(_UP_TO, text, atom.start)
     inside = text[atom.start : atom.end].lower()
     start, end = atom.start, atom.end
     if atom.period is None:
@@ -210,7 +218,7 @@ def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
         )
     since, until = atom.period.since, atom.period.until
     onward = _ONWARD.match(text[end:]) or (_ON.match(text[end:]) if opened else None)
-    since_word = inside.startswith("since ") or (opened is not None and opened[1].lower() != "from")
+    since_word = inside.startswith("since ") or (opened is not None and opened[1] != "from")
     if (since_word or onward) and since is not None:
         if (
             calendar.today == _day(since)
@@ -222,5 +230,5 @@ def _alone(text: str, atom: _Atom, calendar: Calendar) -> Entity:
         end = end + onward.end() if onward else end
     elif upto:
         since = None
-    start = opened.start() if opened else upto.start() if upto else start
+    start = opened[0] if opened else upto[0] if upto else start
     return Entity("period", start, end, Period(since, until), text[start:end])

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final
+
+from bot.domain.card_numbers import holds_card_number
 
 MOST_CHARS: Final = 2000
 QUOTED: Final = "□"  # stands where evidence was
@@ -47,7 +48,6 @@ _BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
 _EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
 _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
-_LEAST_DIGITS, _MOST_DIGITS = 13, 19  # of a card number
 #: Every look for a word begins again at each of them.
 _MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
 _MANY_BLANKS: Final = re.compile(r"\n{3,}")
@@ -154,28 +154,8 @@ def _guard(text: str) -> tuple[str, bool]:
     shadow = _HEXES.sub(lambda found: "x" * len(found[0]), text)
     shadow = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in shadow)
     spans = [
-        run.span() for run in _GROUPS.finditer(shadow) if _holds_card_number(re.findall("[0-9]+", run[0]))
+        run.span() for run in _GROUPS.finditer(shadow) if holds_card_number(re.findall("[0-9]+", run[0]))
     ]
     for start, end in reversed(spans):
         text = f"{text[:start]} {GUARDED} {text[end:]}"
     return text, bool(spans)
-
-
-def _holds_card_number(groups: list[str]) -> bool:
-    """Whether 13 to 19 digits, of groups that follow each other, add up as those of a card do (Luhn)."""
-    digits = [int(digit) for group in groups for digit in group]
-    # Sums of the digits up to each place, with every other digit doubled: from the second on, and from the first on.
-    sums = [[0], [0]]
-    for place, digit in enumerate(digits):
-        doubled = sum(divmod(digit * 2, 10))
-        sums[place % 2].append(sums[place % 2][-1] + digit)
-        sums[1 - place % 2].append(sums[1 - place % 2][-1] + doubled)
-    ends = list(accumulate(map(len, groups), initial=0))
-    for first, start in enumerate(ends):
-        for end in ends[first + 1 :]:
-            if end - start > _MOST_DIGITS:
-                break
-            by = sums[(end - 1) % 2]
-            if end - start >= _LEAST_DIGITS and (by[end] - by[start]) % 10 == 0:
-                return True
-    return False

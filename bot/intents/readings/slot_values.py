@@ -149,6 +149,8 @@ def _limits(text: str, found: Found) -> Values:
 def _pairs(text: str, found: Found) -> dict[str, str]:
     """Each amount with the stretch of time that stands by it."""
     limits: dict[str, str] = {}
+    if not found.inside(text, "amount"):
+        return limits
     taken: set[str] = set()
     for match in _AFTER.finditer(text):
         number, unit = match[1] or match[3], match[2] or match[4]

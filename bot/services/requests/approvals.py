@@ -115,7 +115,7 @@ async def _approve(
         require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
-        asked = await _asked(tx, core, request)
+        asked = await _asked(tx, core, request, standing, seen)
         verdict = decide(
             request,
             earlier,
@@ -153,11 +153,13 @@ async def _approve(
     return replace(request, approvals_needed=max(request.approvals_needed, asked.needed)), verdict
 
 
-async def _asked(tx: Tx, core: Core, request: Request) -> Conditions:
+async def _asked(
+    tx: Tx, core: Core, request: Request, standing: Standing, seen: Collection[str]
+) -> Conditions:
     """What the policy asks for now, counted under the lock of the limits where it looks at sums."""
     if request.exposure_usd and core.policy.of(request.kind).looks_at_sums:
         await requests.lock_limits(tx)
-    return (await granted_sums.of_request(tx, core, request)).conditions
+    return (await granted_sums.of_person(tx, core, request, standing, seen)).conditions
 
 
 def _refuse_doubtful(request: Request, now: datetime) -> None:

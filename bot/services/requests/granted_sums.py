@@ -5,17 +5,18 @@ So that an amount above a tier cannot be split into several below it. Nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
 from bot.domain.limits import WINDOW
 from bot.domain.money import exact_sum, format_usd
-from bot.domain.people import KindPolicy, Per, Sums
+from bot.domain.people import KindPolicy, Per, Standing, Sums
 from bot.domain.requests import Conditions, Decision, DecisionKind, Request, State
 from bot.domain.time import in_words
 from bot.operations import Line
+from bot.services import people
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from storage.requests import requests
@@ -47,6 +48,30 @@ async def of_request(tx: Tx, core: Core, request: Request, *, until: datetime | 
     return await of_amounts(tx, policy, request.requester, request.exposure_usd, amounts, until=until)
 
 
+async def of_person(
+    tx: Tx, core: Core, request: Request, standing: Standing, seen: Collection[str]
+) -> Policed:
+    """As `of_request`, for a decision: what other accounts of the requester were granted counts as well.
+
+    `standing` says who belongs together, of the accounts `seen`. Raises `NotLookedAt` for others that may matter.
+    """
+    alone = await of_request(tx, core, request)
+    if alone.sums is None:
+        return alone
+    others = await requests.granted_to_others(tx, request.requester, since=tx.now - WINDOW)
+    policy, by_card = core.policy.of(request.kind), await _by_card(tx, core, request)
+
+    async def with_those_of(accounts: Iterable[str]) -> Policed:
+        more = [others[account] for account in accounts]
+        return await of_amounts(tx, policy, request.requester, request.exposure_usd, by_card, more=more)
+
+    # Slack is asked about them only where it could matter whose they are.
+    if (await with_those_of(others)).conditions == alone.conditions:
+        return alone
+    people.require_looked_at(others, seen)
+    return await with_those_of(one for one in others if standing.is_same_person(one, request.requester))
+
+
 async def of_amounts(
     tx: Tx,
     policy: KindPolicy,
@@ -55,15 +80,19 @@ async def of_amounts(
     by_card: Iterable[tuple[str, Decimal]],
     *,
     until: datetime | None = None,
+    more: Iterable[Mapping[str, Decimal]] = (),
 ) -> Policed:
     """The same of something that is not requested yet: its amount in all, and each card with its amount, in USD.
 
-    `until`: what was granted before then, within the 24 hours that ended there.
+    `until`: what was granted before then, within the 24 hours that ended there. `more`: what other accounts
+    were granted, by card.
     """
     sums = None
     if policy.looks_at_sums and exposure_usd:
         end = until or tx.now
         granted = await requests.granted(tx, requester, since=end - WINDOW, until=until)
+        for card, usd in (each for of_another in more for each in of_another.items()):
+            granted[card] = granted.get(card, Decimal(0)) + usd
         here: dict[str, Decimal] = {}
         for card, usd in by_card:
             here[card] = here.get(card, Decimal(0)) + usd

@@ -129,6 +129,7 @@ def test_a_request_in_these_words_opens_its_form(text: str, intent: str, slots: 
         "Hugo quits on Friday. close his card",
         "Friday. close Hugo's card",
         "put 150 on the of Marta",
+        "9140 by 40 dollars",
         "I need that you put 150 dollars onto of Hugo",
         "new mobile for Hugo",
     ],
@@ -195,3 +196,11 @@ def test_all_that_is_on_a_card_is_read_and_asked_about(text: str) -> None:
     assert (first.intent, first.slots) == ("unload_card", {"card": "9140", "everything": "yes"})
     assert first.ask is not None
     assert not first.opened
+
+
+@pytest.mark.parametrize("verb", ["un-freeze", "un-block", "un-lock", "un freeze", "un- freeze"])
+@pytest.mark.parametrize("before", ["", "hey ca nu ", "nu ", "xx ", "pls cna you ", "uu ", "hi - ", "so. "])
+def test_a_hyphen_in_a_verb_never_turns_it_round(before: str, verb: str) -> None:
+    found = opened(f"{before}{verb} 3018")
+
+    assert found is None or found[0] == "unfreeze_card"

@@ -293,7 +293,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 #: The plain form of a verb with one direction, where it is said to somebody: not "I froze it", "he loads".
 _SAID_TO: Final = (
-    r"(?:^|[.,:;|(!?–—→>-]\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
+    r"(?:^|[.,:;|(!?–—→>]\s*|(?<![\w])-\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
     r"|urgent|urgently|immediately|can|someone|somebody|lets|let's|let us|again|needs|mind|therefore|thus|thanks|abeg|help me)\s+|§\s*)"
 )
 #: In a text without stops: a verb with "it" behind it, and nobody before it who does it.

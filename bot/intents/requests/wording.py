@@ -195,7 +195,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"{C}\s+(?:by|with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
+            rf"{C}\s+(?:with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
         ),
         (
             "topup_card",

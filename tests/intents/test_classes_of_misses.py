@@ -129,6 +129,7 @@ def test_a_request_in_these_words_opens_its_form(text: str, intent: str, slots: 
         "Hugo quits on Friday. close his card",
         "Friday. close Hugo's card",
         "put 150 on the of Marta",
+        "the freeze on 9140 pls, she is at the till",
         "9140 by 40 dollars",
         "I need that you put 150 dollars onto of Hugo",
         "new mobile for Hugo",

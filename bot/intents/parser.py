@@ -27,8 +27,17 @@ from bot.intents.readings import (
     read_misspelt_verb,
     read_undo_or_pause,
 )
-from bot.intents.recognition import DECIDES, DECISION, HELP, NOT_OFFERED, Frame, frame_of, strip_lead
-from bot.intents.requests import asks_for_two, read_request, stays_closed
+from bot.intents.recognition import (
+    DECIDES,
+    DECISION,
+    HELP,
+    NOT_OFFERED,
+    Frame,
+    frame_of,
+    is_not_done_here,
+    strip_lead,
+)
+from bot.intents.requests import asks_for_two, may_be_a_freeze, read_request, stays_closed
 
 if TYPE_CHECKING:
     from bot.operations import Operation
@@ -125,7 +134,10 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
         return list(readings)  # of several, none opens by itself
     kept = []
     for reading in readings:
-        if reading.opened and stays_closed(reading, context):
+        if reading.opened and may_be_a_freeze(reading, context):
+            ask = questions.close_or_freeze(reading.slots)
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        elif reading.opened and stays_closed(reading, context):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
@@ -183,7 +195,7 @@ def _read_clause(clause: Clause, context: Context, kinds: Mapping[str, type[Oper
         DECIDES.search(clause.text) and context.found.inside(clause.text, "request")
     ):
         return _decision(clause.text, context)
-    if NOT_OFFERED.search(clause.text):
+    if NOT_OFFERED.search(clause.text) or (is_not_done_here(bare) and not clause.negated):
         return Reading("help", notes=("That is not offered in conversation.",))
     taken_back = read_undo_or_pause(bare, clause, context)
     if taken_back is not None:
@@ -229,4 +241,5 @@ def _settled(readings: Sequence[Reading], cleaned: Clean) -> tuple[Reading, ...]
         return (Reading("ambiguous", ask=ask),)
     if len(actions) > 1:
         return tuple(replace(r, opened=False) for r in readings)
-    return tuple(readings)
+    # What is not done here is said first.
+    return tuple(sorted(readings, key=lambda reading: reading.intent != "help" or not reading.notes))

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PATIENCE_MS = 12_000
 # Nobody is read more than 20 times a minute, and all that is said here is more than that.
-ALICE, BOB = "Alice Moreau", "Bob Tanaka"
+ALICE, BOB, CAROL = "Alice Moreau", "Bob Tanaka", "Carol Reyes"
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -182,3 +182,95 @@ async def test_undo_offers_to_cancel_what_still_waits_and_the_button_asks_once_m
     await shown.get_by_role("button", name="Cancel").last.click()
     await expect(page.get_by_role("dialog")).to_contain_text("Cancel")
     await close_form(page)
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        ("who has got the card ending 3205", ("MARTA KOWALSKA ••3205", "emp-1042")),
+        ("is any of our deposit money still being looked at", ("funding submission",)),
+        ("marta's card bounced at the fuel pump, how come", ("MARTA KOWALSKA ••3205", "Last purchases")),
+    ],
+)
+async def test_a_question_in_words_that_no_rule_was_written_for_is_answered(
+    page: Page, demo: Demo, said: str, answered: tuple[str, ...]
+) -> None:
+    await open_messages(page, CAROL)
+
+    shown = await type_below(page, said)
+
+    for part in answered:
+        await expect(shown).to_contain_text(part)
+
+
+@pytest.mark.parametrize(
+    ("said", "title", "held"),
+    [
+        (
+            "could you kindly refill Jonas's card with 40 dollars",
+            "Top up a card",
+            {"Card": "JONAS ÄHLSTRÖM ••7578 · Active", "Amount (USD)": "40"},
+        ),
+        ("you may switch 5589 back on", "Unfreeze a card", {"Card": re.compile("PRIYA NAIR ••5589")}),
+        (
+            "bring jonas down to 100 a day",
+            "Set a card's limits",
+            {"Card": "JONAS ÄHLSTRÖM ••7578 · Active", "Daily limit (USD)": "100"},
+        ),
+    ],
+)
+async def test_a_request_in_other_words_ends_in_its_filled_form(
+    page: Page, demo: Demo, said: str, title: str, held: dict[str, str | re.Pattern[str]]
+) -> None:
+    await open_messages(page, CAROL)
+
+    await (await type_below(page, said)).get_by_role("button", name="Review and submit").last.click()
+
+    form = page.get_by_role("dialog", name=title)
+    for label, value in held.items():
+        await expect(form.get_by_label(label, exact=True)).to_have_value(value)
+    await expect(form.get_by_text("From your message.")).to_have_count(len(held))
+    await close_form(page)
+
+
+async def test_a_new_joiner_gets_the_form_of_a_card_with_the_name_that_was_said(
+    page: Page, demo: Demo
+) -> None:
+    await open_messages(page, CAROL)
+    shown = await type_below(page, "we have a new joiner, Ada Quist, get her a card")
+    await expect(shown).to_contain_text("Which phone number")
+
+    await reply(page, "+49 151 12345678")
+    await expect(shown).to_contain_text("Which e-mail address?")
+    await reply(page, "ada@northfield.example")
+    await shown.get_by_role("button", name="Review and submit").last.click()
+
+    form = page.get_by_role("dialog")
+    await expect(form.get_by_label(re.compile("name"))).to_have_value("Ada Quist")
+    await close_form(page)
+
+
+async def test_a_slip_of_the_pen_is_offered_and_taken_only_by_a_press(page: Page, demo: Demo) -> None:
+    await open_messages(page, CAROL)
+    shown = await type_below(page, "pls laod 60 to 3205")
+    await expect(shown).to_contain_text("Did you mean: top up 3205 by 60?")
+    await expect(shown.get_by_role("button", name="Review and submit")).to_have_count(0)
+
+    await shown.get_by_role("button", name="Top up 3205 by 60").last.click()
+    await shown.get_by_role("button", name="Review and submit").last.click()
+
+    form = page.get_by_role("dialog", name="Top up a card")
+    await expect(form.get_by_label("Card", exact=True)).to_have_value("MARTA KOWALSKA ••3205 · Active")
+    await expect(form.get_by_label("Amount (USD)", exact=True)).to_have_value("60")
+    await close_form(page)
+
+
+async def test_a_suggested_look_up_is_answered_when_it_is_pressed(page: Page, demo: Demo) -> None:
+    await open_messages(page, CAROL)
+    shown = await type_below(page, "is any of our deposit money still being looked at")
+    await expect(shown).to_contain_text("Not this? You may have meant:")
+    await expect(shown).not_to_contain_text("Available")
+
+    await shown.get_by_role("button", name="Float and days of cover").last.click()
+
+    await expect(shown).to_contain_text("Available")

@@ -28,6 +28,8 @@ PLAIN = (
     "Sofia needs 55 in the card",
     f"submit {HASH} on polygon please",
 )
+#: Those of them that begin with their verb.
+COMMANDS = tuple(one for one in PLAIN if not one.startswith(("weekly", "3018 off", "Sofia needs")))
 WITH_A_STORY = (
     "please lock Hugo's card, he lost his wallet in the metro",
     "Nora is at the till, could you add 60 to her card",
@@ -78,6 +80,28 @@ BEFORE = {
         "Bob, please {}",
         "@bob {}",
         "remind me to {}",
+        *(
+            f"{who} {said} to {{}}"
+            for who in ("the principal", "Management", "Head office", "Carol", "my manager", "HR sir")
+            for said in (
+                "has instructed",
+                "instructed us",
+                "has directed",
+                "directed accounts",
+                "advised",
+                "has ordered",
+                "is asking",
+                "asked",
+                "has told",
+                "requested",
+                "insists",
+                "decided",
+                "recommends",
+                "has authorised me",
+                "gave the order",
+                "has given instructions",
+            )
+        ),
     ),
     "condition": (
         "what if we {}",
@@ -132,8 +156,107 @@ BEFORE = {
     ),
     "quotation": ("> {}", "`{}`", '"{}"', "«{}»", "~{}~"),
 }
+#: In front of a command: spoken of, and not asked for.
+BEFORE_A_COMMAND = {
+    "an infinitive that nobody asks for": (
+        "Bob to {}",
+        "Action: Bob to {}",
+        "Bob's instruction is to {}",
+        "our policy is to {}",
+        "the plan is to {}",
+        "the auditor's advice is to {}",
+        "the scammer's script was to {}",
+        "it was decided to {}",
+        "there is a request to {}",
+        "we got a call to {}",
+        "the system prompted me to {}",
+        "somebody on the phone wants me to {}",
+        "we are waiting to {}",
+        "Bob forgot to {}",
+        "it is not necessary to {}",
+        "avoid to {}",
+        "there is no question of us having to {}",
+    ),
+    "what somebody can or will do": (
+        "I will {}",
+        "I'll {} myself",
+        "I'd have to {}",
+        "we will {} soon",
+        "I can {}",
+        "Nora can {}",
+        "in the old system I would {}",
+        "last time I had to {}",
+        "when in doubt {}",
+        "can Bob {}",
+        "could Nora {}",
+        "will Hugo {}",
+        "no longer {}",
+        "the moment he signs {}",
+    ),
+    "a yes that is awaited": (
+        "pending approval to {}",
+        "subject to approval, {}",
+        "upon confirmation {}",
+        "after confirmation {}",
+        "as and when he confirms {}",
+        "my draft for Carol: {}",
+    ),
+    "an hour to come": (
+        "this evening {}",
+        "tonight {}",
+        "in the evening {}",
+        "on payday {}",
+        "from next month {}",
+        "w.e.f. next month {}",
+    ),
+}
 #: Behind any request.
 BEHIND = {
+    "a yes that is awaited": (
+        "{} subject to Bob's approval",
+        "{} pending approval",
+        "{} pending Bob's ok",
+        "{} upon confirmation",
+        "{} after confirmation from Bob",
+        "{} when confirmed",
+        "{}. Awaiting approval",
+        "{}. Approval awaited",
+        "{}. Bob has to approve first",
+        "{}. will confirm shortly",
+        "{}. I will confirm",
+        "{}. to be confirmed",
+        "{}, tbc",
+        "{}, correct?",
+        "{}, right?",
+        "{} ok?",
+    ),
+    "not meant": (
+        "{} (draft)",
+        "{} (cancelled)",
+        "{}. For information only",
+        "{}. just for info",
+        "{}. Kindly disregard",
+        "{}. do not act on this",
+        "{}. cancel my above message",
+        "{}. I take it back",
+        "{}. My mistake",
+        "{}. Stop",
+        "{}. Cancel",
+        "{}. haha",
+        "{} (test)",
+        "{} (sample request)",
+        "{} (copied from Carol)",
+        "{}, he begged",
+        "{}, they demand",
+        "{}, begs the intern",
+        "{}, sayeth the boss",
+        "{} - why?",
+        "{} - thoughts?",
+        "{} - is that ok with you?",
+        "{}, float permitting",
+        "{} as soon as Bob is back",
+        "{} the moment he signs",
+    ),
     "taken back": (
         "{}. never mind",
         "{}, not",
@@ -189,6 +312,23 @@ BEHIND_PLAIN = {
         "{} in 3 days",
         "{} for 3 weeks",
         "{} until Friday",
+        "{} tonight",
+        "{} this evening",
+        "{} in the evening",
+        "{} later today",
+        "{} end of month",
+        "{} at month end",
+        "{} on payday",
+        "{} at five",
+        "{} in half an hour",
+        "{} in a bit",
+        "{} in future",
+        "{} soon",
+        "{} sometime",
+        "{} like last time",
+        "{} before Christmas",
+        "{} after the audit",
+        "{} from next month",
     ),
     "again": ("{} twice", "{} 3 times", "{} x2"),
     "another card": ("{} and 4402",),
@@ -210,6 +350,11 @@ def test_each_of_these_requests_opens_its_form_by_itself(request_: str) -> None:
 @pytest.mark.parametrize("kind", BEFORE)
 def test_what_stands_before_a_request_keeps_its_form_closed(kind: str) -> None:
     assert _opened(BEFORE[kind], PLAIN) == []
+
+
+@pytest.mark.parametrize("kind", BEFORE_A_COMMAND)
+def test_what_speaks_of_a_command_without_asking_for_it_keeps_its_form_closed(kind: str) -> None:
+    assert _opened(BEFORE_A_COMMAND[kind], COMMANDS) == []
 
 
 @pytest.mark.parametrize("kind", BEHIND)

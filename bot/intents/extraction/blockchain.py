@@ -21,7 +21,7 @@ _WORDS: Final = re.compile(
     r"|binance(?: smart)?(?: chain)?)"
     r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
-    r"|base(?= mainnet| chain))"
+    r"|(?:(?<=\0 )|(?<=\0, )|(?<=\0\. ))base(?=\s*(?:$|[.,;!?])| (?:please|pls|now|thx|thanks)\b)|base(?=[.,:;]?\s\0)|base(?= mainnet| chain))"
     r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin))(?![\w-])",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -63,6 +63,7 @@ def _in_link(link: re.Match[str]) -> Iterator[Entity]:
 
 
 def find_networks(text: str) -> Iterator[Entity]:
+    """Networks by name. `base` is also a word: beside what was claimed before, a hash, it is none."""
     for found in _WORDS.finditer(text):
         name = found.lastgroup or ""
         yield Entity("network", *found.span(), UNKNOWN_NETWORK if name == "other" else name, found[0])

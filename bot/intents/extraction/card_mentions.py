@@ -49,7 +49,8 @@ _LIMIT_BEFORE: Final = re.compile(
 )
 _POSSESSED: Final = re.compile(
     r"(?:'s|'(?!\w))\s+(?:(?:\w+)\s+){0,2}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|tx"
-    r"|declines?|phone|mobile|number|cell|sim|ceiling|cap|threeds|history|activity|plastic)\b",
+    r"|declines?|phone|mobile|number|cell|sim|ceiling|cap|threeds|history|activity|plastic"
+    r"|(?:daily|weekly|monthly)(?= (?:to|at|from|down|up|is|\$?\d)))\b",
     re.IGNORECASE,
 )
 _OWNED: Final = re.compile(
@@ -66,10 +67,10 @@ _CARD_OF: Final = re.compile(
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
 _DOES: Final = re.compile(
-    r"(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
+    r"(?:'s (?:at|in|on|stuck|back|off|out|here|there|going|away|got|lost|been|been|gone)\b|(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
     r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
     r"|has (?:lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
-    r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b",
+    r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b)",
     re.IGNORECASE,
 )
 _BEGINS: Final = re.compile(
@@ -87,11 +88,19 @@ _NO_VERB_AFTER: Final = re.compile(
 )
 #: No month is frozen or topped up; `block april 5` is a day.
 _TREATED: Final = re.compile(
-    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top)\s+$",
+    r"\b(?:freeze|unfreeze|un-freeze|unblock|lock|unlock|defrost|thaw|reload|refill|recharge|suspend|reactivate|top|gave|giv(?:e|es|en|ing))\s+$",
     re.IGNORECASE,
 )
 _NO_DAY_AFTER: Final = re.compile(
     r"\s*(?:$|[.,;:!?)\n]|(?:please|pls|plz|now|asap|with|by|up|and|again|temporarily)\b)", re.IGNORECASE
+)
+#: A capital and an amount that is no day behind a verb that gives or takes: `load Will 150`, `send April 200`.
+_GIVEN: Final = re.compile(
+    r"\b(?:load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$", re.IGNORECASE
+)
+_AN_AMOUNT_AFTER: Final = re.compile(
+    r"\s+(?:(?:another|an extra|with|by|at)\s+)?(?:\$\s?\d|\d{3,}(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",
+    re.IGNORECASE,
 )
 _NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
@@ -277,6 +286,8 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
     if fold(word) in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after):
         return frozenset({"name"})
     if fold(word) == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after):
+        return frozenset({"name"})
+    if capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after):
         return frozenset({"name"})
     mid_sentence = re.search(r"[\w,]\s$", before) is not None
     return frozenset({"name", "weak"}) if capital and mid_sentence else None

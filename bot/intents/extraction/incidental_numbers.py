@@ -14,7 +14,7 @@ from bot.intents.extraction.entity import Entity
 
 INCIDENTAL: Final = "incidental"
 _THINGS: Final = (
-    r"(?:times|x|charges|purchases|payments|transactions|attempts|debits|declines|weeks|wks?|days|nights|months|years|yrs|hours|hrs|minutes|mins?|sec|seconds"
+    r"(?:times|x|charges|purchases|payments|transactions|swipes|taps|attempts|debits|declines|weeks|wks?|days|nights|months|years|yrs|hours|hrs|minutes|mins?|sec|seconds"
     r"|people|persons|pax|guests|visitors|passengers|kids|interns|drivers|colleagues|seats|rooms|tickets|vans?|cars|trucks|stops|sites|boxes|km|miles|confs?|confirmations?|floors?|copies|pages|litres?|liters?|gallons?|bags|pm|am|o'?clock)"
 )
 _COUNT: Final = re.compile(

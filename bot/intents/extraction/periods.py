@@ -91,7 +91,7 @@ _LATER: Final = re.compile(
     | in\s+(?:{NUMBER})\s*(?:min(?:ute)?s?|{UNITS})|(?:at|by|around|before|after)\s+\d{{1,2}}
         (?:[:.]\d{{2}})?\s*(?:am|pm|a\.m\.|p\.m\.|h|o'?clock|utc|cet)
     | (?:at|by|before|after)\s+\d{{1,2}}:\d{{2}}|\d{{1,2}}:\d{{2}}|\d{{1,2}}\s?(?:am|pm)
-    | (?:at|by)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+
+    | tonight|(?:at|by|after)\s+(?:noon|midnight|eod|end\s+of\s+(?:day|week|month))|later(?:\s+today)?|every\s+
         (?:{WEEKDAY}|day|week|month)
     | when\s+possible|each\s+(?:{WEEKDAY}|morning))(?![\w§])""",
     re.IGNORECASE | re.VERBOSE,

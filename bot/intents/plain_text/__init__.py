@@ -6,8 +6,18 @@ of them are negated, doubted or asked. Knows nothing of cards, amounts or intent
 
 from __future__ import annotations
 
-from bot.intents.plain_text.clauses import Clause, is_doubted, is_negated, split
+from bot.intents.plain_text.clauses import ACTION_VERBS, Clause, is_doubted, is_negated, split
 from bot.intents.plain_text.cleaning import QUOTED, Clean, clean
 from bot.intents.plain_text.word_sets import word_set
 
-__all__ = ["QUOTED", "Clause", "Clean", "clean", "is_doubted", "is_negated", "split", "word_set"]
+__all__ = [
+    "ACTION_VERBS",
+    "QUOTED",
+    "Clause",
+    "Clean",
+    "clean",
+    "is_doubted",
+    "is_negated",
+    "split",
+    "word_set",
+]

@@ -14,7 +14,7 @@ from typing import Any, Final
 from bot.intents.model import ACTIONS, KnownCard, Reading, Suggestion
 from bot.intents.ranking.ranker import NONE, NOT_OFFERED, ranker
 from bot.intents.readings import REQUIRED, Context, one_card, read_lookup_as, values_of
-from bot.intents.recognition import Frame, asks_what_is_left
+from bot.intents.recognition import Frame, asks_what_is_left, is_about_others
 from bot.intents.requests import with_name
 
 MOST: Final = 3
@@ -72,13 +72,12 @@ class Ranked:
 def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     """The readings of the rules with what the ranker says to them. What is sure is left as it is."""
     readings = tuple(readings)
-    settled = any(r.opened or r.is_action or r.kind or r.notes or r.takes_back for r in readings)
-    if settled or context.doubts:
-        return Ranked(readings)
     first = readings[0]
     masked = context.found.masked
-    if _ONE_VALUE.fullmatch(masked):
+    if context.doubts or _is_settled(readings) or _ONE_VALUE.fullmatch(masked):
         return Ranked(readings)
+    if _is_others(first, masked):
+        return Ranked((Reading(NONE),))
     left_out = frozenset({"spend_show"}) if asks_what_is_left(masked) else frozenset[str]()
     shares = _with_rules(
         _of_a_question(ranker().ranked(masked), masked),
@@ -109,6 +108,15 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     if first.intent != NONE and best not in _REQUESTS:
         return Ranked(readings, _offered(shares, context, first))
     return Ranked((Reading(NONE),), _offered(shares, context, Reading(NONE)))
+
+
+def _is_settled(readings: Sequence[Reading]) -> bool:
+    return any(r.opened or r.is_action or r.kind or r.notes or r.takes_back for r in readings)
+
+
+def _is_others(first: Reading, masked: str) -> bool:
+    """`their bank fees are a joke`: neither the rules nor the ranker know whose fees they are."""
+    return first.intent in (NONE, "fees_show", "ledger_show") and is_about_others(masked)
 
 
 def _of_a_question(shares: Sequence[tuple[str, float]], masked: str) -> list[tuple[str, float]]:

@@ -117,6 +117,13 @@ def really(intent: str, slots: Mapping[str, Any], why: str) -> Ask:
     return Ask("intent", f"{why} Did you mean: {said}?", (Option(said, said[:1].upper() + said[1:]),))
 
 
+def close_or_freeze(slots: Mapping[str, Any]) -> Ask:
+    """A card shall be put out of use, and nothing says whether it may come back."""
+    said = [said_of(intent, slots) for intent in ("freeze_card", "close_card")]
+    options = tuple(Option(one, one[:1].upper() + one[1:]) for one in said)
+    return Ask("intent", "Freeze it for now, or close it for good?", options)
+
+
 def said_of(intent: str, slots: Mapping[str, Any]) -> str:
     """How a person would type it, so that it is read as asked for."""
     gaps = {
@@ -128,6 +135,8 @@ def said_of(intent: str, slots: Mapping[str, Any]) -> str:
     }
     words = {**gaps, "phone": "a new number", **{k: str(v) for k, v in slots.items()}}
     said = _SAID.get(intent, intent.replace("_", " "))
+    if slots.get("everything"):
+        words["amount"] = "everything"
     if intent == "set_limits" and slots.get("limits"):
         limits = ", ".join(f"{k} {v}" for k, v in slots["limits"].items())
         return f"limits {words['card']}: {limits}"

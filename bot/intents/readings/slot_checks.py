@@ -69,7 +69,8 @@ def _is_scheduled(clause: Clause, context: Context) -> bool:
         return True
     today = context.facts.now.astimezone(ZoneInfo(context.facts.tz)).date()
     return any(
-        entity.kind == "later" or (entity.kind == "period" and _is_to_come(entity, today))
+        entity.kind == "later"
+        or (entity.kind == "period" and (_is_to_come(entity, today) or _NOT_NOW.search(entity.written)))
         for entity in context.found.inside(clause.text, "later", "period")
     )
 
@@ -107,6 +108,13 @@ def _spare(clause: Clause, context: Context, used: set[int]) -> Entity | None:
     return next(iter(context.loose), None)
 
 
+#: Part of today, and not now.
+_NOT_NOW: Final = re.compile(r"tonight|this (?:evening|afternoon|night)|later today", re.IGNORECASE)
+
+
 def is_today(entity: Entity, facts: Facts) -> bool:
+    """Whether a period is this day, as in `freeze it today`; `tonight` is wanted later."""
+    if _NOT_NOW.search(entity.written):
+        return False
     today = facts.now.astimezone(ZoneInfo(facts.tz)).date()
     return entity.value is not None and entity.value.since == entity.value.until == today

@@ -50,15 +50,17 @@ _BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d
 _SHORT: Final = {"d": "day", "w": "week", "m": "month", "wk": "week", "mth": "month"}
 #: The word that says for how long a limit holds, beside an amount or the word for a limit.
 _ANY_UNIT: Final = re.compile(
-    r"\b(daily|weekly|monthly)\b|(?:§a\d+§(?: usd| dollars| bucks)?\s*(?:/|at|by|in|in an?|in one|per|an?|each"
+    r"\b(daily|weekly|monthly)\b|(?:§a\d+§(?: usd| dollars| bucks)?\s*(?:/|at|by|in|in an?|in one|in the|per|an?|each"
     r"|every|for an?)\s*)(day|week|month|d|w|m|wk|mth)\b|\b(day|week|month)(?= limit)|\bper (day|week|month)\b"
 )
-_BY_HOW_MUCH: Final = re.compile(r"\bby §a|\b(?:extra|another|additional|more)\b|\bdouble\b|\bhalve\b")
+_BY_HOW_MUCH: Final = re.compile(
+    r"\bby §a|\b(?:extra|another|additional|more(?! than))\b|\bdouble\b|\bhalve\b"
+)
 _NO_LIMIT: Final = re.compile(
     r"\b(?:remove|delete|clear|drop|get rid of|disable|unlimited|no)\b.*\blimit|\bunlimited\b|\blift\b"
 )
 _PER_PURCHASE: Final = re.compile(
-    r"\b(?:per|for an?|for one|in one|each|for single|a single|one)[ -](?:single[ -])?(?:transaction|tx|purchase"
+    r"\b(?:per|for an?|for one|in one|each|for single|a single|one)[ -](?:single[ -])?(?:transaction|txn?|purchase"
     r"|payment|go|swipe)\b|\b(?:single|transaction) (?:limit|purchase)"
 )
 _THREEDS_OFF: Final = re.compile(r"\b(?:off|sms|text|disable|remove|stop|back)\b")

@@ -16,6 +16,7 @@ from bot.intents.recognition.lookup_intents import (
     lookup_intent_of,
     status_of,
 )
+from bot.intents.recognition.not_done_here import is_about_others, is_not_done_here
 from bot.intents.recognition.record_lookups import asks_what_is_left, kind_of_request, person_of
 from bot.intents.recognition.request_frames import Framed, find_loose_request, find_requests, spaced
 from bot.intents.recognition.undo_and_pause import (
@@ -42,7 +43,9 @@ __all__ = [
     "find_requests",
     "foreign_words",
     "frame_of",
+    "is_about_others",
     "is_foreign",
+    "is_not_done_here",
     "is_pause",
     "is_undo",
     "kind_of_request",

@@ -20,6 +20,7 @@ _OBJECT: Final = (
     r"|each)\b[^§]*?\bcards?|everyone's cards?|every ?one|everybody's cards?|them(?: all)?|every card)"
 )
 _HOLD: Final = r"(?:freeze|hold|block|lock|suspension|pause)"
+_NOT_FINAL: Final = r"(?!.*\b(?:for good|for ?ever|permanently)\b)"
 
 _LEAD: Final = re.compile(
     r"^(?:(?:hi|hey|hello|hiya|yo|good (?:morning|afternoon|evening)|morning|team|all"
@@ -77,7 +78,7 @@ _SPECIFIC: Final = _frames(
         r"(?:(?:set|switch|turn|put|send|route|move|enable|disable|change|deliver|use"
         rf"|activate)\b)(?=.*(?:{_CODES}|webhook))(?=.*(?:{_CODES}|{C}|webhook mode)).*",
     ),
-    ("set_3ds", rf"threeds\b(?=.*(?:{C}|webhook))|threeds$"),
+    ("set_3ds", rf"threeds\b(?!.*\b(?:on or off|off or on)\b)(?=.*(?:{C}|webhook))|threeds$"),
     ("set_markup", rf"(?:{_CHANGE}\b\s+)?(?:the |our |a )?(?:new )?(?:deposits? |float )?mark-?up\b"),
     (
         "change_phone",
@@ -137,7 +138,10 @@ _SPECIFIC: Final = _frames(
         "freeze_card",
         rf"(?:put|place) (?:an? |the )?(?:temporary )?{_HOLD} on\b|put {_OBJECT} on (?:hold|ice|pause)\b",
     ),
-    ("freeze_card", rf"(?:turn|switch) off\b|(?:turn|switch) {_OBJECT} off\b"),
+    (
+        "freeze_card",
+        rf"(?:turn|switch|shut) off\b{_NOT_FINAL}|(?:turn|switch|shut) {_OBJECT} off\b{_NOT_FINAL}",
+    ),
     ("close_card", r"shut (?:down|off)\b"),
     ("topup_card", r"(?:increase|raise|bump|boost) (?:the )?balance (?:of|on) "),
     ("unload_card", r"(?:reduce|lower|decrease) (?:the )?balance (?:of|on) "),

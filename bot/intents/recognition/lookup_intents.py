@@ -32,7 +32,10 @@ _MONEY_LEFT: Final = (
     r"|left)\b|what(?:'s| is| has| does)? .*\bleft\b|left on\b|money (?:is |left |remaining )?on\b"
 )
 _DECLINED: Final = (
-    r"declin\w*|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
+    r"declin\w*|\b(?:killed|stopped|sank|blocked) (?:the|that|his|her|their|our) (?:charge|payment|purchase"
+    r"|transaction)\b"
+    r"|\b(?:pump|terminal|machine|till|shop|pos|reader|atm|hotel|merchant)s? (?:said|says|saying) no\b"
+    r"|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
     r"|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
     r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
 )
@@ -40,7 +43,7 @@ _SPENT: Final = (
     r"\btransactions?\b|\bpurchas\w+|\bspen[dt]\w*|\bbought\b|\bbuy(?:s|ing)?\b|\btxs?\b"
     r"|\btxns?\b|\bpaid\b|\bpay(?:s|ing|ments?)?\b"
     r"|\bcharge[ds]?\b|\bactivity\b|\bhistory\b|\b(?:get|got|been|was|being) used\b"
-    r"|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
+    r"|\bswip(?:es?|ed|ing)\b|\btaps\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
 )
 _FUNDING: Final = (
     r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for)"
@@ -164,12 +167,17 @@ CARD_RULES: Final = (
 )
 
 _STATUS: Final = (
-    ("frozen", re.compile(r"\bfrozen\b|on hold\b|\bpaused\b|\blocked\b")),
+    ("frozen", re.compile(r"\bfrozen\b|on (?:hold|ice)\b|\biced\b|\bpaused\b|\blocked\b")),
     ("blocked", re.compile(r"\bblocked\b")),
     ("active", re.compile(r"\bactive\b")),
 )
 _FUNDING_STATUS: Final = (
-    ("in review", re.compile(r"in review|under review|\breview\b")),
+    (
+        "in review",
+        re.compile(
+            r"in review|under review|\breview\b|\bbeing (?:looked at|looked into|checked|screened|examined|held)\b"
+        ),
+    ),
     ("rejected", re.compile(r"\brejected\b|\brefused\b|\bfailed\b")),
     (
         "credited",

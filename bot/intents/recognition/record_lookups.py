@@ -63,6 +63,7 @@ _FOR_PERSON: Final = tuple(
 
 FIRST: Final = (
     ("request_show", _R, ""),
+    ("ledger_show", r"\bfloat\b\W{0,3}\bin and out\b", ""),
     ("request_show", rf"{_MINE} {_REQUEST}\b", ""),
     (
         "request_show",

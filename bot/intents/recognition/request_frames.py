@@ -33,7 +33,7 @@ _AFTER: Final = (
 AMOUNT: Final = rf"{_MORE}(?P<a>{A}){_AFTER}"
 _ALL: Final = (
     r"(?P<all>everything|all (?:of )?(?:the )?(?:money|funds|balance)|all of it|the (?:whole|full|entire) balance"
-    r"|(?:the )?(?:rest|remaining balance|remainder|remaining (?:money|funds)))"
+    r"|(?:the )?(?:rest|remaining balance|remainder|remaining (?:money|funds))|what(?:ever)?(?:'?s| is| remains)(?: still)?(?: left)?)"
     r"(?: (?:that is|what is|whats|thats|left))*"
 )
 _POLITE: Final = (
@@ -52,12 +52,12 @@ _POLITE: Final = (
 _BOUND: Final = r"(?:^|[,:;|(–—→>]\s*|\s-+>?\s*|(?<=\s)(?=(?:please|pls|plz|kindly|so|hence|can u|can you|could you|could u)\b))"
 _LEADS: Final = rf"(?:{_POLITE}[\s,:!-]+)*"
 
-_TOP: Final = r"top(?:ping)?[ -]?up|topup|load|reload|refill|recharge|fund|credit"
+_TOP: Final = r"top(?:ping)?[ -]?up|top off(?= [^§]{0,6}§c)|topup|load|reload|refill|recharge|fund|credit"
 _GIVE: Final = rf"(?:{_TOP}|add|put|stick|drop|throw|send|push|give|charge|chuck|bung|pop|lob|place|transfer|move|deposit|pay|set)"
 _ON: Final = r"(?:on|onto|on to|to|into|in|for|at|with)"
 _TAKE: Final = (
     r"(?:unload|un-load|take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim"
-    r"|yank|grab|sweep|move|transfer|send|put|draw|collect|reverse out)"
+    r"|yank|strip|skim|knock|shave|grab|sweep|move|transfer|send|put|draw|collect|reverse out)"
 )
 _BACK: Final = r"(?:\s+(?:back|out|off|down|again))*"
 _OFF: Final = r"(?:from|off|off of|out of|out from|of)"
@@ -181,6 +181,10 @@ def _states() -> Iterator[tuple[str, str]]:
     )
     yield "unfreeze_card", rf"re-?open\s+{OBJECT}"
     yield (
+        "unfreeze_card",
+        rf"open\s+(?:{_CARD}|(?:her|his|their|the|that) card)\s+(?:back\s+)?up(?!\s+(?:to|for|by|with))",
+    )
+    yield (
         "freeze_card",
         rf"(?:stop|halt|turn off|switch off)\s+(?:all\s+)?(?:payments|spending|purchases)\s+(?:on|from|with)\s+{OBJECT}",
     )
@@ -289,7 +293,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 #: The plain form of a verb with one direction, where it is said to somebody: not "I froze it", "he loads".
 _SAID_TO: Final = (
-    r"(?:^|[.,:;|(!?–—→>-]\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
+    r"(?:^|[.,:;|(!?–—→>]\s*|(?<![\w])-\s*|\b(?:please|pls|plz|plss|kindly|you|u|ya|do|just|so|to|and|then|hence|now|can we|could we|asap"
     r"|urgent|urgently|immediately|can|someone|somebody|lets|let's|let us|again|needs|mind|therefore|thus|thanks|abeg|help me)\s+|§\s*)"
 )
 #: In a text without stops: a verb with "it" behind it, and nobody before it who does it.

@@ -15,7 +15,7 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
-from bot.intents.requests.last_look import stays_closed
+from bot.intents.requests.last_look import may_be_a_freeze, stays_closed
 from bot.intents.requests.other_requests import read_other_request
 from bot.intents.requests.plain_requests import read_plain_request
 from bot.intents.requests.value_requests import read_value_request, with_name
@@ -43,4 +43,4 @@ def read_request(
     )
 
 
-__all__ = ["asks_for_two", "read_request", "stays_closed", "with_name"]
+__all__ = ["asks_for_two", "may_be_a_freeze", "read_request", "stays_closed", "with_name"]

@@ -61,7 +61,7 @@ _OWN: Final = {
     "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
 }
 _REPORTED: Final = re.compile(
-    r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|§\w\d+§) "
+    r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|somebody|someone|anybody|anyone|who|§\w\d+§) "
     r"(?:set|changed|raised|lowered|increased|ordered|submitted|updated|moved|replaced|registered|bumped|cut|dropped|brought|made|put|given)\b"
     r"|^\W*(?:is|are|was|were|do(?! (?:the|an?|this|that) (?:\w+ ){0,2}?(?:set-?up|reveal|change|freeze|unfreeze|block|top[ -]?up|load|unload|closure|activation|threeds)\b)|does|has|have|why|what|where|when|who|how|which|any)\b"
 )

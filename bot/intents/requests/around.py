@@ -100,7 +100,7 @@ _IS_CANCELLED: Final = re.compile(
     r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
-    r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:\w+ )?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
+    r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:[^\W\d_]+ ){0,3}?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
     r"|\b(?:account|shop|store|office|merchant|site) (?:is |was |got )?(?:blocked|closed)\b|\bblocked (?:the|our|his|her) account\b|\bclosed (?:deal|books|year)\b|\bclosing (?:of )?(?:the )?(?:year|books|month)\b"
 )
 _TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
@@ -132,7 +132,7 @@ _AFTER_TALK: Final = re.compile(
 #: What stands before a value: `hash: 0x…`, `new mob.: +44…`.
 _LABEL: Final = re.compile(
     r"(?:(?:(?:please|pls|plz|kindly|can you|could you|so|and) )*(?:log|submit|register|book|declare|report|file|post|record|claim|enter|put in|bump|set|do|fix|change|update|correct) (?:it|this|that|them|this one|that one|this tx|that tx|the following|the below)(?:(?: |, )(?:tx|one|transfer|deposit|now|in|for us|for our float|for the float|thx|thanks|please|pls|today))*|(?:i )?(?:take|make|with|in) refer\w* to [\w\s§']{0,40}|further to [\w\s§']{0,40}|with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
-    r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
+    r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|(?:phone|mobile|cell|number)(?= (?:for|of) §c)|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
     r"|reason|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(

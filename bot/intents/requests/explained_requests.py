@@ -133,6 +133,10 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     return _reading(intent, divided, card, context)
 
 
+#: `3018 +60 petrol`: what an amount is for, without its "for".
+_SPENT_ON: Final = re.compile(
+    r"(§a\d+§(?: usd)?)\s+(?=(?:fuel|petrol|gas|diesel|tolls?|parking|taxi|cab|hotel|lunch|dinner|food|groceries|travel|train|flights?|tickets?|supplies|tires|tyres|parts|tools|materials|stationery|postage|ads|rent|repairs?)\W*$)"
+)
 _ARROW_TO: Final = re.compile(r"(§a\d+§)(?: usd)?\s*(?:->|→|=>|>>)\s*(§c\d+§)")
 _ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+§)")
 
@@ -143,6 +147,7 @@ def _with_signs(text: str, context: Context) -> str:
         if amount.written.startswith("+"):
             sign = f"§a{context.found.entities.index(amount)}§"
             text = text.replace(sign, f"+ {sign}", 1)
+    text = _SPENT_ON.sub(r"\1 for ", text)
     text = _ARROW_TO.sub(r"\1 onto \2", text)
     return _ARROW_FROM.sub(r"\1 plus \2", text)
 

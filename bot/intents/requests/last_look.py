@@ -14,6 +14,7 @@ from bot.intents.readings import Context
 from bot.intents.recognition import spaced
 from bot.intents.requests.against import HARMLESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.wording import is_small, said_before_a_story, said_in
 
@@ -99,14 +100,14 @@ _NOT_BY: Final = {
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:failed|fails|missing|arrived?|rejected|refused|denied)\b|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
-        r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b"
+        r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b|\b(?:on|onto|in|into|to)(?: the| an?)? of\b"
     ),
     "set_markup": re.compile(
         r"\bby §a|\b(?:lower|raise|cut|bump|increase|decrease|reduce|drop|up)\s+(?:the |our |a )?(?:deposits? )?mark-? ?up\s+§a|§a\d+§ (?:more|less|up|down)\b"
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
@@ -137,10 +138,19 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark)[a-z]+ (?:set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
+#: Somebody else gave the order: `the principal has instructed us to load …`. What its writer or `we` decided is a request.
+_ORDERED: Final = re.compile(
+    r"\b(?!(?:i|we|you|i've|we've|kindly|please|would|to|be|hereby|therefore|already|just|also|now|have|has|had|been|am|are|is)\b)[a-z§][\w§'’]*\s+"
+    r"(?:(?:has|have|had|is|was|just|now|already|always|keeps|kept)\s+)*"
+    r"(?:instruct|direct|advis|order|tell|told|command|ask|request|insist|expect|decid|propos|recommend|suggest|authori[sz]|permit|allow|urg|wish|prefer)(?:e[sd]?|ed|s|ing)?\s+"
+    r"(?:(?:us|me|him|her|them|finance|accounts|everyone|everybody|all|staff|the (?:team|office|staff|clerk))\s+)?to\s+"
+    r"(?!(?:be|see|know|pay|buy|book|travel|the|this|that|his|her|my|our|a|an)\b|§)"
+    r"|\b(?:gave|gives|giving|given|got|received|issued|passed|sent|under)\s+(?:(?:us|me|him|her|them|an?|the|clear|strict|verbal|written|his|her|their)\s+)*(?:orders?|instructions?|directions?|advice)\s+to\b"
+)
 #: `please don't set up …`: what must not be done.
 _NOT_TO_DO: Final = re.compile(
     r"(?:^|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better|and|but|so)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?"
-    r"(?=(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel|do)\b)"
+    r"(?=(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel|do(?! more than))\b)"
 )
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
@@ -179,6 +189,29 @@ _OWN_WORDS: Final = re.compile(
 _PHISHED: Final = re.compile(r"\bphishing (?:link|site|page|attack|scam)\b|\b(?:got|been|was) phished\b")
 
 
+#: How long a card is out of use where it may come back, and words after which it never does.
+_FOR_A_WHILE: Final = re.compile(
+    r"\b(?:for (?:now|the (?:moment|time being|meantime|present)|a (?:while|bit|moment|day|week))|temporar\w+|meanwhile|in the meantime"
+    r"|(?:until|till|til|while) (?!further|the end of|good)\w)"
+)
+_FOR_EVER: Final = re.compile(
+    r"\b(?:for (?:good|ever|always)|forever|permanent\w*|definitive\w*|completely|fully|close|closed|closing|closure|terminat\w+|delet\w+)\b"
+)
+#: Some people say it of a card that shall only be stopped; `shut down` is meant for good.
+_VAGUE: Final = re.compile(r"\b(?:kill|shut)(?:\s+off)?\b(?![^.;!?]{0,30}\bdown\b)")
+
+
+def may_be_a_freeze(reading: Reading, context: Context) -> bool:
+    """Whether a card is to be closed in words that may mean a freeze: for a while, or `kill it` in a story of a loss."""
+    if reading.intent != "close_card":
+        return False
+    text = spaced(context.found.masked)
+    if _FOR_A_WHILE.search(text):
+        return True
+    vague = _VAGUE.search(text) is not None and _FOR_EVER.search(text) is None
+    return vague and not is_small(_VAGUE.sub(" ", text))
+
+
 def stays_closed(reading: Reading, context: Context) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading."""
     text = spaced(context.found.masked)
@@ -187,7 +220,9 @@ def stays_closed(reading: Reading, context: Context) -> bool:
     bare = HARMLESS.sub(" ", text)
     if reading.intent == "freeze_card":
         bare = _PHISHED.sub(" ", bare)
-    if _NOT_A_REQUEST.search(bare) or _LATER_THAN_NOW.search(bare):
+    if is_not_asked_for(bare, reading.intent):
+        return True
+    if _NOT_A_REQUEST.search(bare) or _ORDERED.search(bare) or _LATER_THAN_NOW.search(bare):
         return True
     if _is_taken_back_around(reading, text):
         return True
@@ -204,6 +239,13 @@ def stays_closed(reading: Reading, context: Context) -> bool:
 
 _AMOUNT: Final = re.compile(r"§[at]\d+§")
 _DAY: Final = re.compile(r"§p\d+§")
+
+
+#: `Ines left Friday` is a story, though it has one word.
+_WENT: Final = re.compile(
+    r"^(?:§c\d+§|he|she|they) (?:left|quit|resigned|retired|went|moved|died|finished|stopped|departed|got fired|was (?:fired|let go|dismissed))"
+    r"(?: us)?(?: (?:on|last|this|since))? §p\d+§\W*$"
+)
 
 
 def _speaks_somebody_else(text: str) -> bool:
@@ -227,7 +269,7 @@ def _is_addressed(context: Context) -> bool:
 def _tells(text: str) -> bool:
     """Does the day stand in a story of its own, apart from the request?"""
     return any(
-        tells_enough(part.text)
+        (tells_enough(part.text) or _WENT.search(part.text))
         and not _AMOUNT.search(part.text)
         and not said_in(part.text)
         and not said_before_a_story(part.text)[0]
@@ -236,4 +278,4 @@ def _tells(text: str) -> bool:
     )
 
 
-__all__ = ["stays_closed"]
+__all__ = ["may_be_a_freeze", "stays_closed"]

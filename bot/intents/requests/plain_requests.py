@@ -51,6 +51,10 @@ _POLITE_QUESTION: Final = re.compile(
 )
 
 
+#: What is taken off where no amount is said; it is asked for all the same.
+_ALL_THAT_IS: Final = re.compile(r"\b(?:whatever(?:'?s| is| remains)|everything|all of it|the rest)\b")
+
+
 def read_plain_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one request of a message, complete and without doubt; None where there is anything else to it."""
     found = context.found
@@ -79,6 +83,8 @@ def read_plain_request(clauses: Sequence[Clause], context: Context) -> Reading |
             return None
     if _spare(context, request):
         return None
+    if request.intent == "unload_card" and not amounts and _ALL_THAT_IS.search(text):
+        slots["everything"] = "yes"
     reading = Reading(request.intent, slots, card=known)
     if "amount" not in slots and request.intent in ("topup_card", "unload_card"):
         return replace(reading, ask=questions.missing("amount", request.intent))

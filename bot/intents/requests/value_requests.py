@@ -113,6 +113,9 @@ _LIMIT_SET: Final = re.compile(
 )
 _NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
+    re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
+    re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
+    re.compile(rf"\b[Rr]eplacement(?: card)? for {_NAME}(?=\s*[,.;:!?(])"),
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
     re.compile(
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
@@ -121,8 +124,6 @@ _NAMED: Final = (
     re.compile(
         rf"^\W*(?:[Ff]or|[Tt]o) {_NAME}[,\s]+(?:please |pls |kindly )?(?:an?|one|new|another|order|issue)\b"
     ),
-    re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
-    re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(
         r"\b(?:card|crad|one|prepaid|plastic|order|issue|create|set up|spin up|emit|colleague|joiner|starter|hire|contractor)\b"
         rf"[^.\n]{{0,40}}?\b(?:for|is|:)\s+(?:our |the |my |new |a |colleague |visiting |consultant |contractor |Mr\.? |Ms\.? |Mrs\.? )*{_NAME}"

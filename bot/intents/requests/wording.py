@@ -41,14 +41,12 @@ _THAWED: Final = (
 )
 _CLOSE: Final = r"(?:close|terminate|delete|kill off|retire|decommission|liquidate|scrap(?= §c)|shut down|close down|close out)"
 _CLOSED: Final = r"(?:closed|terminated|deleted|retired|decommissioned|shut down|closed down|liquidated)"
-_TOP_UP: Final = (
-    r"(?:top[ -]?up|replenish|preload|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
-)
+_TOP_UP: Final = r"(?:top[ -]?up|top off(?=\W+(?:§c|it\b|her|his|the card))|replenish|preload|topup|load|reload|refill|recharge|fund|credit|fill up|fill|load up)"
 _TOPPED: Final = (
     r"(?:topped up|replenished|preloaded|loaded|reloaded|refilled|recharged|funded|credited|filled(?: up)?)"
 )
 _GIVE: Final = r"(?:add|put|shove|slap|whack|sling|pay|load up|stick|drop|throw|send|push|give|chuck|bung|pop|lob|place|transfer|move|deposit|top up|topup|load|charge|credit|get|want|need|see|have|ask for|go|book|approve)"
-_TAKE: Final = r"(?:take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim|yank|grab|sweep|move|transfer|send|draw|collect|unload|have|put)"
+_TAKE: Final = r"(?:take|pull|withdraw|remove|debit|deduct|claw|bring|get|return|retrieve|recuperate|recover|reclaim|yank|grab|sweep|move|transfer|send|draw|collect|unload|have|put|strip|skim|knock|shave)"
 _ALL: Final = (
     r"(?:everything|all(?: of it| the money| the balance| the funds| that)?|(?:the\s+)?(?:whole|full|entire|remaining)\s+(?:balance|amount|money)"
     r"|(?:the\s+)?(?:rest|balance|remainder)|what(?:ever)?(?:'s| is|s| remains| money is))"
@@ -87,7 +85,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             "unfreeze_card",
             rf"(?:switch|turn|put|bring|get|switched)\s+(?:{_O}\s+)?(?:back\s+on(?:line)?|on\s+again|on\s+back|back\s+to\s+life|back\s+(?:in|to|into)\s+(?:service|action|use|work|active))",
         ),
-        ("unfreeze_card", rf"open\s+(?:{_O}\s+)?(?:up\s+)?again|open\s+again|open\s+up\s+{_O}\s+again"),
+        (
+            "unfreeze_card",
+            rf"open\s+(?:{C}|(?:her|his|their|the|that) card)\s+(?:back\s+)?up(?!\s+(?:to|for|by|with)\b)|open\s+(?:{_O}\s+)?(?:up\s+)?again|open\s+again|open\s+up\s+{_O}\s+again",
+        ),
         ("unfreeze_card", rf"make\s+{_O}\s+(?:usable|active|work)\s+again|make\s+(?:usable|active)\s+again"),
         ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
         ("freeze_card", rf"{C}\s+{_FROZEN}"),
@@ -194,7 +195,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"{C}\s+(?:by|with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
+            rf"{C}\s+(?:with|for|is short by|is short of|short|short by|needs|still gets|also gets|asks)\s+(?:another\s+|exactly\s+)?{A}",
         ),
         (
             "topup_card",
@@ -332,7 +333,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "unload_card",
-            rf"(?:remove|claw back|pull back|take back|retrieve|recover|withdraw|return)\s+(?:the\s+)?{A}",
+            rf"(?:remove|yank|strip|reclaim|claw back|pull back|take back|retrieve|recover|withdraw|return)\s+(?:the\s+)?{A}",
         ),
         (
             "unload_card",

@@ -1,0 +1,62 @@
+"""What is ordered of us and not done here, and what is said of the fees, prices and ledgers of others.
+
+Patterns over a masked clause; they are compiled when the first text is read.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from bot.intents.recognition.action_verbs import H
+
+#: A few words between a verb and its object, in one breath.
+_FEW: Final = r"\W+(?:[\w§'’-]+ ){0,5}?"
+_EXCHANGE: Final = r"(?:swap|convert|exchange|bridge|trade|unwrap|wrap|stake|sell|buy)"
+_CRYPTO: Final = r"(?:usd[tc]|crypto|coins?|tokens?|stablecoins?|eth|btc)"
+_PEOPLE: Final = (
+    r"(?:approvers?|from approving|from signing|(?:approver|admin|signer)s? (?:group|list|role|rights?)"
+    r"|as (?:an? )?(?:admin|signer)|an? (?:admin|signer)|signatory|signatories)"
+)
+_RULES_OF_APPROVAL: Final = (
+    r"(?:quorum|(?:approval|approver|approving|signing|signature)s? (?:threshold|policy|policies|rules?|count|number"
+    r"|limit)|(?:number of|second|two|one|double) (?:approvals?|approvers?|signatures?|signers?)|four eyes)"
+)
+_ORDERS: Final = (
+    r"(?:refund|reimburse) (?!(?:status|list|history)\b)[\w§]",
+    r"(?:dispute|contest)\b",
+    rf"{_EXCHANGE}{_FEW}(?:{_CRYPTO}\b|§n\d+§)",
+    rf"(?:speed up|accelerate|replace|cancel|drop|rush){_FEW}{H}",
+    rf"(?:add|remove|make|put|take|appoint|delete|drop|swap|replace|set|turn){_FEW}{_PEOPLE}\b",
+    r"(?:lower|raise|change|set|drop|reduce|increase|skip|disable|turn off|bypass|switch off|remove|edit|update)"
+    rf"{_FEW}{_RULES_OF_APPROVAL}\b",
+)
+_SOLD: Final = r"(?:§n\d+§|eth|btc|bitcoin|gas|gold|oil)"
+_OTHERS: Final = (
+    r"\b(?:their|his|her|your|my|its) (?:[a-z]+ ){0,2}(?:fees?|ledger)\b",
+    r"\b(?:banks?|gym|school|airlines?|uber|atm|roaming|parking|legal|baggage|tuition|membership|court|notary"
+    r"|landlord)\b[^.?!]{0,25}\bfees?\b",
+    rf"\b(?:price|rate|value|chart|worth) of (?:a |one )?{_SOLD}|(?<!\w){_SOLD} (?:price|chart)s?\b",
+    r"\bledger (?:live|nano|device|stick)\b",
+)
+
+
+def is_not_done_here(bare: str) -> bool:
+    """Is a clause, stripped of its lead, an order to exchange crypto, give back a purchase, change who approves?"""
+    return _orders().match(bare) is not None
+
+
+def is_about_others(text: str) -> bool:
+    """Is a masked text about somebody else's fees, a price on a market, or a ledger to hold in the hand?"""
+    return _of_others().search(text) is not None
+
+
+@cache
+def _orders() -> re.Pattern[str]:
+    return re.compile("|".join(_ORDERS))
+
+
+@cache
+def _of_others() -> re.Pattern[str]:
+    return re.compile("|".join(_OTHERS))

@@ -1,0 +1,107 @@
+"""Words around a request that make it somebody else's, a later one, or one that still waits for a yes.
+
+The last look asks here. An infinitive has to be asked for (`please`, `I need you to`): `Bob to freeze it`, `our policy is to
+close it`, `I can load it` tell of it. An approval that is awaited, a draft, a note for information and an hour that is still to
+come keep the form closed. The patterns are compiled when the first request is looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from bot.intents.plain_text import ACTION_VERBS, word_set
+from bot.intents.requests.parts import cut
+from bot.intents.requests.wording import is_small, said_in
+
+#: Words after which an infinitive is asked for.
+_ASKS_FOR: Final = word_set(
+    """
+    need needs needed want wants wanna like love you u ya please pls plz kindly possible able forgot as ahead time
+    help ask asks asking request requesting requested required wish mind needful is are has have ought sure glad
+    grateful action urgent urgently someone somebody and then now also going decided agreed bound happy chance
+    moment way good best back up due from on it them him her card get got remember try hereby team
+    """
+)
+_ALLOWED: Final = "|".join(sorted(_ASKS_FOR))
+_VERB: Final = rf"(?:{ACTION_VERBS})"
+_YES: Final = r"(?:approval|confirmation|ok|okay|sign-?off|go-?ahead|clearance|authori[sz]ation|consent|green light|signature|decision)"
+_REPORTS: Final = (
+    rf"(?<![\w'’])(?!(?:{_ALLOWED})\s)[a-z][\w'’]*\s+to\s+(?:please\s+)?{_VERB}\b",
+    rf"\b(?:policy|plan|instruction|instructions|advice|rule|idea|script|habit|practice|job|task|duty|procedure|usual|aim|goal|intention)\s+(?:is|was|would be|are|were)\s+to\s+{_VERB}\b",
+    rf"(?:\b(?:i|he|she|they)|§c\d+§)(?:'ll| will| can| could| would| shall| may)\s+(?:now |just |also |then |have to |need to )?(?!(?:order|book|register|create|update)\b){_VERB}\b",
+    rf"\b(?:i|we|he|she|they)'d have to\b|\bwe(?:'ll| will)\s+(?:now |just |also |then )?{_VERB}\b",
+    r"\b(?:got|had|received|took) (?:an? |the )?(?:phone ?)?(?:call|mail|e-?mail|message|letter|note|sms|text) (?:to|asking|saying)\b|\bprompt(?:ed|s) (?:me|us) to\b",
+    rf"(?<!\bi )\b(?:waiting|wait|forgot|forgets|forgotten|refused|failed|used|unable|hesitat\w+|afraid|tempted|not necessary|no question) (?:\w+ )?to\s+{_VERB}\b",
+)
+_WAITS: Final = (
+    rf"\b(?:pending|await(?:s|ing|ed)?|subject to|upon|waiting for|waits? for|requires?|needs|lacks|without|conditional (?:on|upon))\s+(?:[\w'’§]+\s+){{0,3}}?{_YES}\b",
+    rf"\b(?:on|after|once|when|following) (?:[\w'’]+ ){{0,2}}?{_YES}\b(?:\s+(?:from|of|by)\b[^.]*)?\W*$|\bwhen (?:it is )?(?:confirmed|approved|signed|cleared)\b",
+    rf"\b{_YES}\s+(?:is |are |still |yet )*(?:awaited|pending|to follow|follows|required|missing|outstanding|needed|to come)\b",
+    r"\b(?:has|have|needs?|must|still) to (?:first )?(?:approve|confirm|sign|agree|decide|ok)\b|\b(?:will|i'?ll|shall) (?:let you know|(?:first )?(?:confirm|approve|decide|sign))\b|\bto be (?:confirmed|decided|approved|discussed|announced)\b|\btb[acd]\b",
+    r"\bfor (?:your |my |our |everyone's )?(?:information|info|awareness)\b",
+    r"[-–—(:]\s*(?:draft|cancelled|canceled|void|withdrawn|unapproved)\b\W*$|\bcancel (?:my|the|that|this) (?:\w+ )?(?:message|line|mail|text)\b",
+    r"[,.]?\s(?:correct|right|ok|okay|yes|agreed|fine|true)\s*\?\W*$",
+)
+_TAKEN_BACK: Final = (
+    r"[.;!,–—-]\s*(?:i take (?:it|that) back|my (?:mistake|bad|error)|stop|cancel(?: that| it)?|abort|haha\w*|lol|a joke|joke)\W*$",
+    r"\((?:a |only |just )?(?:test|sample|copied|copy|forwarded|fwd|pasted|template)\b[^)]*\)|\bsent by the\b",
+    r",\s*(?:he|she|they) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*\W*$|,\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
+    r"[-–—,.]\s*(?:but )?(?:why|thoughts|is (?:that|this) (?:ok|okay|fine|right|good)(?: (?:with|for) (?:you|us))?|(?:any )?objections|makes sense|or not)\s*\?\W*$",
+    r"\b[a-z]+ permitting\b|\b(?:like|(?<!same )as) last (?:time|month|week|year)\b|\baccording to (?!(?:plan|schedule|the|our)\b)",
+    r"\b(?:as soon as|the moment|the minute|the second|the day) (?!possible|you )[a-z§][\w§'’]* (?:is|are|signs|comes|gets|calls|lands|arrives|returns|says|pays|leaves|answers)\b",
+    rf"^\W*(?:can|could|will|would) (?!(?:you|u|ya|we|i|someone|somebody|one|anyone|anybody|please|pls|kindly|daily|weekly|monthly|card|the|this|that|his|her|their|our|my)\b)[a-z§][\w§]* {_VERB}\b|\b(?:no longer|instead of) (?:the )?{_VERB}\b|^\W*search for\b",
+)
+_HOUR: Final = (
+    r"(?:in|during|by) the (?:evening|morning|afternoon|night)|this (?:evening|afternoon|night)|(?:at |by |on |the )?(?:the )?(?:end of (?:the )?(?:day|week|month|year|quarter)|month[- ]?end|year[- ]?end|eom)"
+    r"|(?:on|next|before|after|by|come) (?:the )?(?:next )?(?:pay ?day|christmas|easter|new year|audit|holidays?|weekend|month[- ]?end|quarter|closing|inspection)"
+    r"|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'?clock)?|in (?:half )?an hour|in a (?:bit|while|moment|minute|few \w+)|in (?:the )?future|soon|sometime|shortly|later on|when free"
+)
+_AGAIN: Final = r"(?:daily|weekly|monthly|hourly|yearly)"
+_ON_HOLD: Final = r"[-–—(:]\s*(?:on hold|hold)\b\W*$"
+
+
+#: A value by which a request is known.
+_VALUE: Final = re.compile(r"§[aht]\d+§|\bthreeds\b|\bmark-? ?up\b")
+
+
+def is_not_asked_for(text: str, intent: str) -> bool:
+    """Is what a masked, `spaced` text says somebody else's to do, or does it still wait for a yes or an hour?"""
+    if _against().search(text) or (intent != "freeze_card" and _on_hold().search(text)):
+        return True
+    hours = _hours() if intent == "set_limits" else _hours_and_periods()
+    return any(_is_put_off(part.text, hours) for part in cut(text))
+
+
+def _is_put_off(part: str, hours: re.Pattern[str]) -> bool:
+    """Does an hour that is to come stand in the request itself, or alone? In a story it is the story's."""
+    bare = hours.sub(" ", part)
+    return bare != part and bool(is_small(bare) or said_in(bare) or _VALUE.search(bare))
+
+
+@cache
+def _against() -> re.Pattern[str]:
+    return re.compile("|".join(_REPORTS + _WAITS + _TAKEN_BACK))
+
+
+@cache
+def _on_hold() -> re.Pattern[str]:
+    return re.compile(_ON_HOLD)
+
+
+@cache
+def _hours() -> re.Pattern[str]:
+    return _at_an_end(_HOUR)
+
+
+@cache
+def _hours_and_periods() -> re.Pattern[str]:
+    return _at_an_end(f"{_HOUR}|{_AGAIN}")
+
+
+def _at_an_end(hours: str) -> re.Pattern[str]:
+    return re.compile(rf"^\W*(?:{hours})\b|\b(?:{hours})\W*$")
+
+
+__all__ = ["is_not_asked_for"]

@@ -17,6 +17,7 @@ from sqlalchemy.util import LRUCache
 from storage import database
 from tests.support import audit_readers
 from tests.support.clock import FrozenClock
+from tests.support.databases import PostgresDatabases, databases_on_one_server
 from tests.support.ports import free_ports
 from tests.support.warm_starts import cold, warm_starts
 
@@ -168,6 +169,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         with cold():
             return (yield)
     return (yield)
+
+
+@pytest.fixture(scope="session")
+def postgres_databases() -> Iterator[PostgresDatabases]:
+    """Databases on PostgreSQL; one server for all tests of this process, as to start one takes seconds."""
+    yield from databases_on_one_server()
 
 
 @pytest.fixture

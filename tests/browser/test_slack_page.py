@@ -2,8 +2,10 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -262,11 +264,12 @@ def listen(app: AsyncApp, desk: Desk) -> None:
         await client.views_publish(user_id=event["user"], view={"type": "home", "blocks": blocks})
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
-    manifest = tmp_path_factory.mktemp("manifest") / "manifest.yml"
+@asynccontextmanager
+async def a_desk(folder: Path, tour: Sequence[Step] = TOUR) -> AsyncIterator[Desk]:
+    """The stand-in with the app connected to it; `folder` takes the manifest."""
+    manifest = folder / "manifest.yml"
     manifest.write_text(MANIFEST)
-    running = await serve(port=0, manifest_path=manifest, tour=TOUR)
+    running = await serve(port=0, manifest_path=manifest, tour=tour)
     client = AsyncWebClient(token=running.bot_token, base_url=running.api_url)
     desk = Desk(running, client)
     app = AsyncApp(client=client, signing_secret=running.signing_secret, process_before_response=True)
@@ -276,6 +279,12 @@ async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[D
     yield desk
     await handler.close_async()
     await running.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def live_desk(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    async with a_desk(tmp_path_factory.mktemp("manifest")) as desk:
+        yield desk
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -293,8 +302,8 @@ async def desk(live_desk: Desk) -> Desk:
     return live_desk
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def page(desk: Desk, chromium: Browser) -> AsyncIterator[Page]:
+@asynccontextmanager
+async def a_page(desk: Desk, chromium: Browser) -> AsyncIterator[Page]:
     """The page as a newcomer opens it; fails at the end if the page logged an error of its own."""
     context = await chromium.new_context(viewport={"width": 1400, "height": 900})
     context.set_default_timeout(PATIENCE_MS)
@@ -306,6 +315,12 @@ async def page(desk: Desk, chromium: Browser) -> AsyncIterator[Page]:
     yield tab
     await context.close()
     assert broken == []
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(desk: Desk, chromium: Browser) -> AsyncIterator[Page]:
+    async with a_page(desk, chromium) as tab:
+        yield tab
 
 
 async def play(page: Page, name: str, channel: str | None = None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,15 @@ from tests.crash.outside import outside
 from tests.crash.programme import Figures
 from tests.crash.several_bots import LEASE_S, troubled
 from tests.crash.shared_database import SharedDatabase
-from tests.support.databases import PostgresDatabases, databases_for
+from tests.support.databases import PostgresDatabases
 
 SAMPLE, BATCH = 5, 50
 
 
-@pytest.fixture(scope="module")
-def databases() -> Iterator[PostgresDatabases]:
-    yield from databases_for("several bots on PostgreSQL")
-
-
 async def _batch(
-    databases: PostgresDatabases, folder: Path, troubles: int, *, replicas: int, seed: int
+    postgres_databases: PostgresDatabases, folder: Path, troubles: int, *, replicas: int, seed: int
 ) -> Figures:
-    shared = SharedDatabase(databases.migrated())
+    shared = SharedDatabase(postgres_databases.migrated())
     try:
         async with outside(folder, lease_s=LEASE_S, shared=shared) as world:
             return await troubled(world, troubles, replicas=replicas, seed=seed)
@@ -37,9 +31,9 @@ async def _batch(
 @pytest.mark.timed
 @pytest.mark.timeout(300)
 async def test_two_bots_in_trouble_pay_once_post_once_and_lose_nothing(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
-    figures = await _batch(databases, tmp_path, SAMPLE, replicas=2, seed=secrets.randbelow(10**6))
+    figures = await _batch(postgres_databases, tmp_path, SAMPLE, replicas=2, seed=secrets.randbelow(10**6))
     print(f"\n{figures}")
 
     assert figures.broken == [], str(figures)
@@ -49,7 +43,7 @@ async def test_two_bots_in_trouble_pay_once_post_once_and_lose_nothing(
 @pytest.mark.soak
 @pytest.mark.parametrize("replicas", [2, 3])
 async def test_many_troubles_of_several_bots(
-    databases: PostgresDatabases, tmp_path: Path, replicas: int
+    postgres_databases: PostgresDatabases, tmp_path: Path, replicas: int
 ) -> None:
     """SOAK_TROUBLES says how many in all; SEED replays the choices of the first batch."""
     troubles, first = (
@@ -61,7 +55,7 @@ async def test_many_troubles_of_several_bots(
         folder = tmp_path / str(number)
         folder.mkdir()
         size = min(BATCH, troubles - number * BATCH)
-        batches.append(await _batch(databases, folder, size, replicas=replicas, seed=first + number))
+        batches.append(await _batch(postgres_databases, folder, size, replicas=replicas, seed=first + number))
         print(f"{replicas} bots, {batches[-1]}", flush=True)
 
     assert {f.seed: f.broken for f in batches if f.broken} == {}

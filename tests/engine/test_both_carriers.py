@@ -127,9 +127,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
 
 @pytest.fixture(params=["embedded", "procrastinate"])
 async def place(
-    request: pytest.FixtureRequest, files: SqliteFiles, databases: PostgresDatabases
+    request: pytest.FixtureRequest, files: SqliteFiles, postgres_databases: PostgresDatabases
 ) -> AsyncIterator[Place]:
-    kept: SqliteFiles | PostgresDatabases = files if request.param == "embedded" else databases
+    kept: SqliteFiles | PostgresDatabases = files if request.param == "embedded" else postgres_databases
     url = kept.migrated()
     made = await _opened(url)
     yield made

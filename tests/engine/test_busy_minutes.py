@@ -26,16 +26,16 @@ A_BATCH_WITHIN_S = 600
 
 @asynccontextmanager
 async def team(
-    databases: PostgresDatabases, folder: Path, monkeypatch: pytest.MonkeyPatch, count: int
+    postgres_databases: PostgresDatabases, folder: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> AsyncIterator[Busy]:
     if count == 1:
         async with busy(folder, monkeypatch) as found:
             yield found
         return
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with busy(folder, monkeypatch, count=count, url=url) as found:
         yield found
-    databases.drop(url)
+    postgres_databases.drop(url)
 
 
 async def hold_for(found: Busy, minutes: int) -> None:
@@ -63,9 +63,9 @@ async def hold_for(found: Busy, minutes: int) -> None:
 
 
 async def test_twenty_five_approved_top_ups_a_minute_pass_within_every_rate(
-    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with team(databases, tmp_path, monkeypatch, 1) as found:
+    async with team(postgres_databases, tmp_path, monkeypatch, 1) as found:
         await hold_for(found, 1)
 
 
@@ -73,9 +73,9 @@ async def test_twenty_five_approved_top_ups_a_minute_pass_within_every_rate(
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [1, 2])
 async def test_twenty_five_a_minute_go_on_for_minutes(
-    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+    postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    async with team(databases, tmp_path, monkeypatch, count) as found:
+    async with team(postgres_databases, tmp_path, monkeypatch, count) as found:
         await hold_for(found, 4)
 
 
@@ -83,9 +83,9 @@ async def test_twenty_five_a_minute_go_on_for_minutes(
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("count", [1, 2])
 async def test_a_batch_of_a_hundred_is_carried_out_within_ten_minutes(
-    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+    postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    async with team(databases, tmp_path, monkeypatch, count) as found:
+    async with team(postgres_databases, tmp_path, monkeypatch, count) as found:
         batch = await found.approved_batch(await found.more_cards(ROWS), by=ALICE, approver=BOB)
         began = found.second
         while found.second < began + A_BATCH_WITHIN_S and await found.open_ones():

@@ -27,11 +27,11 @@ STOOD_STILL = text("UPDATE replica SET beat_at = beat_at - :passed WHERE owner =
 
 
 @pytest.fixture
-async def core(databases: PostgresDatabases, tmp_path: Path) -> AsyncIterator[Core]:
-    url = databases.migrated()
+async def core(postgres_databases: PostgresDatabases, tmp_path: Path) -> AsyncIterator[Core]:
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as world:
         yield world.core
-    databases.drop(url)
+    postgres_databases.drop(url)
 
 
 async def began(core: Core, owner: str, roles: str, *, silent_for_s: float) -> None:
@@ -108,9 +108,9 @@ async def test_a_file_has_one_process_and_nobody_to_notice(tmp_path: Path) -> No
 @pytest.mark.soak
 @pytest.mark.timeout(180)
 async def test_a_whole_bot_that_stands_still_is_reported_by_the_other(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
-    shared = SharedDatabase(databases.migrated())
+    shared = SharedDatabase(postgres_databases.migrated())
     async with outside(tmp_path, shared=shared) as world, AsyncExitStack() as stack:
         frozen, other = [await world.bot.sibling(all_timers=True) for _ in range(2)]
         for bot in (frozen, other):
@@ -125,4 +125,4 @@ async def test_a_whole_bot_that_stands_still_is_reported_by_the_other(
         frozen.go_on()
         await eventually("it works again", lambda: any("Over:" in text for text in said()), within_s=20)
     shared.forget()
-    databases.drop(shared.url)
+    postgres_databases.drop(shared.url)

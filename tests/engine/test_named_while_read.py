@@ -18,9 +18,9 @@ from tests.support.world import MASTER, a_world
 
 
 async def test_a_card_that_changes_between_two_statements_is_named_once(
-    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as world:
         other = await Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=world.clock)
         card, get = world.cards[0]["id"], cards.get
@@ -34,6 +34,6 @@ async def test_a_card_that_changes_between_two_statements_is_named_once(
         async with world.store.begin() as tx:
             found = await cards.match(tx, card)
         await other.close()
-    databases.drop(url)
+    postgres_databases.drop(url)
 
     assert [entry.id for entry in found] == [card]

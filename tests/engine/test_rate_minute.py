@@ -39,9 +39,11 @@ async def replicas(world: World, url: str, count: int) -> AsyncIterator[list[Par
         yield made
 
 
-async def test_replicas_send_together_what_the_key_may(databases: PostgresDatabases, tmp_path: Path) -> None:
+async def test_replicas_send_together_what_the_key_may(
+    postgres_databases: PostgresDatabases, tmp_path: Path
+) -> None:
     """H40. Counted where the calls arrive."""
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as world, replicas(world, url, 2) as both:
         await world.advance(61)  # what the world itself has sent
         before = len(await world.sent("GET /me"))
@@ -65,14 +67,14 @@ async def test_replicas_send_together_what_the_key_may(databases: PostgresDataba
         for call in calls:
             call.cancel()
         await asyncio.wait(calls)
-    databases.drop(url)
+    postgres_databases.drop(url)
     assert refused == []
 
 
 async def test_nothing_left_for_one_is_nothing_left_for_the_other(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as world, replicas(world, url, 2) as (one, other):
         await world.advance(61)
         await one.me()
@@ -88,4 +90,4 @@ async def test_nothing_left_for_one_is_nothing_left_for_the_other(
         assert len(await world.sent("GET /me")) == before
         waiting.cancel()
         await asyncio.wait([waiting])
-    databases.drop(url)
+    postgres_databases.drop(url)

@@ -30,9 +30,9 @@ def test_a_process_does_everything_unless_fewer_roles_are_named() -> None:
 @pytest.mark.timed
 @pytest.mark.timeout(120)
 async def test_a_request_goes_from_the_process_of_people_to_one_that_works(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
-    shared = SharedDatabase(databases.migrated())
+    shared = SharedDatabase(postgres_databases.migrated())
     async with outside(tmp_path, shared=shared) as world, AsyncExitStack() as stack:
         await keep_secret(world)
         no_way_in = {name: value for name, value in world.env.items() if name != "SLACK_APP_TOKEN"}
@@ -68,7 +68,7 @@ async def test_a_request_goes_from_the_process_of_people_to_one_that_works(
                 assert (await client.get(f"{bot.url}/healthz")).status_code == 200
                 assert (await client.post(f"{bot.url}/webhooks/main")).status_code == 404
     shared.forget()
-    databases.drop(shared.url)
+    postgres_databases.drop(shared.url)
 
 
 async def test_on_one_file_a_process_that_would_leave_work_undone_does_not_start(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ CALLS_AN_EXECUTION = 3
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 async def test_the_calls_of_an_execution_do_not_grow_with_the_executors(
-    databases: PostgresDatabases, tmp_path: Path, count: int
+    postgres_databases: PostgresDatabases, tmp_path: Path, count: int
 ) -> None:
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with several(url, tmp_path, count) as executors:
         calls = await executors.calls_of(REQUESTS)
-    databases.drop(url)
+    postgres_databases.drop(url)
     print(f"\n{count} executors, {REQUESTS} executions: {sum(calls.values())} calls {calls}")
 
     assert calls["POST topup"] == REQUESTS

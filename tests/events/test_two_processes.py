@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -33,16 +33,11 @@ from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.crash.outside import Outside, outside
 from tests.events.deliverer import Deliverer, keep_secret, learns_of
-from tests.support.databases import PostgresDatabases, databases_for
+from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 from tests.support.world import BOB, MASTER, World, a_world
 
 MINUTE = timedelta(minutes=1)
-
-
-@pytest.fixture(scope="module")
-def databases() -> Iterator[PostgresDatabases]:
-    yield from databases_for("two processes on PostgreSQL")
 
 
 @dataclass
@@ -90,8 +85,8 @@ def lease() -> timedelta:
 
 
 @pytest.fixture
-async def two(databases: PostgresDatabases, tmp_path: Path, lease: timedelta) -> AsyncIterator[Two]:
-    url = databases.migrated()
+async def two(postgres_databases: PostgresDatabases, tmp_path: Path, lease: timedelta) -> AsyncIterator[Two]:
+    url = postgres_databases.migrated()
     async with a_world(tmp_path) as world, AsyncExitStack() as stack:
         made = []
         for number in range(2):
@@ -99,7 +94,7 @@ async def two(databases: PostgresDatabases, tmp_path: Path, lease: timedelta) ->
             stack.push_async_callback(store.close)
             made.append(await _process(world, store, f"bot-{number}", lease, stack))
         yield Two(world, *made)
-    databases.drop(url)
+    postgres_databases.drop(url)
 
 
 async def _process(
@@ -240,9 +235,9 @@ async def _leads(url: str, *, not_this: str = "", within_s: float) -> str:
 @pytest.mark.timed
 @pytest.mark.timeout(120)
 async def test_when_the_leader_ends_or_dies_another_leads_within_seconds(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with outside(tmp_path) as world:
         world.env["COUNTERSIGN_DATABASE_URL"] = url
         await keep_secret(world)
@@ -259,15 +254,15 @@ async def test_when_the_leader_ends_or_dies_another_leads_within_seconds(
         finally:
             await other.close()
     assert len({first, second, third}) == 3
-    databases.drop(url)
+    postgres_databases.drop(url)
 
 
 @pytest.mark.soak
 async def test_of_two_whole_bots_one_tells_and_when_it_is_killed_the_other_goes_on(
-    databases: PostgresDatabases, tmp_path: Path
+    postgres_databases: PostgresDatabases, tmp_path: Path
 ) -> None:
     """Real processes; the first leads as long as it lives."""
-    url = databases.migrated()
+    url = postgres_databases.migrated()
     async with outside(tmp_path) as world:
         world.env["COUNTERSIGN_DATABASE_URL"] = url
         await keep_secret(world)
@@ -284,4 +279,4 @@ async def test_of_two_whole_bots_one_tells_and_when_it_is_killed_the_other_goes_
         finally:
             await other.close()
     assert len(shown) == 2, shown
-    databases.drop(url)
+    postgres_databases.drop(url)

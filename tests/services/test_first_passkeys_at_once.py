@@ -16,14 +16,9 @@ from bot.services import people
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
 from storage.requests import confirmations
-from tests.support.databases import BACKENDS, PostgresDatabases, databases_for
+from tests.support.databases import BACKENDS, PostgresDatabases
 from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
-
-
-@pytest.fixture(scope="module")
-def databases() -> Iterator[PostgresDatabases]:
-    yield from databases_for("clicks at once on PostgreSQL")
 
 
 @pytest.fixture(params=BACKENDS)
@@ -32,10 +27,10 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param == "sqlite":
         yield ""
         return
-    databases: PostgresDatabases = request.getfixturevalue("databases")
-    made = databases.migrated()
+    postgres_databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
+    made = postgres_databases.migrated()
     yield made
-    databases.drop(made)
+    postgres_databases.drop(made)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from storage import audit
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.services.test_passkeys_on_record import change, confirm_by_click, next_start, put, reset, rows_of
-from tests.support.databases import PostgresDatabases, databases_for
+from tests.support.databases import PostgresDatabases
 from tests.support.passkeys import Devices, everybody_has_one
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World, a_world
 
@@ -33,17 +33,12 @@ _FIRST = "action = 'passkey.added'"
 _ENDS = "action IN ('passkey.ended', 'passkey.all_ended')"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresDatabases]:
-    yield from databases_for("views on PostgreSQL")
-
-
 @pytest.fixture
-async def on_postgres(server: PostgresDatabases, tmp_path: Path) -> AsyncIterator[World]:
-    url = server.migrated()
+async def on_postgres(postgres_databases: PostgresDatabases, tmp_path: Path) -> AsyncIterator[World]:
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as world:
         yield world
-    server.drop(url)
+    postgres_databases.drop(url)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import pytest
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.clock import FrozenClock
-from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, databases_for
+from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles
 from tests.support.disks import a_small_disk
 
 Databases = SqliteFiles | PostgresDatabases
@@ -19,11 +19,6 @@ MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 @pytest.fixture(scope="session")
 def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
     return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(scope="session")
-def postgres_databases() -> Iterator[PostgresDatabases]:
-    yield from databases_for("storage on PostgreSQL")
 
 
 @pytest.fixture(params=BACKENDS)

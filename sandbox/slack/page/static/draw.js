@@ -17,11 +17,16 @@ const $ = (id) => document.getElementById(id);
 
 export function draw(page) {
   drawConnection(page);
+  if (page.known()) renderSwitcher($("switcher"), page);
   const see = page.see();
-  if (!see) return;
+  // Until then the stage shows what another person sees: nothing there is for this one to use.
+  $("stage").inert = !see;
+  if (!see) {
+    for (const composer of [page.main, page.side]) composer.render();
+    return;
+  }
   useZone(see.me.tz);
   const channel = page.channel();
-  renderSwitcher($("switcher"), page);
   renderChannels($("channels"), page);
   drawHead(page, channel);
   renderHint($("hint"), page, () => page.dismissHint());

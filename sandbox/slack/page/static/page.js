@@ -8,6 +8,7 @@ import { depthKey, isReply, topLevel } from "./panels/messages.js";
 import { Modals } from "./panels/modal.js";
 import { ActError, Live, control } from "./client/connection.js";
 import { toast } from "./block_kit/popups.js";
+import { whenReleased } from "./dom/press.js";
 import { players } from "./panels/rail.js";
 import { Remembered, readHash, writeHash } from "./client/remembered.js";
 import { furnish, showHint } from "./shell.js";
@@ -34,6 +35,15 @@ class Page {
   #due = false;
   /** What was just sent: brought into view once it is there. */
   #follow = null;
+  /** The place that the answer to something sent has opened; whoever is still there has chosen nothing since. */
+  #opened = null;
+  /** Where people are to stand once their view is here: what was chosen before it came. */
+  #wishes = new Map();
+  /** What is to be done once the view of the person being played is drawn. */
+  #onceDrawn = null;
+  /** The view that came last, whoever's it is. */
+  #latest = null;
+  /** What the address bar asks for, until it is known who there is. */
   #wanted = readHash();
 
   constructor() {
@@ -49,8 +59,14 @@ class Page {
 
   // What is known.
 
+  /** What the person being played sees; null until their first view has come. */
   see() {
     return this.sees.get(this.user) ?? null;
+  }
+
+  /** The same, or else what somebody sees: enough to know who there is. */
+  known() {
+    return this.see() ?? this.#latest;
   }
 
   place() {
@@ -93,14 +109,16 @@ class Page {
 
   /**
    * What blocks of one message or view need; `target` says to the stand-in where a click happened. A click in a
-   * view also tells what its other controls hold.
+   * view also tells what its other controls hold. Whoever is played at the time of the click, it is of the person
+   * to whom the message or view was shown.
    */
   context(scope, target, blocks = null) {
+    const user = this.user;
     return {
       world: this.world(), scope, values: this.values, memory: (key) => this.memory(key),
-      act: (body) => this.act("click", { ...target, ...body, ...(blocks ? { values: viewValues(blocks, scope, this.values) } : {}) }),
+      act: (body) => this.act("click", { ...target, ...body, ...(blocks ? { values: viewValues(blocks, scope, this.values) } : {}) }, user),
       suggest: async (blockId, actionId, value) => {
-        const found = await this.act("suggest", { ...target, block_id: blockId, action_id: actionId, value });
+        const found = await this.act("suggest", { ...target, block_id: blockId, action_id: actionId, value }, user);
         return found ? staticOptions(found) : [];
       },
     };
@@ -108,10 +126,10 @@ class Page {
 
   // What a person does.
 
-  /** Sends an act as the person being played; tells of a failure and answers null, else the outcome. */
-  async act(kind, body) {
+  /** Sends an act as that person; tells of a failure and answers null, else the outcome. */
+  async act(kind, body, user = this.user) {
     try {
-      const answer = await control(`act/${kind}`, { user: this.user, ...body });
+      const answer = await control(`act/${kind}`, { user, ...body });
       return answer.outcome ?? answer;
     } catch (error) {
       if (!(error instanceof ActError)) throw error;
@@ -120,35 +138,32 @@ class Page {
     }
   }
 
-  play(user) {
-    if (user === this.user) return;
-    const before = this.place();
+  /** Plays that person: in the place wished for, else where they were, else where the one before stood. */
+  play(user, wish = null) {
+    if (user === this.user && !wish) return;
+    const [before, typing] = [this.#wishes.get(this.user) ?? this.place(), $("composer").contains(document.activeElement)];
     this.user = user;
     if (!this.#lives.has(user)) this.#live(user);
-    if (this.place().channel === null) this.#settle(user, before);
+    const inherited = this.place().channel === null && before.channel !== null ? before : null;
+    const wished = wish ?? this.#wishes.get(user) ?? inherited;
+    if (wished) this.#wishes.set(user, wished);
     this.newFrom = null;
+    this.#onceDrawn = typing ? () => document.activeElement === document.body && this.main.focus() : null;
+    this.#settle();
     this.#entered();
     this.#draw();
   }
 
-  /** Plays somebody in the channel of that name. */
-  playIn(user, name) {
-    if (!this.sees.has(user)) this.#wanted = { channel: name };
-    this.play(user);
-    const channel = findChannel(this.see(), name);
-    if (channel) this.openChannel(channel.id);
+  /** Plays somebody in the channel of that name, with `text` to be sent, if any. */
+  playIn(user, name, text) {
+    this.play(user, { ...NOWHERE, channel: name });
+    this.#whenDrawn(() => (text ? this.insert(text) : this.main.focus()));
   }
 
   /** Goes where the address bar says, when a person changed it. */
   followHash() {
-    const wanted = readHash();
-    const person = this.world().people.find((each) => each.id === wanted.user || each.name === wanted.user);
-    const channel = findChannel(this.see(), wanted.channel);
-    if (person && person.id !== this.user) {
-      this.#wanted = { ...wanted, user: null };
-      this.#places.delete(person.id);
-      this.play(person.id);
-    } else if (channel) this.#go({ channel: channel.id, tab: wanted.tab ?? "messages", thread: wanted.thread });
+    this.#wanted = readHash();
+    this.#followAddress();
   }
 
   reconnect() {
@@ -156,7 +171,13 @@ class Page {
   }
 
   openChannel(id) {
-    const channel = this.see()?.channels.find((each) => each.id === id);
+    if (!this.see()) {
+      // The rail still shows what another person sees; the place is found by name once this one's view is here.
+      this.#wishes.set(this.user, { ...NOWHERE, channel: id, tab: this.#wishes.get(this.user)?.tab ?? NOWHERE.tab });
+      this.#whenDrawn(() => this.main.focus());
+      return;
+    }
+    const channel = this.see().channels.find((each) => each.id === id);
     if (!channel) {
       toast("This person cannot see that channel.");
       return;
@@ -229,28 +250,29 @@ class Page {
   }
 
   async #send(text, files, thread) {
-    const channel = this.channel();
+    // Whatever is chosen until the answer comes, this is of that person, in that place.
+    const [user, channel, place] = [this.user, this.channel(), this.place()];
     if (!channel) return false;
-    if (files.length > 0) {
-      const words = { text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
-      return this.#sent(channel, thread, await this.act("upload", { channel: channel.id, files: await encoded(files), ...words }));
-    }
-    if (!text.startsWith("/")) {
-      const words = { text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
-      return this.#sent(channel, thread, await this.act("message", { channel: channel.id, ...words }));
-    }
-    if (thread) {
+    if (files.length === 0 && text.startsWith("/")) {
+      if (!thread) return (await this.act("command", { channel: channel.id, text }, user)) !== null;
       toast(`${text.split(/\s/)[0]} is not supported in threads.`);
       return false;
     }
-    return (await this.act("command", { channel: channel.id, text })) !== null;
+    const words = { channel: channel.id, text: withIds(text, this.world()), ...(thread ? { thread_ts: thread } : {}) };
+    const outcome = files.length > 0
+      ? await this.act("upload", { ...words, files: await encoded(files) }, user)
+      : await this.act("message", words, user);
+    if (outcome?.ts && !thread) this.#sent(channel, outcome.ts, place);
+    return outcome !== null;
   }
 
-  /** In the app's own conversation the answer hangs on the message, so its thread is opened. */
-  #sent(channel, thread, outcome) {
-    if (outcome?.ts && !thread) this.#follow = outcome.ts;
-    if (outcome?.ts && channel.is_im && !thread && this.channel()?.id === channel.id) this.openThread(outcome.ts);
-    return outcome !== null;
+  /** In the app's own conversation the answer hangs on the message, so its thread is opened beside who is still there. */
+  #sent(channel, ts, place) {
+    this.#follow = ts;
+    if (!channel.is_im || (this.place() !== place && this.place() !== this.#opened)) return;
+    if (this.hasDraft(channel.id)) this.#go({ ...this.place(), thread: ts });
+    else this.openThread(ts);
+    this.#opened = this.place();
   }
 
   // What the stand-in says.
@@ -269,41 +291,34 @@ class Page {
   }
 
   #saw(user, see) {
-    const first = !this.sees.has(user);
     this.sees.set(user, see);
+    this.#latest = see;
     this.#worlds.set(user, worldOf(see, user, (id) => this.openChannel(id)));
-    const wanted = this.#wantedPerson();
-    if (wanted) {
-      this.#wanted.user = null;
-      this.play(wanted.id);
-    } else if (first && user === this.user) this.#settle(user, this.#places.get(user));
+    this.#followAddress();
+    if (user === this.user) this.#settle();
     this.render();
   }
 
-  /** The person the address bar asks for, once it is known who there is and while someone else is played. */
-  #wantedPerson() {
-    const { user } = this.#wanted;
-    const person = user && players(this.see()).find((each) => each.id === user || each.name === user);
-    return person && person.id !== this.user ? person : null;
+  /** Goes where the address bar says, as soon as it is known who there is. */
+  #followAddress() {
+    const people = players(this.known());
+    if (!this.#wanted || people.length === 0) return;
+    const { user, channel, tab, thread } = this.#wanted;
+    this.#wanted = null;
+    const person = people.find((each) => each.id === user || each.name === user)?.id ?? this.user;
+    this.play(person, channel ? { channel, tab: tab ?? NOWHERE.tab, thread } : null);
   }
 
-  /** Finds where a person stands when they are first played: the wished place, else where the last one stood. */
-  #settle(user, wish) {
-    const see = this.sees.get(user);
-    if (!see) {
-      this.#places.set(user, wish ?? NOWHERE);
-      return;
-    }
-    const { channel: name, tab: wantedTab, thread } = this.#wanted;
-    this.#wanted = {};
-    const wanted = name ? findChannel(see, name) : null;
-    const direct = see.channels.find((each) => each.is_im);
-    const same = findChannel(see, wish?.channel) ?? (wish?.channel?.startsWith("D") ? direct : null);
-    const channel = wanted ?? same ?? findChannel(see, FIRST_CHANNEL) ?? see.channels[0];
-    const tab = wantedTab ?? wish?.tab ?? "messages";
-    const inPlace = same === channel ? (wish?.thread ?? null) : null;
-    this.#places.set(user, { channel: channel?.id ?? null, tab: channel?.is_im ? tab : "messages", thread: channel === wanted ? (thread ?? null) : inPlace });
-    if (user !== this.user) return;
+  /** Finds where the person being played stands: in the place wished for, once it is known what they see. */
+  #settle() {
+    const [see, wish] = [this.see(), this.#wishes.get(this.user)];
+    if (!see || (!wish && this.place().channel !== null)) return;
+    this.#wishes.delete(this.user);
+    const { channel: wished, tab, thread } = wish ?? NOWHERE;
+    // The direct message with the app is another channel for each person.
+    const found = findChannel(see, wished) ?? (wished?.startsWith("D") ? see.channels.find((each) => each.is_im) : null);
+    const channel = found ?? this.channel() ?? findChannel(see, FIRST_CHANNEL) ?? see.channels[0];
+    this.#places.set(this.user, { channel: channel?.id ?? null, tab: channel?.is_im ? tab : NOWHERE.tab, thread: found ? thread : null });
     this.#entered();
     if (channel?.is_im && tab === "home") this.act("home", { tab });
   }
@@ -314,7 +329,13 @@ class Page {
   render() {
     if (this.#due) return;
     this.#due = true;
-    setTimeout(() => this.#draw());
+    setTimeout(() => whenReleased(() => this.#draw()));
+  }
+
+  /** Does `work` once the view of the person being played is drawn, unless another is played before. */
+  #whenDrawn(work) {
+    this.#onceDrawn = work;
+    this.#draw();
   }
 
   #draw() {
@@ -326,7 +347,11 @@ class Page {
       this.#follow = null;
       $("messages").scrollTo({ top: $("messages").scrollHeight });
     }
-    if (this.see()) writeHash(this.world().person(this.user), channel, this.place());
+    if (!this.see()) return;
+    writeHash(this.world().person(this.user), channel, this.place());
+    const work = this.#onceDrawn;
+    this.#onceDrawn = null;
+    work?.();
   }
 
   #markRead(channel) {
@@ -339,12 +364,13 @@ class Page {
     const channel = this.channel();
     const me = this.world().nameOf(this.world().person(this.user));
     const where = channel?.is_im ? this.appName() : `#${channel?.name ?? ""}`;
-    return { draftKey: `${this.user}|${channel?.id ?? ""}|`, placeholder: `Message ${where} as ${me}`, world: this.world(), commands: this.see()?.commands ?? [], locked: channel?.archived };
+    const placeholder = channel ? `Message ${where} as ${me}` : "";
+    return { draftKey: `${this.user}|${channel?.id ?? ""}|`, placeholder, world: this.world(), commands: this.see()?.commands ?? [], locked: !channel || channel.archived };
   }
 
   #threadPlace() {
     const { channel, thread } = this.place();
-    return { draftKey: `${this.user}|${channel}|${thread}`, placeholder: "Reply …", world: this.world(), commands: [] };
+    return { draftKey: `${this.user}|${channel}|${thread}`, placeholder: "Reply …", world: this.world(), commands: [], locked: !this.see() };
   }
 }
 

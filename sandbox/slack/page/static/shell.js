@@ -84,7 +84,7 @@ function keys(event, page) {
   const number = /^Digit([1-9])$/.exec(event.code)?.[1];
   const bare = !event.ctrlKey && !event.metaKey && !event.shiftKey;
   if (number && bare && (event.altKey || !typing)) {
-    const person = players(page.see())[Number(number) - 1];
+    const person = players(page.known())[Number(number) - 1];
     if (!person) return;
     event.preventDefault();
     page.play(person.id);

@@ -21,10 +21,7 @@ function progress(steps, page) {
 
 function link(step, page) {
   if (step.address) return h("a", { href: step.address, target: "_blank", rel: "noopener", class: "text-link" }, step.go);
-  const go = () => {
-    page.playIn(step.user, step.channel);
-    if (step.types) page.insert(step.types);
-  };
+  const go = () => page.playIn(step.user, step.channel, step.types);
   return h("button", { type: "button", class: "text-link", onclick: go }, step.go);
 }
 

@@ -102,7 +102,7 @@ function messageRow(channel, message, follows, replies, app, inThread) {
   const parts = { channel, message, follows, app, count, last, open, inThread, status };
   return {
     key: `${message.ephemeral ? "e" : "m"} ${message.ts}`,
-    signature: JSON.stringify([message, follows, count, last?.ts, open, status, app.worldMark()]),
+    signature: JSON.stringify([app.user, message, follows, count, last?.ts, open, status, app.worldMark()]),
     build: () => build(parts),
   };
 }
@@ -163,11 +163,11 @@ function repliesButton(message, count, last, app) {
 
 /** The menu of a message: the shortcuts that the app declared. */
 function moreTool(channel, message, app) {
-  const shortcuts = app.see()?.shortcuts ?? [];
+  const [shortcuts, user] = [app.see()?.shortcuts ?? [], app.user];
   if (shortcuts.length === 0) return null;
   const items = shortcuts.map((each) => ({
     label: each.name, description: each.description,
-    pick: () => app.act("shortcut", { channel: channel.id, ts: message.ts, callback_id: each.callback_id }),
+    pick: () => app.act("shortcut", { channel: channel.id, ts: message.ts, callback_id: each.callback_id }, user),
   }));
   const button = h("button", { type: "button", class: "icon-button tool", "aria-label": "Message shortcuts", title: "Message shortcuts", "aria-haspopup": "menu", "aria-expanded": "false" }, icon("dots"));
   button.addEventListener("click", () => openMenu(button, "Message shortcuts", items));

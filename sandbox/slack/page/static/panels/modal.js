@@ -30,7 +30,7 @@ export class Modals {
   say(text) {
     if (!this.#shown) return false;
     this.#banner.set(this.#shown.name, text);
-    this.render();
+    this.app.render();
     return true;
   }
 
@@ -170,7 +170,7 @@ export class Modals {
     const outcome = await this.app.act("submit", { view_id: view.id, values: viewValues(view.blocks ?? [], name, this.app.values) });
     this.#answered(name, outcome);
     if (this.#errors.has(name) && this.#shown?.name === name) this.#shown.toError = true;
-    this.render();
+    this.app.render();
   }
 
   #answered(name, outcome) {
@@ -183,7 +183,7 @@ export class Modals {
         // A view may be submitted again meanwhile; that one waits for its own answer.
         if (this.#busy.get(name) !== busy) return;
         this.#busy.delete(name);
-        this.render();
+        this.app.render();
       }, SETTLE_MS);
     }
   }

@@ -43,7 +43,7 @@ function mentions(message, user, see) {
 /** What waits for a person: from their own live view if they have been played, else from what others can see of it. */
 function waiting(person, app) {
   const own = app.sees.get(person.id);
-  const see = own ?? app.see();
+  const see = own ?? app.known();
   const channels = (see?.channels ?? []).filter((channel) => own || (!channel.is_im && (channel.members ?? [person.id]).includes(person.id)));
   return channels.reduce((sum, channel) => {
     const seen = own ? channel : { ...channel, messages: channel.messages.filter((each) => !each.ephemeral) };
@@ -52,7 +52,7 @@ function waiting(person, app) {
 }
 
 export function renderSwitcher(list, app) {
-  const see = app.see();
+  const see = app.known();
   reconcile(list, players(see).map((person, index) => ({ person, index, count: person.id === app.user ? 0 : waiting(person, app) })), {
     key: (row) => row.person.id,
     signature: (row) => JSON.stringify([row, row.person.id === app.user, standing(row.person, see)]),
@@ -82,11 +82,11 @@ export function switcherKeys(event, app) {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   if (!step) return;
   event.preventDefault();
-  const all = players(app.see());
+  const all = players(app.known());
   const at = all.findIndex((person) => person.id === app.user);
   const next = all[(at + step + all.length) % all.length];
   app.play(next.id);
-  document.querySelector(`[data-focus="player\n${CSS.escape(next.id)}"]`)?.focus();
+  document.querySelector(`[data-focus="${CSS.escape(`player\n${next.id}`)}"]`)?.focus();
 }
 
 export function renderChannels(list, app) {

@@ -6,7 +6,7 @@ tables before: a pause, draft only, who gets codes, a new approver's time, a ret
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -30,7 +30,7 @@ from storage.protection import upgrades
 from storage.vault import Keyring, Vault, new_master
 from tests.services.test_passkeys_and_views import hide, readings
 from tests.services.test_passkeys_on_record import change, next_start, put, rows_of
-from tests.support.databases import PostgresDatabases, databases_for
+from tests.support.databases import PostgresDatabases
 from tests.support.world import ALICE, BOB, CAROL, HOME, MASTER, World, a_world
 
 DAVE = "U0DAVE"
@@ -38,19 +38,14 @@ OLDER = new_master()
 Kept = dict[str, list[dict[str, Any]]]
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresDatabases]:
-    yield from databases_for("views on PostgreSQL")
-
-
 @pytest.fixture
-async def world(server: PostgresDatabases, tmp_path: Path) -> AsyncIterator[World]:
-    url = server.migrated()
+async def world(postgres_databases: PostgresDatabases, tmp_path: Path) -> AsyncIterator[World]:
+    url = postgres_databases.migrated()
     async with a_world(tmp_path, url=url) as made:
         made.people.actors[DAVE] = Actor(DAVE, "Dave", team_id=HOME)
         await maintenance.check_policy(made.core)
         yield made
-    server.drop(url)
+    postgres_databases.drop(url)
 
 
 @dataclass(frozen=True)

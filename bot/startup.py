@@ -303,7 +303,8 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
         except LogNotWhole as fault:
             raise CannotStart(
                 f"The audit chain is broken at entry {fault.seq} ({fault.kind}): the database was changed by"
-                " something else. Nothing was started. Keep the file and look at `countersign audit verify`."
+                " something else. Nothing was started. Keep a copy of it, run `countersign audit verify`, and restore a"
+                " backup."
             ) from None
         head_at = await audit.made_at(tx, end)
     beyond = [one for one in kept if one.seq > end]

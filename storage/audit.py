@@ -483,8 +483,7 @@ class Walk(_Check):
     """Reads links once, checks them, and keeps those that `wanted` asks for, by their action: nothing is read a second
     time, so no view, index or later change shows other links to whoever uses them than to whoever checks them.
 
-    `retired` and `unproven` are as `LogFacts` has them. `previous` is None where the first link has to prove
-    itself alone.
+    `retired` and `unproven` are as `LogFacts` has them.
     """
 
     def __init__(
@@ -492,7 +491,7 @@ class Walk(_Check):
         vault: Vault,
         *,
         first: int,
-        previous: str | None,
+        previous: str,
         wanted: Callable[[str], bool],
         retired: Mapping[str, int],
         unproven: Mapping[str, int],
@@ -530,14 +529,6 @@ class Walk(_Check):
         if self._wanted(action):
             self.links.append(_link(seq, texts, digest))
         return None
-
-
-async def newest(tx: Tx, action: str, *, after: int) -> int | None:
-    """The number of the newest entry of this action beyond `after`, unchecked; None where there is none."""
-    a = t.audit.c
-    asked = select(a.seq).where(a.action == action, a.seq > after).order_by(a.seq.desc()).limit(1)
-    found: int | None = (await tx.run(asked)).scalar_one_or_none()
-    return found
 
 
 async def _was_anything_done(tx: Tx) -> bool:

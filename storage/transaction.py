@@ -62,23 +62,20 @@ class Made:
 
 
 class Fingerprints:
-    """Those of the entries from number `first` on, without a gap. What is learned for good is shared by all later ones;
-    `tail` is of this one alone."""
+    """Those of all entries up to one. What is learned for good is shared by all later ones; `tail` is of this one
+    alone."""
 
-    def __init__(
-        self, first: int = 1, shared: bytearray | None = None, length: int = 0, tail: bytes = b""
-    ) -> None:
-        self.first = first
+    def __init__(self, shared: bytearray | None = None, length: int = 0, tail: bytes = b"") -> None:
         self._shared = bytearray() if shared is None else shared
         self._length, self._tail = length, tail
 
     def and_(self, hashes: list[str]) -> Fingerprints:
         more = b"".join(bytes.fromhex(one)[:_EACH] for one in hashes)
-        return Fingerprints(self.first, self._shared, self._length, self._tail + more)
+        return Fingerprints(self._shared, self._length, self._tail + more)
 
     def has(self, seq: int, digest: str) -> bool:
         """Is this the fingerprint (hex) of the entry with this number?"""
-        at = (seq - self.first) * _EACH
+        at = (seq - 1) * _EACH
         try:
             wanted = bytes.fromhex(digest)[:_EACH]
         except ValueError:
@@ -95,7 +92,7 @@ class Fingerprints:
         if not self._tail.startswith(known):
             return None
         self._shared.extend(self._tail[len(known) :])
-        return Fingerprints(self.first, self._shared, len(self._shared))
+        return Fingerprints(self._shared, len(self._shared))
 
 
 @dataclass(frozen=True, slots=True)

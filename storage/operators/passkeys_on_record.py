@@ -4,9 +4,6 @@ The rows of passkeys can be hidden, deleted and put back by whoever writes to th
 or an index can show other entries to one query than to the next. So each process goes through the chain once, checks
 every entry, and takes what it tells from the very rows that it checked. It keeps that in memory, and from then on reads
 what was added since. That an entry is gone is found so, and then no passkey counts, and none is a first one.
-
-It begins at the last reset of all passkeys, which an operator did at the machine: what was before says nothing of them
-any more, so an old entry that is damaged ends no passkey of now.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import Any
 
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
-from storage.transaction import Confirmed, Fingerprints, Made, PasskeysOnRecord, Tx
+from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"
 ADDED = "passkey.added"
@@ -63,33 +60,15 @@ async def learn(tx: Tx) -> int:
     """Read on for a while, in a transaction that only reads, and keep it; how many entries are left to read. Raises
     `ChangedOutside`."""
     end, known = await audit.head(tx), tx.passkeys
-    if not known.seq and (reset := await audit.newest(tx, RESET, after=0)):
-        known = await _from_reset(tx, reset, end) or known
     to = max(known.seq, min(end.seq, known.seq + AT_ONCE))
     try:
         found = await _read(tx, known, end, to)
     except ChangedOutside as fault:
         tx.chain.fault = fault
-        reset = await audit.newest(tx, RESET, after=known.seq)
-        from_reset = await _from_reset(tx, reset, end) if reset else None
-        if from_reset is None:
-            raise
-        found = from_reset
+        raise
     tx.chain.fault = None
     tx.chain.learned(found)
     return end.seq - found.seq
-
-
-async def _from_reset(tx: Tx, reset: int, end: audit.Head) -> PasskeysOnRecord | None:
-    """As the entry of a reset leaves it, by that entry alone; None where it is none. What comes after it is read as
-    always, so it does not matter which of several resets this is."""
-    if reset > end.seq:
-        return None
-    nothing = PasskeysOnRecord(seq=reset - 1, fingerprints=Fingerprints(first=reset))
-    try:
-        return replace(await _walk(tx, nothing, reset, is_reset=True), unproven={})
-    except ChangedOutside:
-        return None
 
 
 async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> PasskeysOnRecord:
@@ -103,20 +82,16 @@ async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> Pa
         if end.seq and found.hash != end.hash:
             raise _changed(end.seq)
     seq, digest = tx.known_end
-    if seq and (seq > end.seq or (seq <= found.seq and not _has(found, seq, digest))):
+    if seq and (seq > end.seq or (seq <= found.seq and not found.fingerprints.has(seq, digest))):
         raise _changed(seq)
     return found
 
 
-def _has(found: PasskeysOnRecord, seq: int, digest: str) -> bool:
-    return seq < found.fingerprints.first or found.fingerprints.has(seq, digest)
-
-
-async def _walk(tx: Tx, known: PasskeysOnRecord, to: int, *, is_reset: bool = False) -> PasskeysOnRecord:
+async def _walk(tx: Tx, known: PasskeysOnRecord, to: int) -> PasskeysOnRecord:
     walk = audit.Walk(
         tx.vault,
         first=known.seq + 1,
-        previous=None if is_reset else known.hash,
+        previous=known.hash,
         wanted=_WANTED.__contains__,
         retired=known.retired,
         unproven=known.unproven,
@@ -124,8 +99,6 @@ async def _walk(tx: Tx, known: PasskeysOnRecord, to: int, *, is_reset: bool = Fa
     await walk.to(tx, to)
     if walk.fault is not None:
         raise _changed(walk.fault[0])
-    if is_reset and (walk.unproven or [(one.action, one.outcome) for one in walk.links] != [(RESET, "ok")]):
-        raise _changed(to)
     return replace(
         _after(known, walk.links),
         seq=to,
@@ -204,6 +177,5 @@ def confirmers_needed(found: PasskeysOnRecord, passkey_id: str, person: str) -> 
 def _changed(seq: int) -> ChangedOutside:
     return ChangedOutside(
         f"The audit log isn't as Countersign left it, at entry {seq}, so no passkey counts now. Nothing was recorded."
-        " Tell an admin: keep a copy of the database, and run `countersign audit verify`. If it cannot be repaired, the"
-        " admin runs `countersign keys reset-passkeys`, and everybody adds a new one."
+        " Tell an admin: keep a copy of the database, run `countersign audit verify`, and restore a backup."
     )

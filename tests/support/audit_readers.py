@@ -31,7 +31,6 @@ _AUDIT = f"{ROOT}/storage/audit.py"
 KNOWN = {
     "storage.audit.piece": "it checks each row as it reads it, and gives that very row to whoever uses it",
     "storage.audit._before": "an entry hidden from it is a fault of the chain that is being checked",
-    "storage.audit.newest": "the entry found is checked by itself; an older or no reset only makes the reading longer",
     "storage.protection.chain_replay._piece": "only for a chain that was found broken, which is reported as such",
     "storage.audit.about <- storage.master_keys.see_retired": (
         "a key it misses is learned by `learn_retired` before anything is sent, signed again or believed"

@@ -1,4 +1,4 @@
-"""People, their passkeys, programs with their keys, pauses, processes and which leads, what a key has sent."""
+"""People, their passkeys, programs with their keys, pauses, processes and what each does, what a key has sent."""
 
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey

@@ -414,7 +414,7 @@ async def _another(driver: SlackDriver, url: str, number: int, count: int, stack
     stack.push_async_callback(store.close)
     client = AsyncWebClient(driver.slack.bot_token, base_url=driver.slack.api_url, retry_handlers=[])
     own = await _own(driver, client, store, number, count, stack)
-    core = replace(driver.core, store=store, leads=never, **own)
+    core = replace(driver.core, store=store, holds=never, **own)
     after = AfterAck()
     app = listening(driver.slack, client, handlers.Deps(core=core, after=after))
     socket = AsyncSocketModeHandler(app, driver.slack.app_token)

@@ -46,7 +46,7 @@ from bot.services.events import (
 from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.operators import changed_rows, draft_only, safe_mode
 from bot.services.passkeys import readiness
-from bot.services.processes import Locks, Replica
+from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -144,6 +144,8 @@ async def _build(begun: Start) -> Parts:
     slack = begun.overrides.slack or slack_connection.client(begun.settings, begun.measures.traces)
     keyed = partial(startup.mailbox_key, store.vault)
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
+    if store.database.path is None:
+        directory.shared = StoredLooks(store, owner, clock)
     names = SlackNames(store, directory, begun.config)
     locks = await _locks(begun, store, owner, programs.clients)
     if store.database.path is None:

@@ -29,6 +29,12 @@ from storage.store import Store
 from storage.transaction import Tx
 
 
+class Lists(list[frozenset[str]]):
+    """Slack ids behind several lists of names. `ago_s`: so many seconds before now that look at Slack began."""
+
+    ago_s = 0.0
+
+
 class Directory(Protocol):
     """Who people are, asked of Slack now. Every method raises `LookupFailed`."""
 
@@ -42,7 +48,7 @@ class Directory(Protocol):
         ...
 
     async def each(self, lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
-        """As `members`, for several lists of names, all of them from one reading."""
+        """As `members`, for several lists of names, all of them from one reading: `Lists` where it is not of now."""
         ...
 
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:

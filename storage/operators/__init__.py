@@ -27,5 +27,6 @@ __all__ = [
     "restored_copies",
     "roles_on_record",
     "safe_mode",
+    "shared_looks",
     "stops",
 ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 import sys
+from collections import defaultdict
 from datetime import datetime
 from typing import Any
 
@@ -30,32 +31,42 @@ SPACING_S = 0.05
 TAKES_S = (0.01, 0.06)
 
 
-class Table:
-    """A `Publisher` that posts into a table."""
+_POST = """INSERT INTO posted (channel, seq, dedupe, owner)
+           SELECT %s, %s, %s, %s FROM pg_sleep(%s) RETURNING id"""
 
-    def __init__(self, connection: psycopg.AsyncConnection, owner: str) -> None:
-        self._connection, self._owner = connection, owner
-        self._turn = asyncio.Lock()
+
+class Table:
+    """A `Publisher` that posts into a table.
+
+    What it has sent arrives whatever becomes of this process: it is the server that takes its time.
+    """
+
+    def __init__(self, address: str, owner: str) -> None:
+        self._address, self._owner = address, owner
+        self._connections: dict[str, psycopg.AsyncConnection] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def _asked(self, channel: str, sql: str, *values: object) -> tuple[Any, ...] | None:
+        async with self._turns[channel]:
+            if channel not in self._connections:
+                self._connections[channel] = await psycopg.AsyncConnection.connect(
+                    self._address, autocommit=True
+                )
+            return await (await self._connections[channel].execute(sql, values)).fetchone()
 
     async def post(
         self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted:
         assert isinstance(view, AnchorView)
-        await asyncio.sleep(random.uniform(*TAKES_S))
-        asked = "INSERT INTO posted (channel, seq, dedupe, owner) VALUES (%s, %s, %s, %s) RETURNING id"
-        async with self._turn:
-            row = await (
-                await self._connection.execute(asked, (channel, view.seq, dedupe, self._owner))
-            ).fetchone()
+        values = (channel, view.seq, dedupe, self._owner, random.uniform(*TAKES_S))
+        row = await self._asked(channel, _POST, *values)
         assert row is not None
         return Posted(channel, str(row[0]))
 
     async def find(
         self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
     ) -> Posted | None:
-        async with self._turn:
-            found = await self._connection.execute("SELECT id FROM posted WHERE dedupe = %s", (dedupe,))
-            row = await found.fetchone()
+        row = await self._asked(channel, "SELECT id FROM posted WHERE dedupe = %s", dedupe)
         return None if row is None else Posted(channel, str(row[0]))
 
     async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
@@ -84,10 +95,8 @@ async def main(url: str, owner: str, master: str) -> None:
         holds=locks.holds,
     )
     locks.when_gained = core.outbox_bell.set
-    address = store.database.libpq
-    async with await psycopg.AsyncConnection.connect(address, autocommit=True) as connection:
-        outbox = Outbox(core, Table(connection, owner), spacing_s=SPACING_S)
-        await asyncio.gather(locks.run(), outbox.run())
+    outbox = Outbox(core, Table(store.database.libpq, owner), spacing_s=SPACING_S)
+    await asyncio.gather(locks.run(), outbox.run())
 
 
 if __name__ == "__main__":

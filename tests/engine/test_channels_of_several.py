@@ -121,6 +121,10 @@ async def senders(databases: PostgresDatabases) -> AsyncIterator[Senders]:
 
 async def all_arrived_once_in_their_order(found: Senders) -> None:
     posted = await found.rows("SELECT channel, seq FROM posted ORDER BY id")
+    twice = """SELECT p.channel, p.seq, p.owner, p.at, o.attempts, o.last_error, o.due_at, o.sent_at
+               FROM posted p JOIN outbox o USING (dedupe) WHERE dedupe IN
+               (SELECT dedupe FROM posted GROUP BY dedupe HAVING count(*) > 1) ORDER BY p.id"""
+    assert [str(row) for row in await found.rows(twice)] == []
     for channel in CHANNELS:
         arrived = [seq for where, seq in posted if where == channel]
         assert Counter(arrived) == Counter(range(1, found.written[channel] + 1)), channel

@@ -26,6 +26,7 @@ from bot.view_models import AnchorView, MessageView
 from storage.store import Store
 from storage.vault import Keyring, Vault
 
+CHANNELS = ("C0ONE", "C0TWO", "C0THREE", "C0FOUR")
 SPACING_S = 0.05
 # How long a post is under way.
 TAKES_S = (0.01, 0.06)
@@ -46,12 +47,14 @@ class Table:
         self._connections: dict[str, psycopg.AsyncConnection] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
+    async def connect(self) -> None:
+        """Before the first post, so that nothing is left to be done between the last look and the bytes."""
+        for channel in CHANNELS:
+            connection = await psycopg.AsyncConnection.connect(self._address, autocommit=True)
+            self._connections[channel] = connection
+
     async def _asked(self, channel: str, sql: str, *values: object) -> tuple[Any, ...] | None:
         async with self._turns[channel]:
-            if channel not in self._connections:
-                self._connections[channel] = await psycopg.AsyncConnection.connect(
-                    self._address, autocommit=True
-                )
             return await (await self._connections[channel].execute(sql, values)).fetchone()
 
     async def post(
@@ -95,7 +98,9 @@ async def main(url: str, owner: str, master: str) -> None:
         holds=locks.holds,
     )
     locks.when_gained = core.outbox_bell.set
-    outbox = Outbox(core, Table(store.database.libpq, owner), spacing_s=SPACING_S)
+    table = Table(store.database.libpq, owner)
+    await table.connect()
+    outbox = Outbox(core, table, spacing_s=SPACING_S)
     await asyncio.gather(locks.run(), outbox.run())
 
 

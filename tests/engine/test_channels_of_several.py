@@ -26,12 +26,12 @@ from storage.messages import outbox
 from storage.operators import leases
 from storage.store import Store
 from storage.vault import Keyring, Vault
+from tests.engine.sending_process import CHANNELS
 from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
 from tests.support.world import MASTER
 
 ROOT = Path(__file__).parents[2]
-CHANNELS = ("C0ONE", "C0TWO", "C0THREE", "C0FOUR")
 GOES_ON_WITHIN_S = 10
 WRITTEN_EVERY_S, LOOK_EVERY_S = 0.2, 0.2
 # Standing still for longer than a lease.

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -22,6 +23,7 @@ import psycopg
 import pytest
 
 from bot.domain.time import SystemClock
+from bot.services.messages import Posted, delivery
 from storage.messages import outbox
 from storage.operators import leases
 from storage.store import Store
@@ -29,7 +31,7 @@ from storage.vault import Keyring, Vault
 from tests.engine.sending_process import CHANNELS
 from tests.support.databases import PostgresDatabases
 from tests.support.waiting import eventually
-from tests.support.world import MASTER
+from tests.support.world import MASTER, a_world
 
 ROOT = Path(__file__).parents[2]
 GOES_ON_WITHIN_S = 10
@@ -199,6 +201,36 @@ async def test_who_stands_still_in_the_middle_of_a_transaction_holds_nobody_up(
         with suppress(Exception):  # its connection is gone
             await frozen.__aexit__(None, None, None)
         await other.close()
+
+
+class Connecting:
+    """A `Publisher` that has to connect before a post leaves."""
+
+    def __init__(self) -> None:
+        self.posted: list[str] = []
+
+    async def post(self, view: object, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Posted:
+        asyncio.get_running_loop().call_soon(time.sleep, 0.8)  # the process stands still
+        await asyncio.sleep(0.05)
+        self.posted.append(dedupe)
+        return Posted(channel, "1.0")
+
+
+async def test_who_stood_still_before_a_post_has_left_does_not_post_it_any_more(
+    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivery, "STANDS_STILL_S", 0.4)
+    url = databases.migrated()
+    publisher: Any = Connecting()
+    async with a_world(tmp_path, url=url) as world:
+        found = Senders(url, world.store)
+        await found.put("C0ONE")
+        await delivery.Outbox(world.core, publisher).deliver_due()
+        states = await found.rows("SELECT state FROM outbox WHERE dedupe LIKE 'anchor:%'")
+    databases.drop(url)
+
+    assert publisher.posted == []
+    assert states == [("sending",)], "to be read back"
 
 
 @pytest.mark.soak

@@ -7,6 +7,7 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -151,7 +152,7 @@ async def test_where_the_clock_of_the_database_was_turned_back_ours_counts(sever
 
     class Later(SystemClock):
         def now(self) -> Any:
-            return super().now() + stored_looks.timedelta(hours=1)
+            return super().now() + timedelta(hours=1)
 
     several.members = []
     turned = Turned(several.stores[1], "bot-1", Later())

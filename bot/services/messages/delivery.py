@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Collection
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -59,6 +59,9 @@ _CLOCKS_DIFFER = timedelta(minutes=1)
 OURS_FOR_S = 30.0
 # Under this name the edits of the last minute are kept in the database, beside the calls of each key.
 _EDITS = "chat.update"
+# Who stands still for longer in the middle of a post ends it, as others take over soon after: shorter than a lease and
+# the time between two renewals. A connection that is only being made would bring the message a second time.
+STANDS_STILL_S = 4.0
 # What cannot be drawn in so many tries is set aside.
 DRAWN_TRIES = 3
 
@@ -338,7 +341,8 @@ class Outbox:
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
         await self._be_sure_it_is_ours(row)
-        return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+        async with _unless_it_stands_still() if self._shares else nullcontext():
+            return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
     async def _be_sure_it_is_ours(self, row: OutboxRow) -> None:
         """The last thing before a post. A process that stood still may come too late: another has posted it."""
@@ -558,6 +562,31 @@ def _version(view: MessageView) -> int:
 def _is_for(row: OutboxRow, view: LinkView) -> bool:
     """A link to card details goes to its requester, in a direct message."""
     return not row.channel and row.user == view.request.requester
+
+
+@asynccontextmanager
+async def _unless_it_stands_still() -> AsyncIterator[None]:
+    """Raises SlackTrouble where this process stood still meanwhile: whether it was sent is read back."""
+    limit = asyncio.timeout(STANDS_STILL_S)
+
+    async def go_on() -> None:
+        while True:
+            await asyncio.sleep(STANDS_STILL_S / 8)
+            if limit.expired():
+                return
+            limit.reschedule(_loop_s() + STANDS_STILL_S)
+
+    try:
+        async with limit:
+            working = asyncio.create_task(go_on(), name="outbox stands still")
+            try:
+                yield
+            finally:
+                working.cancel()
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise SlackTrouble("this process stood still", maybe_sent=True) from error
 
 
 def _loop_s() -> float:

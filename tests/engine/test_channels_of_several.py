@@ -23,10 +23,12 @@ import psycopg
 import pytest
 
 from bot.domain.time import SystemClock
-from bot.services.messages import Posted, delivery
-from storage.messages import outbox
+from bot.services.core import Core
+from bot.services.messages import Posted, delivery, view_model_loader
+from storage.messages import OutboxRow, outbox
 from storage.operators import leases
 from storage.store import Store
+from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 from tests.engine.sending_process import CHANNELS
 from tests.support.databases import PostgresDatabases
@@ -87,6 +89,10 @@ class Senders:
     async def rows(self, sql: str) -> list[Any]:
         async with await psycopg.AsyncConnection.connect(self.store.database.libpq) as connection:
             return await (await connection.execute(sql)).fetchall()
+
+    async def run(self, sql: str) -> None:
+        async with await psycopg.AsyncConnection.connect(self.store.database.libpq) as connection:
+            await connection.execute(sql)
 
     async def are_sent(self) -> bool:
         left = await self.rows("SELECT count(*) FROM outbox WHERE state <> 'sent'")
@@ -203,17 +209,26 @@ async def test_who_stands_still_in_the_middle_of_a_transaction_holds_nobody_up(
         await other.close()
 
 
-class Connecting:
-    """A `Publisher` that has to connect before a post leaves."""
+class Posting:
+    """A `Publisher` that says what it posted."""
 
     def __init__(self) -> None:
         self.posted: list[str] = []
 
     async def post(self, view: object, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Posted:
-        asyncio.get_running_loop().call_soon(time.sleep, 0.8)  # the process stands still
-        await asyncio.sleep(0.05)
+        await self._connect()
         self.posted.append(dedupe)
         return Posted(channel, "1.0")
+
+    async def _connect(self) -> None: ...
+
+
+class Connecting(Posting):
+    """The process stands still before a post leaves."""
+
+    async def _connect(self) -> None:
+        asyncio.get_running_loop().call_soon(time.sleep, 0.8)
+        await asyncio.sleep(0.05)
 
 
 async def test_who_stood_still_before_a_post_has_left_does_not_post_it_any_more(
@@ -231,6 +246,41 @@ async def test_who_stood_still_before_a_post_has_left_does_not_post_it_any_more(
 
     assert publisher.posted == []
     assert states == [("sending",)], "to be read back"
+
+
+async def test_who_stood_still_while_a_message_was_taken_asks_whose_it_is_before_posting(
+    databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = databases.migrated()
+    honest, publisher = outbox.sending, Posting()
+    async with a_world(tmp_path, url=url) as world:
+        found = Senders(url, world.store)
+        await found.put("C0ONE")
+
+        async def sending(tx: Tx, row_id: int) -> bool:
+            taken = await honest(tx, row_id)
+            tx.after_commit(partial(time.sleep, 1.2))  # the process stands still
+            tx.after_commit(taken_over.set)
+            return taken
+
+        async def take_over() -> None:
+            await taken_over.wait()
+            await found.run("UPDATE outbox SET attempts = attempts + 1 WHERE dedupe LIKE 'anchor:%'")
+
+        taken_over = asyncio.Event()
+        monkeypatch.setattr(outbox, "sending", sending)
+        loader = view_model_loader.row
+
+        async def drawn(core: Core, row: OutboxRow) -> Any:
+            await take_over()
+            return await loader(core, row)
+
+        monkeypatch.setattr(view_model_loader, "row", drawn)
+        not_used: Any = publisher
+        await delivery.Outbox(world.core, not_used).deliver_due()
+    databases.drop(url)
+
+    assert publisher.posted == []
 
 
 @pytest.mark.soak

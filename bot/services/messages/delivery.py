@@ -225,13 +225,14 @@ class Outbox:
         place = await self._place_of(row)
         if row.kind == Form.LINE and place is None:
             return  # what it goes under was found deleted since it was chosen, and is posted again first
-        # Taken before the view model is read: a change committed after this has a row of its own.
+        # Taken before the view model is read: a change committed after this has a row of its own. From before the
+        # commit: whoever stands still in it may have lost the message when the commit is known.
+        self._in_hand[row.id] = _loop_s()
         async with self._core.store.begin() as tx:
             if lane.edits and not await self._may_edit(tx, row):
                 return
             if not await outbox.sending(tx, row.id):
                 return
-        self._in_hand[row.id] = _loop_s()
         self._core.crash_point("outbox.sending")
         try:
             await self._draw_and_send(row, place, lane)

@@ -25,6 +25,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import entrances, jobs, slack_connection, startup
 from bot.config import Config, Settings
+from bot.domain import shared_work
 from bot.domain.ids import Ids
 from bot.domain.process_roles import ALL, Role
 from bot.domain.time import SystemClock
@@ -45,7 +46,7 @@ from bot.services.events import (
 from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.operators import changed_rows, draft_only, safe_mode
 from bot.services.passkeys import readiness
-from bot.services.processes import Leader, Replica
+from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -74,14 +75,14 @@ class Carries(Carrier, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What was built and checked, and does nothing yet. `leader` is None where no other process could lead, and where
-    this one never does."""
+    """What was built and checked, and does nothing yet. `locks` is None where there is no other process, and where this
+    one does no work that is shared."""
 
     core: Core
     carrier: Carries
     slack: AsyncWebClient
     names: SlackNames
-    leader: Leader | None
+    locks: Locks | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,13 @@ class Running:
         return self.parts.core
 
     async def stop(self) -> None:
-        """Let no new work in, let another lead, let what runs end, give everything back. Loses nothing that was
-        committed."""
+        """Let no new work in, let others go on with what is shared, let what runs end, give everything back.
+
+        Loses nothing that was committed."""
         self.core.closing.set()
         self.parts.carrier.close()
-        if self.parts.leader is not None:
-            await self.parts.leader.resign()
+        if self.parts.locks is not None:
+            await self.parts.locks.resign()
         await self._stack.aclose()
 
 
@@ -122,9 +124,8 @@ async def start(
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
         watchers = await _watch(begun, parts.core)
-        if parts.core.leads():
-            await _first_readings(watchers)
-        _start_timers(begun, parts.core, watchers)
+        await _first_readings(watchers)
+        await _start_timers(begun, parts, watchers)
         open_doors = begun.overrides.doors or entrances.open_all
         url = await open_doors(begun, parts.core, parts.slack, parts.names, watchers.webhooks)
         return Running(parts, url, stack.pop_all())
@@ -143,8 +144,10 @@ async def _build(begun: Start) -> Parts:
     slack = begun.overrides.slack or slack_connection.client(begun.settings, begun.measures.traces)
     keyed = partial(startup.mailbox_key, store.vault)
     directory = SlackDirectory(slack, home_team="", sleep=clock.sleep, clock=clock.monotonic, keyed=keyed)
+    if store.database.path is None:
+        directory.shared = StoredLooks(store, owner, clock)
     names = SlackNames(store, directory, begun.config)
-    leader = await _leader(begun, store, owner)
+    locks = await _locks(begun, store, owner, programs.clients)
     if store.database.path is None:
         replica = Replica(store, owner, begun.roles)
         begun.stack.push_async_callback(replica.end)
@@ -171,7 +174,7 @@ async def _build(begun: Start) -> Parts:
         passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
         crash_point=begun.overrides.crash_point,
-        leads=leader.leads if leader else alone if Role.WORKER in begun.roles else never,
+        holds=locks.holds if locks else alone if Role.WORKER in begun.roles else never,
     )
     if older_copy is None and core.channels.audit:
         posted = partial(posted_anchors, slack, core.channels.audit)
@@ -189,7 +192,9 @@ async def _build(begun: Start) -> Parts:
     _keep_running(begun.stack, "slack names", partial(names.watch, core))
     if core.passkeys.base_url:
         _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
-    return Parts(core, carrier, slack, names, leader)
+    if locks is not None:
+        locks.when_gained = partial(_ring, core)
+    return Parts(core, carrier, slack, names, locks)
 
 
 def _carrier(store: Store, programs: Collection[str]) -> Carries:
@@ -203,17 +208,27 @@ def _carrier(store: Store, programs: Collection[str]) -> Carries:
     return Distributed(address, execution.every_queue(programs))
 
 
-async def _leader(begun: Start, store: Store, owner: str) -> Leader | None:
-    """Which process of several watches and posts; None where the database's file lock leaves only one, and in a
-    process that does not work."""
+async def _locks(begun: Start, store: Store, owner: str, programs: Collection[str]) -> Locks | None:
+    """What each of several processes does; None where the database's file lock leaves only one, and in a process that
+    does not work."""
     if store.database.path is not None or Role.WORKER not in begun.roles:
         return None
-    # The lease runs on the database's clock, so not on one that is put in place of the machine's.
-    leader = Leader(store, owner, SystemClock())
-    await leader.ask()
-    begun.stack.push_async_callback(leader.resign)
-    _keep_running(begun.stack, "leader", leader.run)
-    return leader
+    # Leases run on the database's clock, so not on one that is put in place of the machine's.
+    return await _begin_locks(begun, Locks(store, owner, SystemClock()), programs)
+
+
+async def _begin_locks(begun: Start, locks: Locks, programs: Collection[str]) -> Locks:
+    """Ask for what is always to be done by one of the processes, and go on asking."""
+    await locks.keep([*shared_work.ALWAYS, *shared_work.of_programs(programs)])
+    begun.stack.push_async_callback(locks.resign)
+    _keep_running(begun.stack, "locks", locks.run)
+    return locks
+
+
+def _ring(core: Core) -> None:
+    """What waits for a lock is looked at now."""
+    core.outbox_bell.set()
+    core.inbox_bell.set()
 
 
 def _write_to_slack(begun: Start, parts: Parts) -> None:
@@ -222,11 +237,10 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     publisher = SlackPublisher(parts.slack, partial(request_links.of, parts.core))
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
-    deliver = partial(parts.leader.while_leading, outbox.run) if parts.leader else outbox.run
     if roles & {Role.SLACK, Role.WORKER}:
         _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
     if Role.WORKER in roles:
-        _keep_running(begun.stack, "outbox", deliver)
+        _keep_running(begun.stack, "outbox", outbox.run)
     if roles & {Role.WEB, Role.WORKER}:
         _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
     say = partial(announce, parts.slack, parts.core.channels)
@@ -250,7 +264,7 @@ async def _watch(begun: Start, core: Core) -> jobs.Watchers:
     """The way into the inbox, the loop that handles what is in it, and those who bring something in."""
     ingest = await Ingest.open(core.store, core.clock)
     begun.stack.push_async_callback(ingest.close)
-    if begun.roles & {Role.WEB, Role.WORKER}:  # of a process that does not lead: the codes it has received
+    if begun.roles & {Role.WEB, Role.WORKER}:  # without the worker: the codes that this process has received
         _keep_running(begun.stack, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     poller = Poller(core, account_every=begun.config.poll.account)
@@ -268,10 +282,13 @@ async def _first_readings(watchers: jobs.Watchers) -> None:
             await watchers.poller.funding()
 
 
-def _start_timers(begun: Start, core: Core, watchers: jobs.Watchers) -> None:
+async def _start_timers(begun: Start, parts: Parts, watchers: jobs.Watchers) -> None:
     timers = begun.overrides.timers()
     works = Role.WORKER in begun.roles
-    for job in jobs.table(core, watchers, begun.config.poll, begun.config.retention):
+    table = jobs.table(parts.core, watchers, begun.config.poll, begun.config.retention)
+    if parts.locks is not None:
+        await parts.locks.keep({job.lock for job in table if job.lock})
+    for job in table:
         if works or job.name in jobs.OF_ITS_OWN:
             timers.every(job.name, job.seconds, job.run)
     timers.start()

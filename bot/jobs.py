@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from bot.config import Poll
+from bot.domain import shared_work
 from bot.domain.events import Retention
 from bot.services import audit_anchors, requests
 from bot.services.alerts import alert_actions, decline_rules
@@ -31,6 +32,15 @@ ANSWERS_EVERY_S = 10.0
 OF_ITS_OWN = frozenset({"deliveries"})
 # That, and one that may be done twice.
 _EVERYWHERE = frozenset({"expire", *OF_ITS_OWN})
+# Of each program by the process that has the lock for it, which they ask about themselves.
+_BY_PROGRAM = frozenset(
+    {
+        *("account", "funding", "events", "cards", "first-cards", "moved"),
+        *("first-ledger", "ledger", "webhook", "runway", "answers", "watch"),
+    }
+)
+# What writes to the same places is done by one process.
+_TOGETHER = {"anchor-due": "anchor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +48,15 @@ class Job:
     """One thing done on a cadence. Every job is idempotent and asks the database what there is to do.
 
     `calls` is its usual share of the rate limit: calls to the API a run makes for each program, of an
-    account of some hundred cards. The background lane holds it to that lane's share whatever it is.
+    account of some hundred cards. The background lane holds it to that lane's share whatever it is. `lock`: of several
+    processes on one database the one that has this lock runs it; empty where every process does, or part of it.
     """
 
     name: str
     seconds: float
     run: Run
     calls: int = 0
+    lock: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +113,15 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("retention", 600, lambda: retention.prune(core, keeps)),
         Job("unread", 3600, lambda: unread.prune(core)),
     ]
-    return [job if job.name in _EVERYWHERE else replace(job, run=_led(core, job.run)) for job in jobs]
+    return [job if job.name in _EVERYWHERE | _BY_PROGRAM else _locked(core, job) for job in jobs]
 
 
-def _led(core: Core, run: Run) -> Run:
-    """Of several processes on one database the leader alone runs it, or it would be done and reported twice."""
+def _locked(core: Core, job: Job) -> Job:
+    """Done by one of several processes on one database, or it would be done and reported twice."""
+    lock = shared_work.job(_TOGETHER.get(job.name, job.name))
 
-    async def if_leading() -> None:
-        if core.leads():
-            await run()
+    async def if_held() -> None:
+        if core.holds(lock):
+            await job.run()
 
-    return if_leading
+    return replace(job, run=if_held, lock=lock)

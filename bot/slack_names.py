@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.config import Config
-from bot.domain import slack_faults
+from bot.domain import shared_work, slack_faults
 from bot.domain.alerts import delivery_alerts
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
 from bot.domain.sentences import Lines
@@ -125,7 +125,7 @@ class SlackNames:
             return
         if before.access and not now.access:
             log.info("slack.access_back")
-        if core.leads():
+        if core.holds(shared_work.SLACK_ACCESS):
             await self._alert(core)
         if set(before.access) - set(now.access) and self.when_back is not None:
             await self.when_back()

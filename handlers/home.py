@@ -9,6 +9,7 @@ from functools import partial
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.domain import shared_work
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.partner.errors import PartnerError
 from bot.services import people
@@ -89,7 +90,7 @@ async def _send(core: Core, client: AsyncWebClient, slack_id: str, view: Block) 
 
 
 class Homes:
-    """Redraws Home for those who opened it lately. One in a process; the leader's does it."""
+    """Redraws Home for those who opened it lately. One in a process; of several processes one does it."""
 
     def __init__(self, core: Core, client: AsyncWebClient, *, pace_s: float = PACE_S) -> None:
         self._core = core
@@ -100,7 +101,7 @@ class Homes:
     async def run(self) -> None:
         """Until cancelled: one look at whether anything changed, then a rest."""
         while True:
-            if self._core.leads():
+            if self._core.holds(shared_work.HOME):
                 await self.tend()
             await self._core.clock.sleep(ROUND_S)
 

@@ -39,6 +39,9 @@ _ANALYSED = 400
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 # Our own transactions hold a lock for some milliseconds.
 _PROBE_WAITS_MS = 1000
+# A frozen process keeps its connections and the rows that it has locked: no longer than this, so that others go on. Our
+# own transactions wait for nothing but the database.
+_STANDS_STILL_MS = 5000
 # Every process asks whether there is room on PostgreSQL's disk so often; each time leaves rows in its catalogue.
 _ROOM_LASTS_S = 20.0
 
@@ -268,7 +271,10 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
     if database.path is None:
         named = {"application_name": connections_named(process_name())}
         writer = create_async_engine(
-            database.url, pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True, connect_args=named
+            database.url,
+            pool_size=_POSTGRES_CONNECTIONS,
+            pool_pre_ping=True,
+            connect_args=named | {"options": _with_stopped_ones_ended(database)},
         )
         reader = create_async_engine(
             database.url,
@@ -283,6 +289,12 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
         SqliteEngine(database.path, writes=True, connections=1),
         SqliteEngine(database.path, writes=False, connections=_READERS),
     )
+
+
+def _with_stopped_ones_ended(database: Database) -> str:
+    """The options of a connection: what stands still in the middle of a transaction is ended with all that it locks."""
+    given = str(database.url.query.get("options", ""))
+    return f"{given} -c idle_in_transaction_session_timeout={_STANDS_STILL_MS}".strip()
 
 
 def _prober(database: Database) -> Engine:

@@ -41,6 +41,7 @@ PURPOSES = frozenset(
         "keycheck",
         "row_mac",
         "mailbox",
+        "shared_look",
     }
 )
 _KEY_BYTES = 32

@@ -123,8 +123,8 @@ WELL = {
     'countersign_database_up{instance="one"}': "1x3000",
     'countersign_slack_connected{instance="one"}': "1x3000",
     'countersign_slack_connected{instance="two"}': "1x3000",
-    'countersign_leading{instance="one"}': "0x3000",
-    'countersign_leading{instance="two"}': "1x3000",
+    'countersign_reads{program="main", instance="one"}': "0x3000",
+    'countersign_reads{program="main", instance="two"}': "1x3000",
     'countersign_outbox_oldest_seconds{channel="alerts"}': "3x3000",
     'countersign_api_unanswered_seconds{program="main", instance="one"}': "0x3000",
     'countersign_api_unanswered_seconds{program="main", instance="two"}': "0x3000",
@@ -143,7 +143,7 @@ WELL = {
     "countersign_safe_mode": "0x3000",
     "countersign_audit_verified_age_seconds": "3600x3000",
 }
-#: The last call of a process that does not lead was lost, and it has made none since.
+#: The last call of a process that does not read this program was lost, and it has made none since.
 CALLS_NO_MORE = {'countersign_api_unanswered_seconds{program="main", instance="one"}': "9999x3000"}
 #: What each rule is for, in place of what is well.
 TROUBLE = {
@@ -159,7 +159,7 @@ TROUBLE = {
         'countersign_api_unanswered_seconds{program="main", instance="two"}': "31x3000"
     },
     "CountersignNotWatching": {'countersign_poll_age_seconds{exported_job="account"}': "301x3000"},
-    "CountersignNobodyLeads": {'countersign_leading{instance="two"}': "0x3000"},
+    "CountersignNobodyReads": {'countersign_reads{program="main", instance="two"}': "0x3000"},
     "CountersignEventsWait": {"countersign_inbox_oldest_seconds": "61x3000"},
     "CountersignUnresolved": {'countersign_requests{state="unresolved", kind="card_topup"}': "1x3000"},
     "CountersignStuckExecuting": {'countersign_requests{state="executing", kind="card_topup"}': "1x3000"},

@@ -46,6 +46,7 @@ BOUNDS: dict[str, str] = {
     "bot/services/messages/delivery.py": "rows that are being sent or read back, removed when they are sent",
     "bot/services/messages/lanes.py": "1,000 lanes, then those alone that wait; edits of one minute",
     "bot/services/otp_store.py": "codes of five minutes, of which the newest 10,000",
+    "bot/services/processes/locks.py": "what was asked about in the last minute: programs, jobs, channels",
     "bot/services/shared_look.py": "1,000 looks, then the newer half",
     "bot/services/snapshots.py": A_VALUE,
     "bot/slack_names.py": SETTINGS,

@@ -22,6 +22,7 @@ from prometheus_client.core import (
 )
 
 import bot
+from bot.domain import shared_work
 from bot.domain.alerts import Severity
 from bot.domain.requests import State
 from bot.metrics.sources import Sources
@@ -100,7 +101,12 @@ def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]
     )
     if is_connected is not None:
         yield _single("slack_connected", "1 while Slack can reach this process", int(is_connected))
-    yield _single("leading", "1 in the process that polls, raises alerts and posts", int(core.leads()))
+    yield _gauge(
+        "reads",
+        "1 in the process that reads this program on a cadence",
+        ("program",),
+        {(name,): int(core.holds(shared_work.reads(name))) for name in core.partners}.items(),
+    )
     yield _single(
         "storage_writable",
         "0 while nothing can be stored, as last tried",

@@ -29,6 +29,12 @@ from storage.store import Store
 from storage.transaction import Tx
 
 
+class Lists(list[frozenset[str]]):
+    """Slack ids behind several lists of names. `ago_s`: so many seconds before now that look at Slack began."""
+
+    ago_s = 0.0
+
+
 class Directory(Protocol):
     """Who people are, asked of Slack now. Every method raises `LookupFailed`."""
 
@@ -42,7 +48,7 @@ class Directory(Protocol):
         ...
 
     async def each(self, lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
-        """As `members`, for several lists of names, all of them from one reading."""
+        """As `members`, for several lists of names, all of them from one reading: `Lists` where it is not of now."""
         ...
 
     async def members_lately(self, names: Sequence[str]) -> frozenset[str]:
@@ -85,7 +91,7 @@ def no_crash(point: str) -> None:
     """The crash-point hook of production: nothing."""
 
 
-def alone() -> bool:
+def alone(_work: str) -> bool:
     """One process on its database: it does everything."""
     return True
 
@@ -95,8 +101,8 @@ def queue_name(work: str, program: str) -> str:
     return f"{work}:{program}"
 
 
-def never() -> bool:
-    """A process that does not watch leaves it to others."""
+def never(_work: str) -> bool:
+    """A process that does not work leaves it to others."""
     return False
 
 
@@ -134,7 +140,7 @@ class Core:
     passkeys: Site = field(default_factory=Site)  # where the page for passkeys is reached
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
-    leads: Callable[[], bool] = alone  # is this the one process of several that watches?
+    holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
 
     @property
     def offered_kinds(self) -> Mapping[str, type[Operation]]:

@@ -25,7 +25,7 @@ from bot.domain.requests import Reason, why_not_second
 from bot.domain.time import in_words
 from bot.operations import Operation
 from bot.services.audit import audited_refusal
-from bot.services.core import Core
+from bot.services.core import Core, Lists
 from storage.operators import people, roles_on_record
 
 T = TypeVar("T")
@@ -142,6 +142,7 @@ class Roles:
 
     standing: Standing
     admins: frozenset[str]
+    ago_s: float = 0.0  # so many seconds before now that look at Slack began
 
     def of(self, role: Role) -> frozenset[str]:
         """Who has this role."""
@@ -272,7 +273,7 @@ async def _roles(
     approvers, admins, *same = found[: len(lists)]
     waiting = await _waiting(core, approvers)
     standing = Standing.of(approvers - waiting, seats).with_persons(same)
-    return Roles(replace(standing, waiting=waiting), admins)
+    return Roles(replace(standing, waiting=waiting), admins, found.ago_s if isinstance(found, Lists) else 0.0)
 
 
 async def _waiting(core: Core, approvers: frozenset[str]) -> frozenset[str]:

@@ -48,7 +48,10 @@ class SharedLooks:
     async def at(
         self, about: Hashable, ask: Callable[[], Awaitable[T]], clock: Clock, *, within_s: float
     ) -> T:
-        """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised."""
+        """What `ask` answered to a look begun less than `within_s` ago, or answers now; raises what it raised.
+
+        An answer that was itself seen earlier, by another process, says by its `ago_s` how many seconds before.
+        """
         came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
@@ -107,4 +110,5 @@ class SharedLooks:
             found = await ask()
         except (CountersignError, PartnerError) as error:
             return _Seen(at, clock.monotonic(), None, error)
-        return _Seen(at, clock.monotonic(), found, None)
+        ended_at = clock.monotonic()
+        return _Seen(min(at, ended_at - getattr(found, "ago_s", 0.0)), ended_at, found, None)

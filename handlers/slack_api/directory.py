@@ -20,6 +20,8 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from bot.domain import slack_faults
 from bot.domain.errors import LookupFailed, SlackAway, UnknownName
 from bot.domain.people import Actor, is_full_member, mailbox_of
+from bot.services.core import Lists
+from bot.services.processes import StoredLooks
 from handlers.slack_api.errors import code_of, is_away, retry_after_s
 
 _PERSON_ID = re.compile(r"[UW][A-Z0-9]{2,}")
@@ -28,6 +30,8 @@ _CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
 _PAGE = 200
 # A person waits this long for a look-up rather than doing it all again.
 _MOST_PATIENCE_S = 15.0
+# All processes on one database share a look at the groups that began less than this ago: as `people.DECIDED_WITHIN_S`.
+_SHARED_FOR_S = 3.0
 # Slack allows some twenty readings of the user groups a minute; what is only shown may be this old.
 _SHOWN_FOR_S = 30.0
 _ACCESS_IS_GONE = (
@@ -55,6 +59,7 @@ class SlackDirectory:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         keyed: Callable[[str], str] | None = None,
+        shared: StoredLooks | None = None,
     ) -> None:
         self._home_team = home_team
         self.workspace_url = ""
@@ -62,6 +67,8 @@ class SlackDirectory:
         self._sleep = sleep
         self._clock = clock
         self._keyed = keyed
+        self.shared = shared
+        """Where all processes on one database share a look at the user groups; None in the only one."""
         self._last_groups: Mapping[str, Sequence[str]] = {}
         self._groups_at = float("-inf")
         self._group_ids: dict[str, str] = {}
@@ -119,7 +126,8 @@ class SlackDirectory:
         """As `members`, for several lists of names, all of them from one reading: Slack allows few."""
         known = all(_PERSON_ID.fullmatch(name) for names in lists for name in names)
         groups = {} if known else await self._groups()
-        found = []
+        found = Lists()
+        found.ago_s = 0.0 if known else self._clock() - self._groups_at
         for names in lists:
             people = {name for name in names if _PERSON_ID.fullmatch(name)}
             wanted = [name for name in names if name not in people]
@@ -178,20 +186,37 @@ class SlackDirectory:
 
     async def _groups(self) -> Mapping[str, Sequence[str]]:
         """Members by group id and by handle. One call, because Slack allows some twenty a minute."""
+        groups, ago_s = await self._look_at_groups()
+        by_name: dict[str, Sequence[str]] = {}
+        self._group_ids = {}
+        for group in groups:
+            self._group_ids[group["handle"].lower()] = group["id"]
+            by_name |= dict.fromkeys((group["id"], group["handle"].lower()), group["users"])
+        handles = Counter(_key(group["handle"]) for group in groups)
+        self._shared_handles = frozenset(handle for handle, count in handles.items() if count > 1)
+        self._last_groups, self._groups_at = by_name, self._clock() - ago_s
+        return by_name
+
+    async def _look_at_groups(self) -> tuple[Sequence[Mapping[str, Any]], float]:
+        """Each group that is in use: id, handle, users. And how many seconds ago that look began."""
+        if self.shared is None:
+            return await self._listed_groups(), 0.0
+        seen = await self.shared.at("user groups", self._listed_groups, within_s=_SHARED_FOR_S)
+        return seen.value, seen.ago_s
+
+    async def _listed_groups(self) -> list[dict[str, Any]]:
         found = await self._asked(
             lambda: self._client.usergroups_list(include_users=True), "who is in the user groups"
         )
-        by_name: dict[str, Sequence[str]] = {}
-        handles = Counter(_key(str(g["handle"])) for g in found["usergroups"] if not g.get("date_delete"))
-        self._group_ids = {}
-        for group in found["usergroups"]:
-            if not group.get("date_delete"):
-                users = await self._users_of(group)
-                self._group_ids[str(group["handle"]).lower()] = str(group["id"])
-                by_name |= {str(group["id"]): users, str(group["handle"]).lower(): users}
-        self._shared_handles = frozenset(handle for handle, count in handles.items() if count > 1)
-        self._last_groups, self._groups_at = by_name, self._clock()
-        return by_name
+        return [
+            {
+                "id": str(group["id"]),
+                "handle": str(group["handle"]),
+                "users": list(await self._users_of(group)),
+            }
+            for group in found["usergroups"]
+            if not group.get("date_delete")
+        ]
 
     async def _users_of(self, group: Mapping[str, Any]) -> Sequence[str]:
         if "users" in group or not group.get("user_count", 1):

@@ -60,13 +60,15 @@ async def receive(
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one process takes up. Events of the type `coded` wait for whoever has the code of theirs.
+    """What one process takes up: the events of some programs. Those of the type `coded` wait for whoever has the code.
 
-    `codes`: the ids of those whose code this process has. After `patience` nobody has it: they are the
-    leader's then, as everything else is.
+    `programs`: whose events are this process's; None = those of all. `others_but`: those of all programs but these,
+    too. `codes`: the ids of events whose code this process has. After `patience` nobody has it: they are handled like
+    the others.
     """
 
-    leads: bool
+    programs: Collection[str] | None
+    others_but: Collection[str] | None
     coded: str
     codes: Collection[str]
     patience: timedelta
@@ -76,7 +78,13 @@ class Share:
         too_late = tx.now - self.patience
         waited = or_(i.type != self.coded, i.received_at <= too_late, i.created_at <= too_late)
         has_code = i.event_id.in_(self.codes) if self.codes else false()
-        return or_(and_(i.type == self.coded, has_code), waited if self.leads else false())
+        return or_(and_(i.type == self.coded, has_code), and_(waited, self._of_programs()))
+
+    def _of_programs(self) -> ColumnElement[bool]:
+        if self.programs is None:
+            return true()
+        others = false() if self.others_but is None else t.inbox.c.program.not_in(self.others_but)
+        return or_(t.inbox.c.program.in_(self.programs), others)
 
 
 async def any_waiting(tx: Tx) -> bool:

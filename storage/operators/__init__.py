@@ -1,4 +1,4 @@
-"""People, their passkeys, programs with their keys, pauses, processes and which leads, what a key has sent."""
+"""People, their passkeys, programs with their keys, pauses, processes and what each does, what a key has sent."""
 
 from storage.operators.passkey_links import PasskeyLink
 from storage.operators.passkeys import Key, Passkey
@@ -27,5 +27,6 @@ __all__ = [
     "restored_copies",
     "roles_on_record",
     "safe_mode",
+    "shared_looks",
     "stops",
 ]

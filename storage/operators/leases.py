@@ -1,30 +1,44 @@
-"""Leases: which of several processes does what only one may do, until it stops renewing or gives it back."""
+"""Leases: which of several processes does what one at a time does, until it stops renewing or gives it back."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, or_
+from sqlalchemy import delete, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
 
 
-async def take(tx: Tx, name: str, owner: str, *, lasts: timedelta) -> bool:
-    """Take or renew it for `lasts` from now; False while somebody else has it."""
+async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
+    """Take or renew these for `lasts` from now; returns those that are this owner's then."""
+    lease = t.lease.c
+    others = select(lease.name).where(
+        lease.name.in_(names), lease.owner != owner, lease.until > tx.lease_clock
+    )
+    # What others hold is left alone: asking for it would lock its row, and they would wait to renew it.
+    free = sorted(set(names) - set((await tx.run(others)).scalars()))
+    if not free:
+        return frozenset()
     statement: Any = (postgresql if tx.is_postgres else sqlite).insert(t.lease)
     until = tx.lease_end(lasts)
-    mine = or_(t.lease.c.owner == owner, t.lease.c.until <= tx.lease_clock)
-    taken = statement.values(name=name, owner=owner, until=until).on_conflict_do_update(
+    taken = statement.values([{"name": name, "owner": owner, "until": until} for name in free])
+    taken = taken.on_conflict_do_update(
         index_elements=["name"],
         set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
-        where=mine,
+        where=or_(lease.owner == owner, lease.until <= tx.lease_clock),
     )
-    return (await tx.run(taken.returning(t.lease.c.name))).first() is not None
+    return frozenset((await tx.run(taken.returning(lease.name))).scalars())
 
 
-async def give_back(tx: Tx, name: str, owner: str) -> None:
-    """Free for the next to ask; nothing happens where it is somebody else's."""
-    await tx.run(delete(t.lease).where(t.lease.c.name == name, t.lease.c.owner == owner))
+async def give_back(tx: Tx, names: Collection[str], owner: str) -> None:
+    """Free for the next to ask; nothing happens to those that are somebody else's."""
+    await tx.run(delete(t.lease).where(t.lease.c.name.in_(names), t.lease.c.owner == owner))
+
+
+async def give_back_all(tx: Tx, owner: str) -> None:
+    """All that this owner has."""
+    await tx.run(delete(t.lease).where(t.lease.c.owner == owner))

@@ -288,7 +288,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ("program", "name", "value", "read_at"),
         _harmless(
             "what was read from the card provider last, or what was reported last; delegations themselves are in the"
-            " reviewed file"
+            " reviewed file, and who is in the user groups carries a MAC and a time of its own"
         ),
     ),
     "audit": {

@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,7 @@ from bot.services.cards import card_sync
 from bot.services.core import Core, never
 from bot.services.events import Backfill, Intake, Poller, Webhooks, inbox
 from bot.services.messages import Outbox, request_links
-from bot.services.processes import StoredMinute
+from bot.services.processes import StoredLooks, StoredMinute
 from bot.services.shared_look import SharedLooks
 from handlers.background_tasks import AfterAck
 from handlers.slack_api import SlackDirectory, SlackPublisher
@@ -44,6 +44,7 @@ from sandbox.slack.control import workspace_admin
 from storage.events import Ingest
 from storage.requests import requests as request_rows
 from storage.store import Store
+from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 from tests.crash.outside import issue_card
 from tests.handlers.slack_driver import APPROVALS, OPS, SlackDriver, a_slack_driver, listening
@@ -91,6 +92,13 @@ class SteppedMinute(StoredMinute):
         async with super().held() as held:
             held.at = self.clock.now().timestamp()
             yield held
+
+
+class SteppedLooks(StoredLooks):
+    """A look is as old as the clock of the test says."""
+
+    async def _now(self, tx: Tx) -> datetime:
+        return self._clock.now()
 
 
 @dataclass
@@ -389,6 +397,7 @@ async def _own(
     directory = SlackDirectory(client, home_team="T0SANDBOX", sleep=clock.sleep, clock=clock.monotonic)
     limiter: RateLimiter
     if count > 1:
+        directory.shared = SteppedLooks(store, f"bot-{number}", clock)
         shared = SteppedMinute(store, simulator.key[:16])
         limiter = SharedRateLimiter(clock, shared, owner=f"bot-{number}")
         stack.push_async_callback(limiter.aclose)
@@ -414,7 +423,7 @@ async def _another(driver: SlackDriver, url: str, number: int, count: int, stack
     stack.push_async_callback(store.close)
     client = AsyncWebClient(driver.slack.bot_token, base_url=driver.slack.api_url, retry_handlers=[])
     own = await _own(driver, client, store, number, count, stack)
-    core = replace(driver.core, store=store, leads=never, **own)
+    core = replace(driver.core, store=store, holds=never, **own)
     after = AfterAck()
     app = listening(driver.slack, client, handlers.Deps(core=core, after=after))
     socket = AsyncSocketModeHandler(app, driver.slack.app_token)

@@ -71,7 +71,7 @@ async def test_twenty_five_approved_top_ups_a_minute_pass_within_every_rate(
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, 2, 3])
 async def test_twenty_five_a_minute_go_on_for_minutes(
     postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
@@ -81,7 +81,7 @@ async def test_twenty_five_a_minute_go_on_for_minutes(
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, 2, 3])
 async def test_a_batch_of_a_hundred_is_carried_out_within_ten_minutes(
     postgres_databases: PostgresDatabases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:

@@ -231,5 +231,5 @@ PLANTED_SEED = "12"
 # Only a run breaks these: that nothing spins, nothing unforeseen is raised, people can end it.
 BY_RUNNING = {
     *("no loop spins", "no unforeseen error", "people can end it", "a wrong key starts nothing"),
-    *("the card that was named", "I-17 chain", "I-18 one leader", "S sums"),
+    *("the card that was named", "I-17 chain", "I-18 one holder", "S sums"),
 }

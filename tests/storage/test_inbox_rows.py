@@ -1,5 +1,6 @@
 """What a process takes from the inbox, and what is forgotten of an event without forgetting the event."""
 
+from collections.abc import Collection
 from datetime import timedelta
 
 import pytest
@@ -32,9 +33,11 @@ async def receive(store: Store, clock: FrozenClock, event_id: str, event_type: s
         )
 
 
-async def taken(store: Store, *, leads: bool = True, codes: frozenset[str] = frozenset()) -> set[str]:
+async def taken(
+    store: Store, *programs: str, but: Collection[str] | None = None, codes: frozenset[str] = frozenset()
+) -> set[str]:
     async with store.begin() as tx:
-        share = Share(leads, CODED, codes, PATIENCE)
+        share = Share(programs, but, CODED, codes, PATIENCE)
         return {event.event_id for event in await inbox.waiting(tx, share=share)}
 
 
@@ -44,14 +47,26 @@ async def test_a_coded_event_waits_for_whoever_has_its_code_and_no_other_does(
     await receive(store, clock, "plain")
     await receive(store, clock, "coded", CODED)
 
-    assert await taken(store) == {"plain"}
-    assert await taken(store, leads=False) == set()
-    assert await taken(store, leads=False, codes=frozenset({"coded", "plain"})) == {"coded"}
-    assert await taken(store, codes=frozenset({"coded"})) == {"plain", "coded"}
+    assert await taken(store, "main") == {"plain"}
+    assert await taken(store) == set()
+    assert await taken(store, codes=frozenset({"coded", "plain"})) == {"coded"}
+    assert await taken(store, "main", codes=frozenset({"coded"})) == {"plain", "coded"}
 
     clock.advance(90)
-    assert await taken(store) == {"plain", "coded"}, "nobody has it: the leader says so"
-    assert await taken(store, leads=False) == set()
+    assert await taken(store, "main") == {"plain", "coded"}, (
+        "nobody has it: whoever handles the others says so"
+    )
+    assert await taken(store) == set()
+
+
+async def test_the_events_of_a_program_that_is_configured_no_more_are_handled_by_one_process(
+    store: Store, clock: FrozenClock
+) -> None:
+    await receive(store, clock, "of main")
+
+    assert await taken(store, "eu") == set()
+    assert await taken(store, "eu", but=["eu"]) == {"of main"}
+    assert await taken(store, "eu", but=["eu", "main"]) == set()
 
 
 async def test_a_payload_is_forgotten_in_time_and_its_event_known_permanently(

@@ -20,7 +20,7 @@ async def store(url: str, open_store: Opener) -> Store:
 
 async def take(store: Store, owner: str, lasts: timedelta = LASTS) -> bool:
     async with store.begin() as tx:
-        return await leases.take(tx, "watch", owner, lasts=lasts)
+        return bool(await leases.take(tx, ["watch"], owner, lasts=lasts))
 
 
 async def test_a_lease_is_one_owners_and_renewed_by_nobody_else(store: Store) -> None:
@@ -43,10 +43,10 @@ async def test_a_lease_that_is_not_renewed_is_taken_over(store: Store, clock: Fr
 async def test_a_lease_given_back_is_free_at_once_and_only_its_owner_gives_it_back(store: Store) -> None:
     await take(store, "a")
     async with store.begin() as tx:
-        await leases.give_back(tx, "watch", "b")
+        await leases.give_back(tx, ["watch"], "b")
     assert not await take(store, "b")
     async with store.begin() as tx:
-        await leases.give_back(tx, "watch", "a")
+        await leases.give_back(tx, ["watch"], "a")
     assert await take(store, "b")
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.domain import shared_work
 from bot.partner.calls.pages import PAGE
 from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError
@@ -48,8 +49,13 @@ class Backfill:
         self._intake = intake
 
     async def run_once(self) -> None:
-        """One reading of each program's log, side by side; an unreadable one is read from the same place next time."""
-        await asyncio.gather(*(self._one(program, client) for program, client in self._core.partners.items()))
+        """One reading of the log of each program that this process reads, side by side.
+
+        An unreadable one is read from the same place next time.
+        """
+        partners = self._core.partners
+        ours = [program for program in partners if self._core.holds(shared_work.reads(program))]
+        await asyncio.gather(*(self._one(program, partners[program]) for program in ours))
 
     async def _one(self, program: str, client: PartnerClient) -> None:
         try:

@@ -11,6 +11,7 @@ import logging
 from contextlib import suppress
 from datetime import timedelta
 
+from bot.domain import shared_work
 from bot.domain.alerts import delivery_alerts
 from bot.domain.events import DeclineFacts, Kind, PurchaseLeg
 from bot.partner.models import (
@@ -64,12 +65,13 @@ async def run(core: Core) -> None:
 async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
     """Handle the events that wait longest, in one commit; returns how many were taken up.
 
-    A process that does not lead takes up those alone whose one-time code came to it.
+    Of several processes one handles the events of each program, in their order; whichever it is, those whose one-time
+    code came to this process are handled here.
     """
     async with core.store.read() as tx:  # an idle round costs nobody the one place to write
         if not await inbox.any_waiting(tx):
             return 0
-    share = Share(core.leads(), CHALLENGE, core.codes.known(core.clock), CODE_AWAITED_FOR)
+    share = _share(core)
     async with core.store.begin() as tx:
         waiting = await inbox.waiting(tx, limit=limit, share=share)
         for event in waiting:
@@ -77,6 +79,15 @@ async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
         if waiting:
             core.crash_point("inbox.handled")
     return len(waiting)
+
+
+def _share(core: Core) -> Share:
+    ours = [program for program in core.partners if core.holds(shared_work.events(program))]
+    codes = core.codes.known(core.clock)
+    holds_others = core.holds(shared_work.OTHER_EVENTS)
+    if holds_others and len(ours) == len(core.partners):
+        return Share(None, None, CHALLENGE, codes, CODE_AWAITED_FOR)
+    return Share(ours, list(core.partners) if holds_others else None, CHALLENGE, codes, CODE_AWAITED_FOR)
 
 
 async def _one(tx: Tx, core: Core, event: InboxEvent) -> None:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 
+from bot.domain import shared_work
 from bot.domain.alerts import account_alerts
 from bot.partner.errors import Forbidden, PartnerError
 from bot.partner.ratelimit import Lane
@@ -67,14 +68,18 @@ class Poller:
         self._queued_read: dict[tuple[str, str], float] = {}  # by program and card
         self._was_missed = False
 
+    def _programs(self) -> list[str]:
+        """Those that this process reads: of several processes one reads each."""
+        return [program for program in self._core.partners if self._core.holds(shared_work.reads(program))]
+
     async def account(self) -> None:
         """GET /me: float and allowance."""
         await self._each("account", self._read_account)
 
     async def answers(self) -> None:
         """Is the API there? Asked where no other call has shown it lately; where it is not, people are notified."""
-        await asyncio.gather(*(self._ask_whether_there(program) for program in self._core.partners))
-        is_missed = any(partner.contact.missed for partner in self._core.partners.values())
+        await asyncio.gather(*(self._ask_whether_there(program) for program in self._programs()))
+        is_missed = any(self._core.partners[program].contact.missed for program in self._programs())
         if is_missed or self._was_missed:
             await self.watch()
         self._was_missed = is_missed
@@ -95,7 +100,7 @@ class Poller:
 
     async def runway(self) -> None:
         """No call: the readings of the last days say how long the float lasts."""
-        for program in self._core.partners:
+        for program in self._programs():
             await float_rules.look_ahead(self._core, program)
 
     async def funding(self) -> None:
@@ -109,7 +114,7 @@ class Poller:
     async def first_cards(self) -> None:
         """Where no card was read since the start, soon again: an empty list may have been read too early."""
         now, due = self._core.clock.monotonic(), list[str]()
-        for program in self._core.partners:
+        for program in self._programs():
             if program in self._with_cards or now < self._first_cards_at.get(program, float("-inf")):
                 continue
             tries = self._first_tries[program] = self._first_tries.get(program, 0) + 1
@@ -121,7 +126,7 @@ class Poller:
 
     async def moved(self) -> None:
         """What our own requests changed: the cards, and the account once for all of them."""
-        await asyncio.gather(*(self._moved_of(program) for program in self._core.partners))
+        await asyncio.gather(*(self._moved_of(program) for program in self._programs()))
 
     async def _moved_of(self, program: str) -> None:
         try:
@@ -136,7 +141,7 @@ class Poller:
     async def first_ledger(self) -> None:
         """Read once right after the start where it never was: what comes in after that is reported."""
         due = []
-        for program in self._core.partners.keys() - self._with_ledger:
+        for program in set(self._programs()) - self._with_ledger:
             if await ledger_rules.is_begun(self._core, program):
                 self._with_ledger.add(program)
             else:
@@ -205,7 +210,7 @@ class Poller:
         return True
 
     async def _each(self, job: str, work: Work) -> None:
-        await asyncio.gather(*(self._one(job, program, work) for program in self._core.partners))
+        await asyncio.gather(*(self._one(job, program, work) for program in self._programs()))
 
     async def _one(self, job: str, program: str, work: Work) -> None:
         """Run it unless it rests; a PartnerError is counted and logged, never lost on the way."""
@@ -244,7 +249,7 @@ class Poller:
         async with self._core.store.begin() as tx:
             known = await program_rows.all(tx)
             paused = {p.name for p in known if p.paused_reason not in (None, programs.NOT_READ)}
-            for program in self._core.partners:
+            for program in self._programs():
                 last = await snapshots.ACCOUNT.get(tx, program)
                 # What a process before this one read says nothing of this one.
                 seen_at = max(self._begun_at, last.read_at) if last else self._begun_at

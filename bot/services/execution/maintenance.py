@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
+from bot.domain import shared_work
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError, Stale, UnknownName
 from bot.domain.requests import Event, Request, State
@@ -157,11 +158,11 @@ async def policy_problems(core: Core) -> list[str]:
     """
     try:
         problems = [*await people.policy_problems(core), *await delegations.problems(core)]
-        if core.leads():
+        if core.holds(shared_work.POLICY):
             await _note_roles(core)
     except UnknownName as error:
         problems = [str(error)]
-    if core.leads():
+    if core.holds(shared_work.POLICY):
         await _alert_of_policy(core, problems)
     return problems
 

@@ -2,22 +2,23 @@
 then by reading our own metadata back.
 
 A row says what to draw; the view model is read from the database at delivery, so the newest state wins whatever
-order rows come in. Channels go side by side: trouble in one, however long, holds up no other. In one channel requests
-come before alerts, and alerts before lines. Whatever Slack does, a message waits and is tried again, at least every
-two minutes; only one that it can never take for its content is sent as plain text instead (`undeliverable`).
+order rows come in. Of several processes one at a time sends in a channel. Channels go side by side: trouble in one,
+however long, holds up no other. In one channel requests come before alerts, and alerts before lines. Whatever Slack
+does, a message waits and is tried again, at least every two minutes; only one that it can never take for its content is
+sent as plain text instead (`undeliverable`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Collection
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain import slack_faults
+from bot.domain import shared_work, slack_faults
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import LookupFailed
 from bot.domain.requests import State
@@ -34,6 +35,7 @@ from bot.services.messages.undeliverable import Fate, Fault
 from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
+from storage.operators import rate_minutes
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -49,6 +51,17 @@ _EACH = 20
 ARRIVES_WITHIN = timedelta(seconds=3)
 # A process that took a message longer ago than this may have stood still meanwhile, and another have sent it: it asks.
 ASKS_AGAIN_AFTER_S = 1.0
+# Whoever takes over a channel waits so long, in seconds, for what was left in mid-send there: to keep the order.
+LEFT_FIRST_S = 5.0
+# Whose clock is ahead of ours took a message in our future.
+_CLOCKS_DIFFER = timedelta(minutes=1)
+# A lock that is not asked about is kept for longer than this, in seconds.
+OURS_FOR_S = 30.0
+# Under this name the edits of the last minute are kept in the database, beside the calls of each key.
+_EDITS = "chat.update"
+# Who stands still for longer in the middle of a post ends it, as others take over soon after: shorter than a lease and
+# the time between two renewals. A connection that is only being made would bring the message a second time.
+STANDS_STILL_S = 4.0
 # What cannot be drawn in so many tries is set aside.
 DRAWN_TRIES = 3
 
@@ -68,6 +81,9 @@ class Outbox:
         self._in_hand: dict[
             int, float
         ] = {}  # rows that are being sent -> when they were taken, by the event loop
+        # Channel -> since when this process sends there, and when it last had something to send, monotonic.
+        self._ours: dict[str, tuple[float, float]] = {}
+        self._shares = core.store.database.path is None
         self._undrawn: dict[int, int] = {}
         self._look_at: dict[int, tuple[float, int]] = {}
 
@@ -130,9 +146,12 @@ class Outbox:
         async with self._core.store.read() as tx:
             found = await outbox.sendable(tx, each=_EACH)
             now = tx.now
+            ours = self._take_channels({Lane.of(due).channel for due in found})
+            not_yet = await self._with_some_left(tx, ours)
         by_lane: dict[Lane, list[Due]] = {}
         for due in found:
-            if self._waits_for_more(due, now):
+            channel = Lane.of(due).channel
+            if channel not in ours or channel in not_yet or self._waits_for_more(due, now):
                 continue
             by_lane.setdefault(Lane.of(due), []).append(due)
         for lane, queue in by_lane.items():
@@ -140,8 +159,35 @@ class Outbox:
                 name = f"outbox {lane.channel}"
                 self._sending[lane] = asyncio.create_task(self._deliver_lane(lane, queue), name=name)
 
+    def _take_channels(self, wanted: Collection[str]) -> set[str]:
+        """Those of these in which this process may send; it is noted since when."""
+        now, ours = self._core.clock.monotonic(), {one for one in wanted if self._holds(one)}
+        # Of what is not asked about for longer somebody else may have had it meanwhile.
+        known = {
+            one: (since, now if one in ours else last)
+            for one, (since, last) in self._ours.items()
+            if now - last < OURS_FOR_S and (one in ours or one not in wanted)
+        }
+        self._ours = dict.fromkeys(ours, (now, now)) | known
+        return ours
+
+    def _holds(self, channel: str) -> bool:
+        return self._core.holds(shared_work.channel(channel))
+
+    async def _with_some_left(self, tx: Tx, channels: Collection[str]) -> set[str]:
+        """Those taken over just now where something is in mid-send that this process has not in hand: it is read back
+        first, so that what was written later comes later."""
+        before = self._core.clock.monotonic() - LEFT_FIRST_S
+        new = {channel for channel in channels if self._ours[channel][0] > before}
+        if not new:
+            return set()
+        left = await outbox.stuck(tx, older_than=-_CLOCKS_DIFFER)
+        return {_channel(row) for row in left if row.id not in self._in_hand} & new
+
     def _may_send(self, lane: Lane, due: Due) -> bool:
-        return self._lanes.is_free(lane) and (not lane.edits or self._lanes.edits.may_go(due.row.kind))
+        if not self._lanes.is_free(lane) or not self._holds(lane.channel):
+            return False
+        return not lane.edits or self._lanes.edits.may_go(due.row.kind)
 
     def _waits_for_more(self, due: Due, now: datetime) -> bool:
         """While there is much to draw, a request's message waits for what else happens to it within seconds.
@@ -179,11 +225,14 @@ class Outbox:
         place = await self._place_of(row)
         if row.kind == Form.LINE and place is None:
             return  # what it goes under was found deleted since it was chosen, and is posted again first
-        # Taken before the view model is read: a change committed after this has a row of its own.
+        # Taken before the view model is read: a change committed after this has a row of its own. From before the
+        # commit: whoever stands still in it may have lost the message when the commit is known.
+        self._in_hand[row.id] = _loop_s()
         async with self._core.store.begin() as tx:
+            if lane.edits and not await self._may_edit(tx, row):
+                return
             if not await outbox.sending(tx, row.id):
                 return
-        self._in_hand[row.id] = _loop_s()
         self._core.crash_point("outbox.sending")
         try:
             await self._draw_and_send(row, place, lane)
@@ -200,6 +249,18 @@ class Outbox:
             await self._after_trouble(row, lane, SlackTrouble(str(error), only_this=True))
         except SlackRefused as refusal:
             await self._give_up(row, Fault(Fate.GIVEN_UP, str(refusal)))
+
+    async def _may_edit(self, tx: Tx, row: OutboxRow) -> bool:
+        """Takes one of the edits of a minute that all processes share."""
+        if not self._shares:
+            return True
+        made, now_s = await rate_minutes.held(tx, _EDITS)
+        at_ms = [at for at in (made or ()) if at > now_s * 1000 - 60_000]
+        self._lanes.edits.learn(now_s - at / 1000 for at in at_ms)
+        if not self._lanes.edits.may_go(row.kind):
+            return False
+        await rate_minutes.keep(tx, _EDITS, [*at_ms, round(now_s * 1000)])
+        return True
 
     def _is_left_behind(self, row: OutboxRow, place: MessagePlace | None, trouble: SlackTrouble) -> bool:
         """Its message is in a channel that the settings do not name any more, and that is closed to us."""
@@ -281,7 +342,8 @@ class Outbox:
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
         await self._be_sure_it_is_ours(row)
-        return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+        async with _unless_it_stands_still() if self._shares else nullcontext():
+            return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
 
     async def _be_sure_it_is_ours(self, row: OutboxRow) -> None:
         """The last thing before a post. A process that stood still may come too late: another has posted it."""
@@ -368,8 +430,10 @@ class Outbox:
         closed: set[str] = set()
         for row in stuck:
             at, failures = self._look_at.get(row.id, (float("-inf"), 0))
-            channel = row.channel or f"@{row.user}"
+            channel = _channel(row)
             if row.id in self._in_hand or channel in closed or self._core.clock.monotonic() < at:
+                continue
+            if not self._holds(channel):
                 continue
             try:
                 await self._heal_one(row)
@@ -477,6 +541,11 @@ def _kind_of(row: OutboxRow) -> MessageKind | None:
     return kinds.kind_of(row.kind, row.subject, row.body)
 
 
+def _channel(row: OutboxRow) -> str:
+    """As lanes name it: its id, or `@` and the id of the person who gets a direct message."""
+    return row.channel or f"@{row.user}"
+
+
 def _place_kind(row: OutboxRow) -> str | None:
     """The kind of the message it edits or, for a line, whose thread it goes to; None where there is none."""
     kind = _kind_of(row)
@@ -494,6 +563,31 @@ def _version(view: MessageView) -> int:
 def _is_for(row: OutboxRow, view: LinkView) -> bool:
     """A link to card details goes to its requester, in a direct message."""
     return not row.channel and row.user == view.request.requester
+
+
+@asynccontextmanager
+async def _unless_it_stands_still() -> AsyncIterator[None]:
+    """Raises SlackTrouble where this process stood still meanwhile: whether it was sent is read back."""
+    limit = asyncio.timeout(STANDS_STILL_S)
+
+    async def go_on() -> None:
+        while True:
+            await asyncio.sleep(STANDS_STILL_S / 8)
+            if limit.expired():
+                return
+            limit.reschedule(_loop_s() + STANDS_STILL_S)
+
+    try:
+        async with limit:
+            working = asyncio.create_task(go_on(), name="outbox stands still")
+            try:
+                yield
+            finally:
+                working.cancel()
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise SlackTrouble("this process stood still", maybe_sent=True) from error
 
 
 def _loop_s() -> float:

@@ -1,4 +1,5 @@
 """How fast messages go, and how long a channel rests after trouble: in memory, for one process.
+Of several processes one at a time sends in a channel; how many edits were made they share through the database.
 
 A lane is a channel's posts, or its edits: Slack limits the two apart, so neither waits for the other. What closes a
 lane is usually wider than the lane: the whole channel, or the token. So what Slack takes in one lane opens the others
@@ -8,6 +9,7 @@ that were closed for the same thing.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bot.domain.time import Clock
@@ -77,6 +79,11 @@ class Edits:
     def made(self) -> None:
         """One is made now."""
         self._made.append(self._clock.monotonic())
+
+    def learn(self, seconds_ago: Iterable[float]) -> None:
+        """What all processes made, each so many seconds ago, in place of what this one knew."""
+        now = self._clock.monotonic()
+        self._made = deque(sorted(now - ago for ago in seconds_ago))
 
     def _count(self) -> int:
         before = self._clock.monotonic() - 60

@@ -1,7 +1,7 @@
 """Can everything that happens be stored? While it cannot, people are notified without the database.
 
 An alert is a row, so it cannot say that no row can be stored: this message goes to the alerts channel past the outbox,
-once, and a second one when it is over. Of several processes that one writes which led last.
+once, and a second one when it is over. Of several processes that one writes which held the lock for it last.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
+from bot.domain import shared_work
 from bot.domain.alerts import Severity
 from bot.domain.time import in_words
 from bot.services.alerts import called
@@ -38,7 +39,7 @@ class StorageWatch:
         self._faults = 0
         self._since: datetime | None = None
         self._is_said = False
-        self._led = core.leads()
+        self._held = core.holds(shared_work.STORAGE)
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -63,7 +64,7 @@ class StorageWatch:
         if self._since is None:
             self._since = self._core.clock.now()
             log.error("storage.not_written", extra={"fault": why})
-        if self._is_said or not self._led or self._faults < _FAULTS_BEFORE_IT_IS_SAID:
+        if self._is_said or not self._held or self._faults < _FAULTS_BEFORE_IT_IS_SAID:
             return
         text = (
             f"Countersign cannot store anything since {self._since:%Y-%m-%d %H:%M:%S} UTC, so nothing is sent to your"
@@ -74,7 +75,7 @@ class StorageWatch:
         self._is_said = await self._try_to_say(text, whom)
 
     async def _is_stored(self) -> None:
-        self._led, self._faults = self._core.leads(), 0
+        self._held, self._faults = self._core.holds(shared_work.STORAGE), 0
         if self._since is None:
             return
         lasted = in_words(self._core.clock.now() - self._since)

@@ -19,7 +19,7 @@ from storage.messages import alerts as alert_rows
 from storage.operators import replicas
 from storage.store import Store
 
-log = logging.getLogger("countersign.leadership")
+log = logging.getLogger("countersign.processes")
 
 BEAT_EVERY_S = 2.0
 # So long a process may be silent, by the clock of the database.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from tests.simulation.invariants.alerts import Alerts
 from tests.simulation.invariants.departures import Departures
@@ -34,14 +35,15 @@ class Watch(Record):
 
     def after_step(self) -> None:
         self.truth.after_step()
-        self._one_leader()
+        self._one_holder()
 
-    def _one_leader(self) -> None:
-        """I-18: of several processes at most one believes that it leads."""
-        up = (one for one in self.world.processes if one.owner.alive and one.running is not None)
-        leading = [one.owner.name for one in up if one.core.leads()]
-        if len(leading) > 1:
-            self.broken("I-18 one leader", f"{' and '.join(leading)} lead at once")
+    def _one_holder(self) -> None:
+        """I-18: of several processes at most one believes that it may do a thing that is locked."""
+        up = [one for one in self.world.processes if one.owner.alive]
+        for one, other in combinations(up, 2):
+            if both := sorted(one.held & other.held):
+                who = f"{one.owner.name} and {other.owner.name}"
+                self.broken("I-18 one holder", f"{who} hold {', '.join(both)} at once")
 
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""

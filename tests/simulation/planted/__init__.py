@@ -7,7 +7,7 @@ Nothing here runs unless it is asked for.
     approving   who decides, and for how long that counts
     outcomes    what became of a request
     messages    what people can read
-    processes   claims, leases, leaders, loops
+    processes   claims, leases, locks, loops
     around      terms, people, the ledger, events, copies, links, what is kept
     catalogue   all of them
     curve       how soon each is found

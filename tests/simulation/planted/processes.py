@@ -1,4 +1,4 @@
-"""Bugs in claims, leases, leaders and loops: who works on what, and whether anybody does."""
+"""Bugs in claims, leases, locks and loops: who works on what, and whether anybody does."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bot.engine.embedded import Embedded
 from bot.services import execution
 from bot.services.execution import queues
 from bot.services.operators import programs
-from bot.services.processes import Leader
 from storage import tables as t
+from storage.operators import leases
 from storage.requests import requests
 from storage.transaction import Tx
 from tests.simulation.planted.bug import Acts, Bug, peek, peek_into, put
@@ -87,9 +87,16 @@ def _fence_dropped(stack: ExitStack, acts: Acts) -> None:
     put(stack, requests, "finish", finish)
 
 
-def _two_leaders(stack: ExitStack, acts: Acts) -> None:
-    honest = Leader.leads
-    put(stack, Leader, "leads", lambda self: honest(self) or acts())
+def _two_hold_one_channel(stack: ExitStack, acts: Acts) -> None:
+    """A process sends in a channel although another has it."""
+    honest = leases.take
+
+    async def take(tx: Any, names: Any, owner: str, **more: Any) -> frozenset[str]:
+        ours: frozenset[str] = await honest(tx, names, owner, **more)
+        others = frozenset(name for name in names if name.startswith("channel:")) - ours
+        return ours | others if others and acts() else ours
+
+    put(stack, leases, "take", take)
 
 
 def _paused_for_ever(stack: ExitStack, acts: Acts) -> None:
@@ -173,7 +180,7 @@ BUGS = (
     Bug("a dead process keeps its claim", ("I-6 ends",), _dead_process_keeps_its_claim),
     Bug("the lease is ignored", ("I-18 lease",), _lease_ignored),
     Bug("the fence is dropped", ("I-18 lease",), _fence_dropped),
-    Bug("two leaders", ("I-18 one leader", "I-9 doubled"), _two_leaders),
+    Bug("two processes hold one channel", ("I-18 one holder", "I-9 doubled"), _two_hold_one_channel),
     Bug("a refused key stays refused", ("a pause ends",), _paused_for_ever),
     Bug("one 403 stops everything", ("a pause ends",), _one_403_stops_everything, "D8"),
     Bug("no lane for emergencies", ("emergencies first",), _no_lane_for_emergencies, "D13"),

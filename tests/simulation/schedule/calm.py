@@ -101,13 +101,8 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
         while sum(process.owner.alive for process in world.processes) > 1 and world.bot is not None:
             self.end(world.bot)
         last = world.bot
-        for _ in range(20):  # what led before may have died, and its lease lasts
-            if last is None or last.leads:
-                break
-            self.drive(10.0, leap_s=5.0)
         if last is not None:
-            last.lead_alone()
-            self.drive(40.0, leap_s=5.0)  # until its lease is as long
+            last.work_alone()
 
     def _everybody_is_back(self) -> None:
         for person in (*PEOPLE_WHO_DECIDE, "U0ALICE", DAVE):

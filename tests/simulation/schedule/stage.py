@@ -15,7 +15,7 @@ from tests.simulation.world import ALICE, World
 
 Json = dict[str, Any]
 HASHES = tuple(f"0x{number:064x}" for number in (0xA1, 0xB2, 0xC3))
-LEADING_S = 85.0
+HOLDING_S = 85.0
 # What a control call says of a body that it cannot read.
 _NO_SUCH_FORM = " - at `$"
 
@@ -61,8 +61,8 @@ class Stage:
         world = self.world
 
         def leap() -> float:
-            # A leader that stands still for longer loses its lease each time.
-            most = LEADING_S if world.wanted > 1 else leap_s
+            # A process that stands still for longer loses its leases each time.
+            most = HOLDING_S if world.wanted > 1 else leap_s
             return min(leap_s, most, world.network.rests_for())
 
         world.loop.drive(world.loop.time() + seconds, leap=leap if leap_s else None, most=most)

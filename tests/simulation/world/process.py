@@ -14,7 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 import handlers
 from bot import app, slack_connection
 from bot.services.conversation import Reader
-from bot.services.core import Core
+from bot.services.core import Core, alone
 from bot.services.events import Webhooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
@@ -86,9 +86,6 @@ class Timers:
             task.cancel()
 
 
-LEADS_ALONE_FOR = timedelta(hours=3)
-
-
 class Process:
     """One process of the bot, from its start to its end or its death."""
 
@@ -125,15 +122,15 @@ class Process:
         return self.owner.alive and self.bolt is not None
 
     @property
-    def leads(self) -> bool:
-        """Does it watch and post?"""
-        return self.running is not None and self.running.core.leads()
+    def held(self) -> frozenset[str]:
+        """What it alone does now, as far as it can know."""
+        locks = self.running.parts.locks if self.running else None
+        return frozenset() if locks is None else locks.held()
 
-    def lead_alone(self) -> None:
-        """No other process is left, so that the clock may leap by more than a lease without taking it away."""
-        leader = self.running.parts.leader if self.running else None
-        if leader is not None:
-            leader._lease = LEADS_ALONE_FOR
+    def work_alone(self) -> None:
+        """No other process is left, so that the clock may leap by more than a lease without taking anything away."""
+        if self.running is not None:
+            object.__setattr__(self.running.core, "holds", alone)
 
     async def _start(self) -> None:
         world = self.world

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import warnings
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from bot import app, slack_names
 from bot.engine.embedded import Embedded
 from bot.services.events import inbox, relay
 from bot.services.messages import delivery
-from bot.services.processes import Leader
+from bot.services.processes import Locks
 from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers import home
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from tests.simulation.world.world import World
 
 # Longer than in production, so that the clock may leap within it.
-LEADS_FOR = timedelta(seconds=120)
+LOCKED_FOR = timedelta(seconds=120)
 
 _current: World | None = None
 
@@ -85,18 +86,15 @@ class _NoLock:
     def release(self) -> None: ...
 
 
-_alone = app._leader
+_alone = app._locks
 
 
-async def _leader(begun: Start, store: Store, owner: str) -> Any:
-    """One of several leads, as on a database that several may use."""
+async def _locks(begun: Start, store: Store, owner: str, programs: Collection[str]) -> Any:
+    """Several share the work, as on a database that several may use."""
     if _current is None or _current.replicas == 1:
-        return await _alone(begun, store, owner)
-    leader = Leader(store, owner, begun.overrides.clock, lease=LEADS_FOR)
-    await leader.ask()
-    begun.stack.push_async_callback(leader.resign)
-    app._keep_running(begun.stack, "leader", leader.run)
-    return leader
+        return await _alone(begun, store, owner, programs)
+    locks = Locks(store, owner, begun.overrides.clock, lease=LOCKED_FOR)
+    return await app._begin_locks(begun, locks, programs)
 
 
 def _machine_now(tx: Tx) -> datetime:
@@ -131,7 +129,7 @@ def take_over() -> None:
     sys.unraisablehook = lambda _unraisable: None
     warnings.simplefilter("ignore")
     AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
-    app._leader = _leader
+    app._locks = _locks
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
     Tx.machine_now = property(_machine_now)  # type: ignore[assignment, method-assign]

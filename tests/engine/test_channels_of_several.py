@@ -144,7 +144,7 @@ async def all_arrived_once_in_their_order(found: Senders) -> None:
 async def test_when_one_is_killed_and_one_stands_still_the_others_send_what_they_would_have(
     postgres_databases: PostgresDatabases,
 ) -> None:
-    async with senders(databases) as found:
+    async with senders(postgres_databases) as found:
         for owner in ("a", "b", "c"):
             found.start(owner)
         writing = asyncio.create_task(found.write())
@@ -193,7 +193,7 @@ async def _none_of(found: Senders, owner: str) -> bool:
 async def test_who_stands_still_in_the_middle_of_a_transaction_holds_nobody_up(
     postgres_databases: PostgresDatabases,
 ) -> None:
-    async with senders(databases) as found:
+    async with senders(postgres_databases) as found:
         other = await Store.open(found.url, vault=Vault(Keyring.parse(MASTER)), clock=SystemClock())
         frozen = found.store.begin()
         tx = await frozen.__aenter__()
@@ -291,7 +291,7 @@ async def test_whoever_dies_or_stands_still_each_message_arrives_once_and_in_ord
 ) -> None:
     seed = int(os.environ.get("SEED") or random.randrange(10**6))
     rng, troubles = random.Random(seed), int(os.environ.get("SOAK_TROUBLES") or 20)
-    async with senders(databases) as found:
+    async with senders(postgres_databases) as found:
         for number in range(count):
             found.start(f"sender-{number}")
         writing = asyncio.create_task(found.write())

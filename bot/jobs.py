@@ -20,6 +20,7 @@ from bot.services.operators import (
     confirmations,
     deep_check,
     delegations,
+    older_copy,
     programs,
     safe_mode,
 )
@@ -30,7 +31,7 @@ ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
 OF_ITS_OWN = frozenset({"deliveries"})
 # That, and one that may be done twice.
-_EVERYWHERE = frozenset({"expire", *OF_ITS_OWN})
+_EVERYWHERE = frozenset({"expire", "unseen-ledgers", *OF_ITS_OWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
+        Job("unseen-ledgers", 10, lambda: older_copy.look_at_ledgers(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

@@ -135,6 +135,9 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     leads: Callable[[], bool] = alone  # is this the one process of several that watches?
+    ledgers_unseen: dict[str, float] = field(
+        default_factory=dict
+    )  # program -> until when (monotonic) nothing is sent to it: see `operators.older_copy`
 
     @property
     def offered_kinds(self) -> Mapping[str, type[Operation]]:
@@ -158,6 +161,11 @@ class Core:
         if program:
             return self.live.get(program, True)
         return any(self.live.values()) or not self.live
+
+    def awaits_ledger(self, program: str) -> bool:
+        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?"""
+        until = self.ledgers_unseen.get(program)
+        return until is not None and self.clock.monotonic() < until
 
     @property
     def default_program(self) -> str:

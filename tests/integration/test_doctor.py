@@ -636,6 +636,22 @@ async def test_the_doctor_tries_the_places_of_anchors_and_leaves_nothing_there(
     assert list(kept.iterdir()) == []
 
 
+async def test_that_no_anchors_are_kept_is_wrong_where_real_money_moves(
+    patient: Patient, tmp_path: Path
+) -> None:
+    patient.env |= {
+        "COUNTERSIGN_PARTNER_URL": "https://cards.invalid/api/partner/v1",
+        "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,
+    }
+    none = await patient.findings()
+    patient.env["COUNTERSIGN_ANCHORS_FILE"] = f"{tmp_path}/anchors"
+    one = await patient.findings()
+
+    assert any("kept in no place apart from the database" in text for text in none["wrong"]), none
+    assert not any("apart from the database" in text for text in one["wrong"])
+    assert any("kept in one place apart from the database" in text for text in one["to_check"])
+
+
 async def test_what_only_has_to_be_checked_is_no_fault(patient: Patient) -> None:
     patient.env["COUNTERSIGN_PUBLIC_URL"] = f"http://127.0.0.1:{free_port()}"
 

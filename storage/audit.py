@@ -240,6 +240,11 @@ async def made_at(tx: Tx, seq: int) -> datetime | None:
     return found
 
 
+async def begun_at(tx: Tx) -> datetime | None:
+    """When the first entry was made; None where there is none."""
+    return await made_at(tx, 1)
+
+
 async def last_until(tx: Tx, at: datetime) -> tuple[int, datetime | None]:
     """Number and time of the newest entry that was made until then; (0, None) where there is none."""
     a = t.audit.c

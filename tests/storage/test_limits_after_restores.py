@@ -15,15 +15,25 @@ from bot.domain.errors import OverLimit
 from bot.domain.limits import Scope
 from bot.domain.people import KindPolicy, Limits, Per, Tier
 from bot.domain.requests import State
+from bot.partner.errors import PartnerError
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
+from bot.services.core import queue_name
 from bot.services.operators import older_copy, safe_mode
 from bot.services.requests import granted_sums
+from storage.operators import OrphanDebit
 from storage.operators import safe_mode as rows
 from storage.requests import requests
 from tests.storage.conftest import Databases
 from tests.storage.restores import debit, put_in_place, restart_on
-from tests.storage.test_restores_at_odd_times import by_restore, copied, in_force, leave, read_ledger
+from tests.storage.test_restores_at_odd_times import (
+    by_restore,
+    copied,
+    in_force,
+    leave,
+    open_alerts,
+    read_ledger,
+)
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
 LIMITS = Limits(Decimal(100), Decimal(100), Decimal(100))
@@ -108,6 +118,39 @@ async def test_what_was_approved_again_counts_once(
     databases.drop(url)
 
 
+@pytest.mark.parametrize("reference", ["same", "suffixed"])
+async def test_a_lost_debit_that_came_back_does_not_count_whatever_its_rows_are_called(
+    world: World, databases: Databases, tmp_path: Path, reference: str
+) -> None:
+    await read_ledger(world)
+    copy = await copied(world, tmp_path / "copy.db")
+    kept_usd = await debit(world, 2)
+    await world.tell("account", {"refund_reference": reference})
+    await world.fault("processor", processor="400")
+    with pytest.raises(PartnerError):
+        await debit(world, 4)
+    url = await by_restore(world, copy, databases)
+    await restart_on(world, url)
+    await read_ledger(world)
+    await safe_mode.review(world.core)
+
+    assert await used(world) == dict.fromkeys(Scope, kept_usd)
+    await world.store.close()
+    databases.drop(url)
+
+
+@pytest.mark.parametrize("reference", ["topup:{key}", "topup:{key}:refund"])
+async def test_what_comes_back_of_a_lost_debit_later_is_taken_off(world: World, reference: str) -> None:
+    key = world.core.ids.idempotency_key()
+    for kind, called, usd in (("card_topup", "topup:{key}", "-7"), ("refund", reference, "7")):
+        async with world.store.begin() as tx:
+            row = OrphanDebit("main", called.format(key=key), Decimal(usd), kind, None, tx.now, tx.now)
+            await rows.add_orphans(tx, [row])
+            await rows.add_orphans(tx, [row])  # as the whole ledger is read again each day
+        counted = Decimal(7) if kind == "card_topup" else Decimal(0)
+        assert await used(world) == dict.fromkeys(Scope, counted)
+
+
 async def test_before_its_ledger_was_seen_nothing_that_can_wait_is_sent_to_a_program(
     world: World, databases: Databases, tmp_path: Path
 ) -> None:
@@ -123,7 +166,12 @@ async def test_before_its_ledger_was_seen_nothing_that_can_wait_is_sent_to_a_pro
     request = await world.top_up("5")
     calls = len(await world.sent("POST /topup"))
 
-    assert [queue.ids for queue in await execution.due(world.core) if queue.ids] == []
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
+
+    (urgent,) = [queue for queue in await execution.due(world.core) if queue.ids]
+    assert (urgent.name, list(urgent.ids)) == (queue_name("emergency", "main"), [freeze.id])
+    await execution.execute(world.core, freeze.id)
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED, "a freeze waits for no ledger"
     await execution.execute(world.core, request.id)
     assert (await world.request(request.id)).state is State.APPROVED
     assert len(await world.sent("POST /topup")) == calls
@@ -140,10 +188,18 @@ async def test_a_ledger_that_cannot_be_read_holds_nothing_for_ever(world: World)
     await world.fault("status", status=500, times=100, operation="GET /ledger")
     await older_copy.hold_until_seen(world.core)
     assert world.core.awaits_ledger("main")
+    await older_copy.look_at_ledgers(world.core)
+    assert await open_alerts(world, "ledger_unseen") == []
     await world.advance(older_copy.HOLDS_FOR_S)
     assert not world.core.awaits_ledger("main")
+    for _ in range(2):
+        await older_copy.look_at_ledgers(world.core)
+    (alert,) = await open_alerts(world, "ledger_unseen")
+    assert "now sends approved requests again" in alert.text
 
     await world.control.delete("/_control/faults")
+    await older_copy.look_at_ledgers(world.core)
+    assert await open_alerts(world, "ledger_unseen") == []
     await world.fault("status", status=403, times=1, operation="GET /ledger")
     await older_copy.hold_until_seen(world.core)
     assert not world.core.awaits_ledger("main"), "a key that may not read it"

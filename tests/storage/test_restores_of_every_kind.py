@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot import operations
 from bot.domain.requests import State
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
@@ -16,8 +17,20 @@ from tests.storage.conftest import Databases
 from tests.storage.restores import restart_on
 from tests.storage.test_restore_pays_once import CLAIMS_NOTHING
 from tests.storage.test_restores_at_odd_times import as_a_volume, by_restore, copied, leave, read_ledger
-from tests.support.kinds import CALLING, PATH, asked
+from tests.support.kinds import PATH, QUOTE_NAMES, asked, kind_class
 from tests.support.world import World, a_world
+
+# What moves nothing may end as failed, if that is what can be seen now: a secret that is only in what was lost.
+MAY_FAIL = {
+    "event_redeliver": "The event log shows no delivery of it since.",
+    "webhook_register": "nobody has that secret",
+    "webhook_rotate": "nobody has that secret",
+}
+
+
+@pytest.fixture(autouse=True)
+def _quotes_are_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kind_class("deposit_quote"), "body_names", QUOTE_NAMES)
 
 
 @pytest.fixture
@@ -48,12 +61,22 @@ async def money_and_cards(world: World) -> tuple[Any, ...]:
     return cards, sorted((entry.reference or "", entry.amount_usd) for entry in ledger)
 
 
-@CALLING
+_CALLING = [kind for kind in operations.kinds() if kind != "card_reveal"]
+_WAYS = {"being sent, restored": (by_restore, True), "approved, put back by hand": (as_a_volume, False)}
+
+
 @pytest.mark.parametrize(
-    ("databases", "put", "was_tried"),
-    [("sqlite_files", by_restore, True), ("sqlite_files", as_a_volume, False)],
+    ("databases", "kind", "put", "was_tried"),
+    [
+        pytest.param(database, kind, *way, id=f"{database}, {kind}, {name}")
+        for database, kinds in (
+            ("sqlite_files", _CALLING),
+            ("postgres_databases", ("card_topup", "card_freeze", "card_order")),
+        )
+        for kind in kinds
+        for name, way in _WAYS.items()
+    ],
     indirect=["databases"],
-    ids=["being sent, restored", "approved, a file"],
 )
 async def test_no_kind_is_done_twice(
     world: World, databases: Databases, tmp_path: Path, kind: str, put: Any, was_tried: bool
@@ -84,7 +107,8 @@ async def test_no_kind_is_done_twice(
     assert [call for call in later if call["idempotency_key"] != request.key or not request.key] == []
     assert await money_and_cards(world) == done
     current = await world.request(request.id)
-    assert current.state is not State.FAILED
+    if current.state is State.FAILED:
+        assert MAY_FAIL.get(kind, "no other kind") in current.outcome_text
     assert not CLAIMS_NOTHING.search(current.outcome_text), current.outcome_text
     await world.store.close()
     databases.drop(url)

@@ -50,6 +50,22 @@ NO_ANCHORS = AlertKind(
 )
 
 
+LEDGER_UNSEEN = AlertKind(
+    name="ledger_unseen",
+    raised_when="a ledger could not be read for ten minutes after a start; sending goes on all the same",
+    found_by="start",
+    ends="the ledger is read",
+    wordings=one(
+        Severity.WARNING,
+        "The ledger of {program} could not be read since the start",
+        "Countersign waited ten minutes and now sends approved requests again. After each start it looks in the ledger"
+        " for debits that this database does not know, and it could not do that. If somebody put an older copy of the"
+        " database in place, pause {program} with `/countersign pause`. The last try said: {error}",
+    ),
+    endings=over("The ledger of {program} is read", "It could not be read for {lasted}."),
+)
+
+
 def safe_mode(
     *,
     head_seq: int,

@@ -97,13 +97,15 @@ async def forget_reading(tx: Tx, program: str) -> None:
         await snapshots.LEDGER.put(tx, program, replace(kept.value, whole_at=None))
 
 
-async def since_last_reading(partner: PartnerClient, kept: Kept[Ledger] | None) -> list[LedgerEntry]:
-    """The rows that came in since the ledger was last read here, as far as that can be seen; else all of them. Raises
-    PartnerError."""
+async def since_last_reading(
+    partner: PartnerClient, kept: Kept[Ledger] | None, *, never_before: datetime | None
+) -> list[LedgerEntry]:
+    """The rows that came in since the ledger was last read here, as far as that can be seen. Where it was never read,
+    or changed elsewhere than at its end: those since `never_before`; None = all. Raises PartnerError."""
     first = await partner.ledger(1, PAGE, lane=Lane.BACKGROUND)
     known_rows = (kept.value.rows or 0) if kept else 0
     new, found = first.total - known_rows, list[LedgerEntry]()
-    async for entry in partner.ledger_entries(first=first, lane=Lane.BACKGROUND):
+    async for entry in partner.ledger_entries(since=never_before, first=first, lane=Lane.BACKGROUND):
         if kept is not None and len(found) == new and entry.marks == kept.value.newest:
             break
         found.append(entry)

@@ -11,18 +11,21 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
+from bot.domain.alerts import running_alerts
 from bot.domain.money import ledger_text
 from bot.partner.errors import Forbidden, PartnerError
-from bot.services import snapshots
+from bot.services import alerts, message_kinds, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
 from bot.services.operators import safe_mode
 from storage import audit
+from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from storage.operators import safe_mode as rows
 from storage.requests import request_search
+from storage.transaction import Tx
 
 log = logging.getLogger("countersign.older_copy")
 
@@ -31,6 +34,8 @@ HOLDS_FOR_S = 600.0
 # A start waits so long for ledgers, and for Slack.
 _LEDGERS_ANSWER_WITHIN_S = 2.0
 _SLACK_ANSWERS_WITHIN_S = 5.0
+# The card provider's, and that of this machine.
+_CLOCKS_DIFFER = timedelta(days=2)
 
 #: The ids of our newest messages, as the outbox knows them, each with the time of its message.
 ReadPosted = Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
@@ -55,6 +60,8 @@ async def look_at_ledgers(core: Core) -> None:
             await look_at_ledger(core, program)
         except PartnerError as error:
             log.info("older_copy.ledger_not_seen", extra={"program": program, "error": str(error)})
+            if not core.awaits_ledger(program):
+                await _report_unseen(core, program, str(error))
 
 
 async def look_at_ledger(core: Core, program: str) -> None:
@@ -69,7 +76,17 @@ async def look_at_ledger(core: Core, program: str) -> None:
     if since is not None:
         await _enter(core, since, "ledger")
     core.ledgers_unseen.pop(program, None)
+    async with core.store.begin() as tx:
+        await alerts.resolve(tx, core, running_alerts.LEDGER_UNSEEN.condition(program))
     core.carrier.wake()
+
+
+async def _report_unseen(core: Core, program: str, error: str) -> None:
+    """To people: sending goes on, and nobody knows whether it may."""
+    said = running_alerts.LEDGER_UNSEEN.says(program=program, error=error)
+    condition = running_alerts.LEDGER_UNSEEN.condition(program)
+    async with core.store.begin() as tx:
+        await alerts.keep(tx, core, said, condition=condition, subject=program, program=program)
 
 
 async def look_at_slack(core: Core, read: ReadPosted) -> None:
@@ -85,8 +102,10 @@ async def look_at_slack(core: Core, read: ReadPosted) -> None:
         if await rows.current(tx) is not None:
             return
         known = await outbox.known(tx, posted)
-        lost = _lost_until(await rows.all(tx))
-    unknown = [at for dedupe, at in posted.items() if dedupe not in known and (lost is None or at > lost)]
+        accepted = await _accepted_until(tx)
+    unknown = [
+        at for dedupe, at in posted.items() if dedupe not in known and (accepted is None or at > accepted)
+    ]
     if unknown:
         await _enter(core, min(unknown), "slack")
 
@@ -98,21 +117,29 @@ async def _first_unknown_key(core: Core, program: str) -> datetime | None:
         kept = await snapshots.LEDGER.get(tx, program)
         if await rows.current(tx) is not None:
             return None
-        lost = _lost_until(await rows.all(tx))
+        # Found in a safe mode before, or reported since. No clock says which those are: it may have been wrong.
         listed = await rows.references(tx, program)
-    fresh = await ledger_rules.since_last_reading(core.partners[program], kept)
+        begun_at = await audit.begun_at(tx)
+    fresh = await ledger_rules.since_last_reading(
+        core.partners[program], kept, never_before=begun_at and begun_at - _CLOCKS_DIFFER
+    )
     keys = {ledger_text.key_in(one.reference) for one in fresh if one.reference not in listed}
-    made = {
-        key: at for key in keys if (at := core.ids.made_at(key)) is not None and (lost is None or at > lost)
-    }
+    made = {key: at for key in keys if (at := core.ids.made_at(key)) is not None}
     async with core.store.read() as tx:
         known = await request_search.by_key(tx, made)
     return min((at for key, at in made.items() if key not in known), default=None)
 
 
-def _lost_until(modes: Sequence[rows.SafeMode]) -> datetime | None:
-    """What was made before then and is not known was lost with an earlier copy, and two people have accepted that."""
-    return max((mode.entered_at for mode in modes), default=None)
+async def _accepted_until(tx: Tx) -> datetime | None:
+    """By Slack's clock: what was posted before then and is not known was lost with an earlier copy, and two people have
+    accepted that. It was posted before the alert about that copy."""
+    alert = message_kinds.ALERT
+    subjects = [
+        message_kinds.stored_subject(alert.about, id_)
+        for id_ in await alert_rows.ids_of(tx, running_alerts.SAFE_MODE.name)
+    ]
+    places = (await outbox.places(tx, subjects, alert.form)).values()
+    return max((datetime.fromtimestamp(float(place.ts), UTC) for place in places if place.ts), default=None)
 
 
 async def _enter(core: Core, since: datetime, shown_by: str) -> None:

@@ -15,18 +15,21 @@ from bot.domain.errors import OverLimit
 from bot.domain.limits import Scope
 from bot.domain.people import KindPolicy, Limits, Per, Tier
 from bot.domain.requests import State
+from bot.partner.calls.pages import PAGE
 from bot.partner.errors import PartnerError
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import queue_name
 from bot.services.operators import older_copy, safe_mode
 from bot.services.requests import granted_sums
+from sandbox.partner.ledger import ledger
 from storage.operators import OrphanDebit
 from storage.operators import safe_mode as rows
 from storage.requests import requests
 from tests.storage.conftest import Databases
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import (
+    an_entry,
     by_restore,
     copied,
     in_force,
@@ -182,6 +185,28 @@ async def test_before_its_ledger_was_seen_nothing_that_can_wait_is_sent_to_a_pro
     assert (await world.request(request.id)).state is State.CANCELLED
     await world.store.close()
     databases.drop(url)
+
+
+async def test_a_start_reads_of_a_long_ledger_only_what_came_in_since(world: World) -> None:
+    """Or since the database was made, where it never read it."""
+    simulator = world.simulator.world
+    (row, *_) = simulator.store.all("SELECT account FROM ledger")
+    for _ in range(4 * PAGE):
+        ledger.post(simulator, row["account"], Decimal("0.01"), "funding")
+    await world.advance(timedelta(days=5).total_seconds())
+    await an_entry(world)
+
+    assert await calls_to_look(world) == 1, "its first entry is of today"
+    await read_ledger(world)
+    await debit(world, 1, key="somebody-else-1")
+    assert await calls_to_look(world) == 1
+
+
+async def calls_to_look(world: World) -> int:
+    before = len(await world.sent("GET /ledger"))
+    await older_copy.hold_until_seen(world.core)
+    assert not world.core.awaits_ledger("main")
+    return len(await world.sent("GET /ledger")) - before
 
 
 async def test_a_ledger_that_cannot_be_read_holds_nothing_for_ever(world: World) -> None:

@@ -19,7 +19,8 @@ import httpx
 import pytest
 
 from bot import web
-from bot.cli.doctor import Level, examine, machine_checks
+from bot.cli.doctor import Level, examine, machine_checks, partner_checks
+from bot.cli.doctor.findings import Finding
 from bot.domain.time import SystemClock
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
@@ -637,8 +638,13 @@ async def test_the_doctor_tries_the_places_of_anchors_and_leaves_nothing_there(
 
 
 async def test_that_no_anchors_are_kept_is_wrong_where_real_money_moves(
-    patient: Patient, tmp_path: Path
+    patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    async def nobody_is_called(*_: object) -> AsyncIterator[Finding]:
+        for finding in ():
+            yield finding
+
+    monkeypatch.setattr(partner_checks, "_partner", nobody_is_called)
     patient.env |= {
         "COUNTERSIGN_PARTNER_URL": "https://cards.invalid/api/partner/v1",
         "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,

@@ -27,6 +27,9 @@ MAY_FAIL = {
     "webhook_rotate": "nobody has that secret",
 }
 
+# Of these it is true that they moved nothing.
+MOVES_NOTHING = {"deposit_quote", *MAY_FAIL}
+
 
 @pytest.fixture(autouse=True)
 def _quotes_are_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,6 +112,7 @@ async def test_no_kind_is_done_twice(
     current = await world.request(request.id)
     if current.state is State.FAILED:
         assert MAY_FAIL.get(kind, "no other kind") in current.outcome_text
-    assert not CLAIMS_NOTHING.search(current.outcome_text), current.outcome_text
+    if kind not in MOVES_NOTHING:
+        assert not CLAIMS_NOTHING.search(current.outcome_text), current.outcome_text
     await world.store.close()
     databases.drop(url)

@@ -209,7 +209,7 @@ async def calls_to_look(world: World) -> int:
     return len(await world.sent("GET /ledger")) - before
 
 
-async def test_a_ledger_that_cannot_be_read_holds_nothing_for_ever(world: World) -> None:
+async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(world: World) -> None:
     await world.fault("status", status=500, times=100, operation="GET /ledger")
     await older_copy.hold_until_seen(world.core)
     assert world.core.awaits_ledger("main")

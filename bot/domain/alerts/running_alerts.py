@@ -52,7 +52,7 @@ NO_ANCHORS = AlertKind(
 
 LEDGER_UNSEEN = AlertKind(
     name="ledger_unseen",
-    raised_when="a ledger could not be read for ten minutes after a start; sending goes on all the same",
+    raised_when="a ledger could not be read for ten minutes after a start; sending continues all the same",
     found_by="start",
     ends="the ledger is read",
     wordings=one(

@@ -43,7 +43,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, request_links, storage_watch
-from bot.services.operators import changed_rows, draft_only, older_copy, safe_mode
+from bot.services.operators import changed_rows, copy_detection, draft_only, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Leader, Replica
 from bot.slack_names import SlackNames
@@ -120,7 +120,7 @@ async def start(
         parts = await _build(begun)
         stack.push_async_callback(audit_anchors.drop, parts.core)
         if Role.WORKER in roles:
-            await older_copy.hold_until_seen(parts.core)
+            await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
         watchers = await _watch(begun, parts.core)
@@ -183,7 +183,7 @@ async def _build(begun: Start) -> Parts:
         await safe_mode.enter(core, older.head, older.anchor, older.lost)
     else:
         channels = (core.channels.approvals, core.channels.alerts)
-        await older_copy.look_at_slack(core, partial(posted_messages, slack, channels, store.instance))
+        await copy_detection.look_at_slack(core, partial(posted_messages, slack, channels, store.instance))
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
@@ -191,7 +191,7 @@ async def _build(begun: Start) -> Parts:
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)
-    await startup.report_no_anchors(begun.settings, begun.config, core)
+    await startup.report_anchors_missing(begun.settings, begun.config, core)
     _keep_running(begun.stack, "slack names", partial(names.watch, core))
     if core.passkeys.base_url:
         _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
@@ -261,7 +261,7 @@ async def _watch(begun: Start, core: Core) -> jobs.Watchers:
     if begun.roles & {Role.WEB, Role.WORKER}:  # of a process that does not lead: the codes it has received
         _keep_running(begun.stack, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
-    look = partial(older_copy.look_at_ledger, core)
+    look = partial(copy_detection.look_at_ledger, core)
     poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
     return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake))
 

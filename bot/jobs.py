@@ -18,9 +18,9 @@ from bot.services.messages import digest, reminders, waiting
 from bot.services.operators import (
     changed_rows,
     confirmations,
+    copy_detection,
     deep_check,
     delegations,
-    older_copy,
     programs,
     safe_mode,
 )
@@ -76,7 +76,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
-        Job("unseen-ledgers", 10, lambda: older_copy.look_at_ledgers(core)),
+        Job("unseen-ledgers", 10, lambda: copy_detection.look_at_ledgers(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

@@ -244,7 +244,7 @@ def few_places(settings: Settings, config: Config) -> str:
     return FEW_PLACES.format(count="one place" if count else "no place") if count < ENOUGH_PLACES else ""
 
 
-async def report_no_anchors(settings: Settings, config: Config, core: Core) -> None:
+async def report_anchors_missing(settings: Settings, config: Config, core: Core) -> None:
     """To people, where real money moves: an older copy may start unnoticed. Ends it where there is a place."""
     condition = running_alerts.NO_ANCHORS.condition()
     async with core.store.begin() as tx:

@@ -137,7 +137,7 @@ class Core:
     leads: Callable[[], bool] = alone  # is this the one process of several that watches?
     ledgers_unseen: dict[str, float] = field(
         default_factory=dict
-    )  # program -> until when (monotonic) nothing is sent to it: see `operators.older_copy`
+    )  # program -> until when (monotonic) nothing is sent to it: see `operators.copy_detection`
 
     @property
     def offered_kinds(self) -> Mapping[str, type[Operation]]:

@@ -175,7 +175,7 @@ async def test_a_database_that_is_no_copy_starts_as_ever_whatever_others_write_o
     ("is_live", "set_up", "is_reported"),
     [(True, {}, True), (True, {"COUNTERSIGN_ANCHORS_FILE": "{folder}/kept"}, False), (False, {}, False)],
 )
-async def test_where_real_money_moves_people_read_at_the_start_that_no_anchors_are_kept(
+async def test_where_real_money_moves_people_read_at_the_start_that_anchors_missing_are_kept(
     around: Surroundings, tmp_path: Path, is_live: bool, set_up: dict[str, str], is_reported: bool
 ) -> None:
     env = {name: value.format(folder=tmp_path) for name, value in set_up.items()}
@@ -184,13 +184,13 @@ async def test_where_real_money_moves_people_read_at_the_start_that_no_anchors_a
         core = replace(running.core, live={"main": is_live})
         settings = Settings.from_env({**around.env, **env})
         for _ in range(2):
-            await startup.report_no_anchors(settings, Config.parse(CONFIG), core)
+            await startup.report_anchors_missing(settings, Config.parse(CONFIG), core)
         _, open_kinds = await _of(core.store)
-        assert open_kinds.count("no_anchors") == is_reported
+        assert open_kinds.count("anchors_missing") == is_reported
 
         kept = Settings.from_env({**around.env, "COUNTERSIGN_ANCHORS_COMMAND": "keep"})
-        await startup.report_no_anchors(kept, Config.parse(CONFIG), core)
-        assert "no_anchors" not in (await _of(core.store))[1]
+        await startup.report_anchors_missing(kept, Config.parse(CONFIG), core)
+        assert "anchors_missing" not in (await _of(core.store))[1]
     finally:
         await running.stop()
 

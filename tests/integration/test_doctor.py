@@ -641,7 +641,8 @@ async def test_that_no_anchors_are_kept_is_wrong_where_real_money_moves(
     patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def nobody_is_called(*_: object) -> AsyncIterator[Finding]:
-        for finding in ():
+        none: tuple[Finding, ...] = ()
+        for finding in none:
             yield finding
 
     monkeypatch.setattr(partner_checks, "_partner", nobody_is_called)

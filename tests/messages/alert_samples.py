@@ -81,7 +81,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "found": "The whole ledger was read: *100 debits of 300.00 USD in all* are not known to this copy. The thread"
         " lists them. For 24 hours they count towards everybody's limits, as nobody knows here who requested them.",
     },
-    ("no_anchors", ""): {},
+    ("anchors_missing", ""): {},
     ("ledger_unseen", ""): {"program": "main", "error": "Your card provider did not answer."},
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},

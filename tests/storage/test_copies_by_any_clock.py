@@ -11,7 +11,7 @@ import pytest
 
 from bot.services import message_kinds
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import older_copy, safe_mode
+from bot.services.operators import copy_detection, safe_mode
 from storage.messages import outbox
 from tests.storage.conftest import Databases
 from tests.storage.restores import debit, put_in_place, restart_on
@@ -36,7 +36,7 @@ async def put_back(world: World, copy: Path, databases: Databases) -> str:
     """By hand, without anchors; then a start looks at the ledger."""
     url = await put_in_place(copy, databases)
     await restart_on(world, url)
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     return url
 
 
@@ -61,7 +61,7 @@ async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_f
 
     world.clock.advance(-offset.total_seconds())
     await restart_on(world, urls[0])
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     assert not await in_force(world), "what was lost with the first copy is known and accepted"
 
     await read_ledger(world)
@@ -89,7 +89,7 @@ async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_
     world.clock.advance(offset.total_seconds())
     url = await put_in_place(first, databases)
     await restart_on(world, url)
-    await older_copy.look_at_slack(world.core, read_posted)
+    await copy_detection.look_at_slack(world.core, read_posted)
     assert await in_force(world)
     (alert,) = await open_alerts(world, "older_copy")
     async with world.store.begin() as tx:  # as it is posted
@@ -102,11 +102,11 @@ async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_
 
     world.clock.advance(-offset.total_seconds())
     await restart_on(world, url)
-    await older_copy.look_at_slack(world.core, read_posted)
+    await copy_detection.look_at_slack(world.core, read_posted)
     assert not await in_force(world), "what was lost with the first copy is known and accepted"
 
     posted.append(("lost:2", slack_at + timedelta(minutes=5)))
-    await older_copy.look_at_slack(world.core, read_posted)
+    await copy_detection.look_at_slack(world.core, read_posted)
     assert await in_force(world)
     await world.store.close()
     databases.drop(url)

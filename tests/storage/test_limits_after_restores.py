@@ -20,7 +20,7 @@ from bot.partner.errors import PartnerError
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import queue_name
-from bot.services.operators import older_copy, safe_mode
+from bot.services.operators import copy_detection, safe_mode
 from bot.services.requests import granted_sums
 from sandbox.partner.ledger import ledger
 from storage.operators import OrphanDebit
@@ -165,7 +165,7 @@ async def test_before_its_ledger_was_seen_nothing_that_can_wait_is_sent_to_a_pro
     url = await put_in_place(copy, databases)
     await restart_on(world, url)
     await world.fault("status", status=500, times=100, operation="GET /ledger")
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     request = await world.top_up("5")
     calls = len(await world.sent("POST /topup"))
 
@@ -180,7 +180,7 @@ async def test_before_its_ledger_was_seen_nothing_that_can_wait_is_sent_to_a_pro
     assert len(await world.sent("POST /topup")) == calls
 
     await world.control.delete("/_control/faults")
-    await older_copy.look_at_ledgers(world.core)
+    await copy_detection.look_at_ledgers(world.core)
     assert await in_force(world)
     assert (await world.request(request.id)).state is State.CANCELLED
     await world.store.close()
@@ -204,27 +204,27 @@ async def test_a_start_reads_of_a_long_ledger_only_what_came_in_since(world: Wor
 
 async def calls_to_look(world: World) -> int:
     before = len(await world.sent("GET /ledger"))
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     assert not world.core.awaits_ledger("main")
     return len(await world.sent("GET /ledger")) - before
 
 
 async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(world: World) -> None:
     await world.fault("status", status=500, times=100, operation="GET /ledger")
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     assert world.core.awaits_ledger("main")
-    await older_copy.look_at_ledgers(world.core)
+    await copy_detection.look_at_ledgers(world.core)
     assert await open_alerts(world, "ledger_unseen") == []
-    await world.advance(older_copy.HOLDS_FOR_S)
+    await world.advance(copy_detection.HOLDS_FOR_S)
     assert not world.core.awaits_ledger("main")
     for _ in range(2):
-        await older_copy.look_at_ledgers(world.core)
+        await copy_detection.look_at_ledgers(world.core)
     (alert,) = await open_alerts(world, "ledger_unseen")
     assert "now sends approved requests again" in alert.text
 
     await world.control.delete("/_control/faults")
-    await older_copy.look_at_ledgers(world.core)
+    await copy_detection.look_at_ledgers(world.core)
     assert await open_alerts(world, "ledger_unseen") == []
     await world.fault("status", status=403, times=1, operation="GET /ledger")
-    await older_copy.hold_until_seen(world.core)
+    await copy_detection.hold_until_seen(world.core)
     assert not world.core.awaits_ledger("main"), "a key that may not read it"

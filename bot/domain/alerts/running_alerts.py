@@ -32,7 +32,7 @@ SAFE_MODE = AlertKind(
 
 
 NO_ANCHORS = AlertKind(
-    name="no_anchors",
+    name="anchors_missing",
     raised_when="real money moves, and the end of the audit log is kept nowhere apart from the database",
     found_by="start",
     ends="a start with a place for it",

@@ -27,7 +27,7 @@ from storage.operators import safe_mode as rows
 from storage.requests import request_search
 from storage.transaction import Tx
 
-log = logging.getLogger("countersign.older_copy")
+log = logging.getLogger("countersign.copy_detection")
 
 #: A ledger that cannot be read holds what is to be sent for so long; after that it is sent all the same.
 HOLDS_FOR_S = 600.0
@@ -50,7 +50,7 @@ async def hold_until_seen(core: Core) -> None:
         async with asyncio.timeout(_LEDGERS_ANSWER_WITHIN_S):
             await look_at_ledgers(core)
     except TimeoutError:
-        log.info("older_copy.ledgers_not_seen", extra={"programs": sorted(core.ledgers_unseen)})
+        log.info("copy_detection.ledgers_not_seen", extra={"programs": sorted(core.ledgers_unseen)})
 
 
 async def look_at_ledgers(core: Core) -> None:
@@ -59,7 +59,7 @@ async def look_at_ledgers(core: Core) -> None:
         try:
             await look_at_ledger(core, program)
         except PartnerError as error:
-            log.info("older_copy.ledger_not_seen", extra={"program": program, "error": str(error)})
+            log.info("copy_detection.ledger_not_seen", extra={"program": program, "error": str(error)})
             if not core.awaits_ledger(program):
                 await _report_unseen(core, program, str(error))
 
@@ -96,7 +96,7 @@ async def look_at_slack(core: Core, read: ReadPosted) -> None:
         async with asyncio.timeout(_SLACK_ANSWERS_WITHIN_S):
             posted = dict(await read())
     except Exception as error:  # noqa: BLE001 - whatever Slack refuses
-        log.warning("older_copy.slack_not_read", extra={"error": type(error).__name__})
+        log.warning("copy_detection.slack_not_read", extra={"error": type(error).__name__})
         return
     async with core.store.read() as tx:
         if await rows.current(tx) is not None:
@@ -146,6 +146,6 @@ async def _enter(core: Core, since: datetime, shown_by: str) -> None:
     """The copy was made before `since`, when the first thing was made that it does not know."""
     async with core.store.read() as tx:
         head = await audit.last_until(tx, since)
-    log.error("older_copy.found", extra={"shown_by": shown_by, "since": since.isoformat()})
+    log.error("copy_detection.found", extra={"shown_by": shown_by, "since": since.isoformat()})
     await safe_mode.enter(core, head, head)
     await safe_mode.at_start(core)

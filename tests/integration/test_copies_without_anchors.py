@@ -175,7 +175,7 @@ async def test_a_database_that_is_no_copy_starts_as_ever_whatever_others_write_o
     ("is_live", "set_up", "is_reported"),
     [(True, {}, True), (True, {"COUNTERSIGN_ANCHORS_FILE": "{folder}/kept"}, False), (False, {}, False)],
 )
-async def test_where_real_money_moves_people_read_at_the_start_that_anchors_missing_are_kept(
+async def test_where_real_money_moves_people_read_at_the_start_that_no_anchors_are_kept(
     around: Surroundings, tmp_path: Path, is_live: bool, set_up: dict[str, str], is_reported: bool
 ) -> None:
     env = {name: value.format(folder=tmp_path) for name, value in set_up.items()}

@@ -44,13 +44,13 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, request_links, storage_watch
-from bot.services.operators import changed_rows, draft_only, safe_mode
+from bot.services.operators import changed_rows, copy_detection, draft_only, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
-from handlers.slack_api import SlackDirectory, SlackPublisher, announce, posted_anchors
+from handlers.slack_api import SlackDirectory, SlackPublisher, announce, posted_anchors, posted_messages
 from storage.database import process_name
 from storage.events import Ingest
 from storage.store import Store
@@ -121,6 +121,8 @@ async def start(
         begun = Start(settings, config, overrides or Overrides(), stack, roles)
         parts = await _build(begun)
         stack.push_async_callback(audit_anchors.drop, parts.core)
+        if Role.WORKER in roles:
+            await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
         watchers = await _watch(begun, parts.core)
@@ -136,7 +138,7 @@ async def _build(begun: Start) -> Parts:
     clock = begun.overrides.clock
     store = await startup.open_store(begun)
     anchors = startup.anchor_places(begun, store)
-    older_copy = await startup.check_audit(store, anchors)
+    older = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
     owner = f"{process_name()}:{ids.ulid()}"
     startup.trace(begun, store, owner)
@@ -176,12 +178,15 @@ async def _build(begun: Start) -> Parts:
         crash_point=begun.overrides.crash_point,
         holds=locks.holds if locks else alone if Role.WORKER in begun.roles else never,
     )
-    if older_copy is None and core.channels.audit:
+    if older is None and core.channels.audit:
         posted = partial(posted_anchors, slack, core.channels.audit)
-        older_copy = await startup.check_audit_channel(store, posted)
+        older = await startup.check_audit_channel(store, posted)
     startup.check_names(await names.unknown(core))
-    if older_copy is not None:
-        await safe_mode.enter(core, older_copy.head, older_copy.anchor, older_copy.lost)
+    if older is not None:
+        await safe_mode.enter(core, older.head, older.anchor, older.lost)
+    else:
+        channels = (core.channels.approvals, core.channels.alerts)
+        await copy_detection.look_at_slack(core, partial(posted_messages, slack, channels, store.instance))
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
@@ -189,6 +194,7 @@ async def _build(begun: Start) -> Parts:
     await draft_only.at_start(core, is_on=begun.config.channels.draft_only)
     await note_destinations(core)
     await names.report(core)
+    await startup.report_anchors_missing(begun.settings, begun.config, core)
     _keep_running(begun.stack, "slack names", partial(names.watch, core))
     if core.passkeys.base_url:
         _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
@@ -234,7 +240,9 @@ def _ring(core: Core) -> None:
 def _write_to_slack(begun: Start, parts: Parts) -> None:
     """The loops that write to Slack: Home, messages of the outbox, one-time codes where some may come in."""
     roles = begun.roles
-    publisher = SlackPublisher(parts.slack, partial(request_links.of, parts.core))
+    publisher = SlackPublisher(
+        parts.slack, partial(request_links.of, parts.core), instance=parts.core.store.instance
+    )
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
     if roles & {Role.SLACK, Role.WORKER}:
@@ -267,7 +275,8 @@ async def _watch(begun: Start, core: Core) -> jobs.Watchers:
     if begun.roles & {Role.WEB, Role.WORKER}:  # without the worker: the codes that this process has received
         _keep_running(begun.stack, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
-    poller = Poller(core, account_every=begun.config.poll.account)
+    look = partial(copy_detection.look_at_ledger, core)
+    poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
     return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake))
 
 

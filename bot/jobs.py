@@ -19,6 +19,7 @@ from bot.services.messages import digest, reminders, waiting
 from bot.services.operators import (
     changed_rows,
     confirmations,
+    copy_detection,
     deep_check,
     delegations,
     programs,
@@ -31,7 +32,7 @@ ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
 OF_ITS_OWN = frozenset({"deliveries"})
 # That, and one that may be done twice.
-_EVERYWHERE = frozenset({"expire", *OF_ITS_OWN})
+_EVERYWHERE = frozenset({"expire", "unseen-ledgers", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
 _BY_PROGRAM = frozenset(
     {
@@ -87,6 +88,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
+        Job("unseen-ledgers", 10, lambda: copy_detection.look_at_ledgers(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

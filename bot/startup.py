@@ -21,7 +21,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import operations
 from bot.config import Config, Settings
-from bot.domain.alerts import people_alerts
+from bot.domain.alerts import people_alerts, running_alerts
 from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
@@ -243,10 +243,26 @@ def anchor_places(start: Start, store: Store) -> AnchorPlaces:
     return found
 
 
+def has_places(settings: Settings, config: Config) -> bool:
+    """Is the end of the audit chain kept anywhere apart from the database and its disk?"""
+    return bool(settings.anchors_file or settings.anchors_command or config.channels.audit)
+
+
 def few_places(settings: Settings, config: Config) -> str:
     """That anchors are kept in fewer places than are safe, and what to set; empty where they are enough."""
     count = sum(map(bool, (settings.anchors_file, settings.anchors_command, config.channels.audit)))
     return FEW_PLACES.format(count="one place" if count else "no place") if count < ENOUGH_PLACES else ""
+
+
+async def report_anchors_missing(settings: Settings, config: Config, core: Core) -> None:
+    """To people, where real money moves: an older copy may start unnoticed. Ends it where there is a place."""
+    condition = running_alerts.NO_ANCHORS.condition()
+    async with core.store.begin() as tx:
+        if not core.is_live() or has_places(settings, config):
+            await alerts.resolve(tx, core, condition)
+            return
+        said = running_alerts.NO_ANCHORS.says()
+        await alerts.keep(tx, core, said, condition=condition, subject="database", program="")
 
 
 async def check_audit(store: Store, kept_in: AnchorPlaces) -> OlderCopy | None:

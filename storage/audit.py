@@ -247,6 +247,18 @@ async def made_at(tx: Tx, seq: int) -> datetime | None:
     return found
 
 
+async def begun_at(tx: Tx) -> datetime | None:
+    """When the first entry was made; None where there is none."""
+    return await made_at(tx, 1)
+
+
+async def last_until(tx: Tx, at: datetime) -> tuple[int, datetime | None]:
+    """Number and time of the newest entry that was made until then; (0, None) where there is none."""
+    a = t.audit.c
+    row = (await tx.run(select(a.seq, a.at).where(a.at <= at).order_by(a.seq.desc()).limit(1))).one_or_none()
+    return (0, None) if row is None else (row.seq, row.at)
+
+
 async def anchor(tx: Tx) -> Anchor | None:
     """A signed statement of the chain's end as it is now; None while the chain is empty."""
     end = await head(tx)

@@ -499,7 +499,7 @@ class OrphanDebitRow(SQLModel, table=True):
     program: str = _key()
     reference: str = _key()
     amount_usd: Decimal = Field(sa_type=cast(Any, Money))
-    kind: str = _text()
+    kind: str = _key()
     card_id: str | None = _maybe_text()
     booked_at: datetime = _when()
     found_at: datetime = _when()

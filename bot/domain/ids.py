@@ -7,12 +7,14 @@ import hashlib
 import re
 import secrets
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Protocol
 
 # No 0/O, 1/I/L, 5/S, 8/B: ids are read aloud.
 _SPEAKABLE = "234679ACDEFGHJKMNPQRTUVWXYZ"
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+# Its first ten digits are the time; up to the year 8660, as no later one is a time for Python.
+_ULID, _ULID_TIME = re.compile(rf"[0-5][{_CROCKFORD}]{{25}}"), 10
 
 
 class Random(Protocol):
@@ -50,6 +52,16 @@ class Ids:
     def made(self, key: str) -> bool:
         """Was this idempotency key made by this instance, whether or not its database knows it?"""
         return key.startswith(self._own)
+
+    def made_at(self, key: str) -> datetime | None:
+        """When this instance made it, by the clock of then; None where it did not, or where it has another form."""
+        digits = key.removeprefix(self._own)
+        if not self.made(key) or not _ULID.fullmatch(digits):
+            return None
+        milliseconds = 0
+        for digit in digits[:_ULID_TIME]:
+            milliseconds = milliseconds * 32 + _CROCKFORD.index(digit)
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
     @property
     def _own(self) -> str:

@@ -141,6 +141,8 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
+    # Program -> until when (monotonic) nothing is sent to it: see `operators.copy_detection`.
+    ledgers_unseen: dict[str, float] = field(default_factory=dict)
 
     @property
     def offered_kinds(self) -> Mapping[str, type[Operation]]:
@@ -164,6 +166,11 @@ class Core:
         if program:
             return self.live.get(program, True)
         return any(self.live.values()) or not self.live
+
+    def awaits_ledger(self, program: str) -> bool:
+        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?"""
+        until = self.ledgers_unseen.get(program)
+        return until is not None and self.clock.monotonic() < until
 
     @property
     def default_program(self) -> str:

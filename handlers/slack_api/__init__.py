@@ -7,6 +7,7 @@ from handlers.slack_api.directory import SlackDirectory
 from handlers.slack_api.errors import SlackUnreachable, code_of, retry_after_s, status_of
 from handlers.slack_api.files import fetch
 from handlers.slack_api.links import with_links
+from handlers.slack_api.posted_messages import posted_messages
 from handlers.slack_api.publish import SlackPublisher
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "code_of",
     "fetch",
     "posted_anchors",
+    "posted_messages",
     "retry_after_s",
     "status_of",
     "token_checks",

@@ -1,7 +1,8 @@
 """Draws pictures and sends them: the outbox's way into Slack.
 
-Each message carries its outbox id in its metadata, so that after a lost answer the outbox can read back
-whether it was posted. The client must have no retry handlers: one that repeats a post would double it.
+Each message carries its outbox id in its metadata, so that after a lost answer the outbox can read back whether it was
+posted, and a start whether the database knows it (`posted_messages`). The client must have no retry handlers: one that
+repeats a post would double it.
 """
 
 from __future__ import annotations
@@ -101,8 +102,10 @@ def draw(view: MessageView) -> Block:
 class SlackPublisher:
     """A `bot.services.messages.delivery.Publisher` over the Web API."""
 
-    def __init__(self, client: AsyncWebClient, links: Links = no_links) -> None:
+    def __init__(self, client: AsyncWebClient, links: Links = no_links, *, instance: str = "") -> None:
+        """`instance`: whose messages these are, as several installations may write in one channel."""
         self._client = client
+        self._instance = instance
         self._links = links
         self._direct: dict[str, str] = {}
 
@@ -119,7 +122,11 @@ class SlackPublisher:
 
         async def post(drawn: Block) -> AsyncSlackResponse:
             # Read back after a crash: that the chart was refused is known from the message itself.
-            known = {"dedupe": dedupe, **({_REFUSED: True} if drawn is not message else {})}
+            known = {
+                "dedupe": dedupe,
+                "instance": self._instance,
+                **({_REFUSED: True} if drawn is not message else {}),
+            }
             return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,

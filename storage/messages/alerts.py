@@ -172,6 +172,11 @@ async def open_one(tx: Tx, dedupe: str) -> Alert | None:
     return None if row is None else Alert(**row._mapping)
 
 
+async def ids_of(tx: Tx, kind: str) -> list[str]:
+    """The ids of all alerts of a kind that there ever were."""
+    return list((await tx.run(select(t.alert.c.id).where(t.alert.c.kind == kind))).scalars())
+
+
 async def open_of(tx: Tx, kind: str) -> list[Alert]:
     """The open alerts of a kind, the oldest first."""
     rows = (await tx.run(_OPEN_OF, {"kind": kind})).all()

@@ -102,6 +102,12 @@ async def put(
     return await insert_new(tx, t.outbox, row)
 
 
+async def known(tx: Tx, dedupes: Collection[str]) -> frozenset[str]:
+    """Those of these that a message has or had. None is ever forgotten."""
+    found = await tx.run_among(select(t.outbox.c.dedupe), t.outbox.c.dedupe, dedupes)
+    return frozenset(row.dedupe for row in found)
+
+
 @cache
 def _put_unless_waiting(is_postgres: bool) -> Any:
     """Insert a row unless one that waits about the same, due no later, covers it."""

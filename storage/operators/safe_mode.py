@@ -130,6 +130,12 @@ async def orphans(tx: Tx, *, since: datetime) -> list[OrphanDebit]:
     return [OrphanDebit(**row._mapping) for row in (await tx.run(asked)).all()]
 
 
+async def references(tx: Tx, program: str) -> frozenset[str]:
+    """What the ledger calls those of a program that are known."""
+    asked = select(t.orphan_debit.c.reference).where(t.orphan_debit.c.program == program)
+    return frozenset((await tx.run(asked)).scalars())
+
+
 async def is_any_unlisted(tx: Tx) -> bool:
     """Is there one of which nobody can read yet?"""
     asked = select(t.orphan_debit.c.reference).where(t.orphan_debit.c.listed_at.is_(None)).limit(1)

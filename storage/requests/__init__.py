@@ -19,6 +19,7 @@ __all__ = [
     "confirmations",
     "decisions",
     "drafts",
+    "lost_debits",
     "request_search",
     "requests",
 ]

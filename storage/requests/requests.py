@@ -55,7 +55,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime
-from storage.requests import request_search
+from storage.requests import lost_debits, request_search
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
@@ -532,12 +532,15 @@ def _approved_since(given: frozenset[str]) -> Select[Any]:
 async def granted(
     tx: Tx, requester: str, *, since: datetime, until: datetime | None = None
 ) -> dict[str, Decimal]:
-    """What was approved for this requester since then, and before `until`, and not given back: USD by subject."""
+    """What was approved for this requester since then, and before `until`, and not given back: USD by subject. With
+    what may have been, see `lost_debits`."""
     values = {"requester": requester, "since": since, "until": until or _NEVER}
     found: dict[str, Decimal] = {}
     for each in (await tx.run(_GRANTED, values)).all():
         if each.state in COMMITTED:
             found[each.subject] = found.get(each.subject, Decimal(0)) + each.exposure_usd
+    for lost in await lost_debits.since(tx, since, until=until):
+        found[lost.card_id] = found.get(lost.card_id, Decimal(0)) + lost.usd
     return found
 
 
@@ -556,20 +559,24 @@ async def limit_uses(
 ) -> list[LimitUse]:
     """How much of each limit that there is was used in the last 24 hours.
 
-    Those that count for `requester`, with each of `approvers`, and for everybody. Call `lock_limits` first when a
-    decision hangs on them.
+    Those that count for `requester`, with each of `approvers`, and for everybody; in each what `lost_debits` has. Call
+    `lock_limits` first when a decision hangs on them.
     """
     since = tx.now - WINDOW
     found: list[LimitUse] = []
+    if limits == Limits():
+        return found
+    lost = [(one.at, one.usd) for one in await lost_debits.since(tx, since)]
     if limits.per_requester_usd is not None:
         approved = await approved_since(tx, since, requester=requester)
-        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, approved))
+        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, [*approved, *lost]))
     if limits.per_pair_usd is not None:
         for approver in sorted(set(approvers)):
             approved = await approved_since(tx, since, requester=requester, approver=approver)
-            found.append(_use(Scope.PAIR, limits.per_pair_usd, approved, approver))
+            found.append(_use(Scope.PAIR, limits.per_pair_usd, [*approved, *lost], approver))
     if limits.total_usd is not None:
-        found.append(_use(Scope.TOTAL, limits.total_usd, await approved_since(tx, since)))
+        approved = await approved_since(tx, since)
+        found.append(_use(Scope.TOTAL, limits.total_usd, [*approved, *lost]))
     return found
 
 

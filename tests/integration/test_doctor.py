@@ -19,7 +19,8 @@ import httpx
 import pytest
 
 from bot import web
-from bot.cli.doctor import Level, examine, machine_checks
+from bot.cli.doctor import Level, examine, machine_checks, partner_checks
+from bot.cli.doctor.findings import Finding
 from bot.domain.time import SystemClock
 from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
@@ -634,6 +635,28 @@ async def test_the_doctor_tries_the_places_of_anchors_and_leaves_nothing_there(
     assert found["wrong"] == []
     assert "Audit anchors are kept in two places apart." in found["well"]
     assert list(kept.iterdir()) == []
+
+
+async def test_that_no_anchors_are_kept_is_wrong_where_real_money_moves(
+    patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nobody_is_called(*_: object) -> AsyncIterator[Finding]:
+        none: tuple[Finding, ...] = ()
+        for finding in none:
+            yield finding
+
+    monkeypatch.setattr(partner_checks, "_partner", nobody_is_called)
+    patient.env |= {
+        "COUNTERSIGN_PARTNER_URL": "https://cards.invalid/api/partner/v1",
+        "COUNTERSIGN_PARTNER_KEY": "svc_live_" + "9sK2mQ7x" * 4,
+    }
+    none = await patient.findings()
+    patient.env["COUNTERSIGN_ANCHORS_FILE"] = f"{tmp_path}/anchors"
+    one = await patient.findings()
+
+    assert any("kept in no place apart from the database" in text for text in none["wrong"]), none
+    assert not any("apart from the database" in text for text in one["wrong"])
+    assert any("kept in one place apart from the database" in text for text in one["to_check"])
 
 
 async def test_what_only_has_to_be_checked_is_no_fault(patient: Patient) -> None:

@@ -79,8 +79,10 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         " UTC.",
         "voided": "3 requests were cancelled",
         "found": "The whole ledger was read: *100 debits of 300.00 USD in all* are not known to this copy. The thread"
-        " lists them.",
+        " lists them. For 24 hours they count towards everybody's limits, as nobody knows here who requested them.",
     },
+    ("anchors_missing", ""): {},
+    ("ledger_unseen", ""): {"program": "main", "error": "Your card provider did not answer."},
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},
     ("unexplained_movement", "orphans"): {"count": "1 movement", "rows": _LEDGER_ROW},

@@ -112,7 +112,7 @@ async def orphans_of(world: World) -> list[OrphanDebit]:
     async with world.store.read() as tx:
         mode = await rows.current(tx)
         assert mode is not None
-        return await rows.orphans(tx, since=mode.entered_at)
+        return await safe_mode.orphans_of(tx, mode)
 
 
 def orphan(number: int, **changes: object) -> OrphanDebit:

@@ -79,6 +79,8 @@ async def examine() -> AsyncIterator[Finding]:
         findings, store = await database_checks.opened(settings, stack)
         for finding in findings:
             yield finding
+        is_live = await partner_checks.is_live(store, settings)
+        yield await machine_checks.anchors(settings, config, is_live=is_live)
         if store is not None:
             found = await database_checks.anchors_there(settings, store)
             for finding in [*found, *await database_checks.passkeys(settings, config, store)]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from bot.cli.doctor.findings import Finding, to_check, well, wrong
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from bot.partner.client import PartnerClient
     from bot.partner.errors import PartnerError
     from bot.partner.models import Me
+    from bot.partner.secret import Secret
     from storage.store import Store
 
 # What this version calls [Authentication 5]; and scopes that nothing here uses yet.
@@ -23,17 +25,33 @@ UNUSED_SCOPES = (DETAILS_SCOPE, "deposits:read", "deposits:write")
 
 async def all_of(store: Store, settings: Settings) -> AsyncIterator[Finding]:
     """The findings about every program that has a key, the one of the environment included."""
-    from storage.operators import programs
-
-    async with store.read() as tx:
-        known = {p.name: (p.base_url, await programs.key(tx, p.name)) for p in await programs.all(tx)}
-    if settings.partner_url and settings.partner_key:
-        known["main"] = (settings.partner_url, settings.partner_key)
+    known = await _known(store, settings)
     if not known:
         yield wrong("program", "No program has an API key: run `countersign keys set main`.")
     for name, (url, key) in sorted(known.items()):
         async for finding in _partner(name, url, key.reveal(), settings.public_url):
             yield finding
+
+
+async def is_live(store: Store | None, settings: Settings) -> bool:
+    """Does any program move real money? Of those of the database too, where it opens."""
+    from bot.partner.loopback import is_loopback
+
+    known = await _known(store, settings)
+    return any(not is_loopback(urlsplit(url).hostname or "") for url, _ in known.values())
+
+
+async def _known(store: Store | None, settings: Settings) -> dict[str, tuple[str, Secret]]:
+    """The address and the key of every program, by its name."""
+    from storage.operators import programs
+
+    known = {}
+    if store is not None:
+        async with store.read() as tx:
+            known = {p.name: (p.base_url, await programs.key(tx, p.name)) for p in await programs.all(tx)}
+    if settings.partner_url and settings.partner_key:
+        known["main"] = (settings.partner_url, settings.partner_key)
+    return known
 
 
 async def _partner(name: str, url: str, key: str, public_url: str | None) -> AsyncIterator[Finding]:

@@ -1,4 +1,4 @@
-"""The alerts of the installation itself: its database is an older copy, its audit chain."""
+"""The alerts of the installation itself: its database is an older copy, or nothing would show it."""
 
 from __future__ import annotations
 
@@ -31,6 +31,41 @@ SAFE_MODE = AlertKind(
 )
 
 
+NO_ANCHORS = AlertKind(
+    name="anchors_missing",
+    raised_when="real money moves, and the end of the audit log is kept nowhere apart from the database",
+    found_by="start",
+    ends="a start with a place for it",
+    wordings=one(
+        Severity.WARNING,
+        "A restored copy of the database may not be recognized",
+        "Countersign keeps the end of its audit log nowhere apart from the database. If somebody puts a dump or a"
+        " snapshot back, only the ledger and the messages in Slack can show that it is older. What left no trace in"
+        " either could be done again. Use `countersign restore`, and set slack.audit_channel,"
+        " COUNTERSIGN_ANCHORS_COMMAND or COUNTERSIGN_ANCHORS_FILE on another disk, then start again.",
+    ),
+    endings=over(
+        "The end of the audit log is kept apart from the database", "It was kept nowhere for {lasted}."
+    ),
+)
+
+
+LEDGER_UNSEEN = AlertKind(
+    name="ledger_unseen",
+    raised_when="a ledger could not be read for ten minutes after a start; sending continues all the same",
+    found_by="start",
+    ends="the ledger is read",
+    wordings=one(
+        Severity.WARNING,
+        "The ledger of {program} could not be read since the start",
+        "Countersign waited ten minutes and now sends approved requests again. After each start it looks in the ledger"
+        " for debits that this database does not know, and it could not do that. If somebody put an older copy of the"
+        " database in place, pause {program} with `/countersign pause`. The last try said: {error}",
+    ),
+    endings=over("The ledger of {program} is read", "It could not be read for {lasted}."),
+)
+
+
 def safe_mode(
     *,
     head_seq: int,
@@ -49,7 +84,7 @@ def safe_mode(
     return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
 
 
-_NOT_COUNTED = " They do not count towards the limits of the policy: for 24 hours look at what they leave."
+_COUNTED = " For 24 hours they count towards everybody's limits, as nobody knows here who requested them."
 _ELSEWHERE = " Debits made elsewhere have an alert of their own."
 
 
@@ -64,7 +99,7 @@ def _found(orphans: Sequence[Decimal] | None) -> str:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
     found = of_orphans(orphans)
     found = f"The whole ledger was read: *{found} not known to this copy. The thread lists them."
-    return f"{found}{_NOT_COUNTED}{_ELSEWHERE}"
+    return f"{found}{_COUNTED}{_ELSEWHERE}"
 
 
 def of_orphans(amounts_usd: Sequence[Decimal]) -> str:

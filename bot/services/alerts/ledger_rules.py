@@ -97,6 +97,21 @@ async def forget_reading(tx: Tx, program: str) -> None:
         await snapshots.LEDGER.put(tx, program, replace(kept.value, whole_at=None))
 
 
+async def since_last_reading(
+    partner: PartnerClient, kept: Kept[Ledger] | None, *, never_before: datetime | None
+) -> list[LedgerEntry]:
+    """The rows that came in since the ledger was last read here, as far as that can be seen. Where it was never read,
+    or changed elsewhere than at its end: those since `never_before`; None = all. Raises PartnerError."""
+    first = await partner.ledger(1, PAGE, lane=Lane.BACKGROUND)
+    known_rows = (kept.value.rows or 0) if kept else 0
+    new, found = first.total - known_rows, list[LedgerEntry]()
+    async for entry in partner.ledger_entries(since=never_before, first=first, lane=Lane.BACKGROUND):
+        if kept is not None and len(found) == new and entry.marks == kept.value.newest:
+            break
+        found.append(entry)
+    return found
+
+
 async def _as_of_one_moment(partner: PartnerClient) -> tuple[Page[LedgerEntry], Decimal | None]:
     """The ledger's first page and the float's balance of that moment, in USD; None: money moves all the time."""
     before = (await partner.me(lane=Lane.BACKGROUND)).float.balance_usd
@@ -227,7 +242,9 @@ def _orphan(tx: Tx, program: str, entry: LedgerEntry, listed_at: datetime | None
 async def _tell_of_unsent(
     tx: Tx, core: Core, program: str, request: Request, took: Sequence[LedgerEntry]
 ) -> None:
-    """A request for which nothing was sent from here, and the ledger has a debit under its key."""
+    """A request for which nothing was sent from here, and the ledger has a debit under its key. That counts towards the
+    limits, and is reported here, not in the list of what has no request."""
+    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry, tx.now) for entry in took])
     said = float_alerts.unsent(
         program,
         [_in_a_line(entry) for entry in took],

@@ -50,11 +50,19 @@ _QUEUED_FOR = timedelta(hours=1)
 Work = Callable[[str], Awaitable[None]]
 
 
-class Poller:
-    """One in a process. Each public method is one job of `bot.jobs`; `account_every` is its cadence."""
+async def _nothing(program: str) -> None:
+    """Where a ledger is compared without further ado."""
 
-    def __init__(self, core: Core, *, account_every: timedelta) -> None:
+
+class Poller:
+    """One in a process. Each public method is one job of `bot.jobs`.
+
+    `account_every`: the cadence of `account`. `before_ledger` is done before each comparison of a ledger.
+    """
+
+    def __init__(self, core: Core, *, account_every: timedelta, before_ledger: Work = _nothing) -> None:
         self._core = core
+        self._before_ledger = before_ledger
         self._silent_after = max(_SILENT_AFTER, account_every * _MISSED_POLLS)
         self._begun_at = core.clock.now()
         self._failures: dict[tuple[str, str], int] = {}
@@ -136,7 +144,7 @@ class Poller:
 
     async def ledger(self) -> None:
         """The ledger adds up to the float."""
-        await self._each("ledger", lambda program: ledger_rules.compare(self._core, program))
+        await self._each("ledger", self._compare_ledger)
 
     async def first_ledger(self) -> None:
         """Read once right after the start where it never was: what comes in after that is reported."""
@@ -146,8 +154,12 @@ class Poller:
                 self._with_ledger.add(program)
             else:
                 due.append(program)
-        compare = partial(ledger_rules.compare, self._core)
-        await asyncio.gather(*(self._one("ledger", program, compare) for program in due))
+        await asyncio.gather(*(self._one("ledger", program, self._compare_ledger) for program in due))
+
+    async def _compare_ledger(self, program: str) -> None:
+        """First whether the database is older than the ledger: after the comparison nothing in it is new any more."""
+        await self._before_ledger(program)
+        await ledger_rules.compare(self._core, program)
 
     async def webhook(self) -> None:
         """Deliveries arrive."""

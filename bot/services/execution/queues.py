@@ -49,8 +49,12 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
             states = {State.EXECUTING} if stopped.by_key else set(moves_of(Event.CLAIM))
             held = [kind for kind in usual if not stopped.sends(core.kinds[kind].endpoint)]
             for work, some, most in (
-                ("money", states - {State.UNRESOLVED}, AT_ONCE),
-                ("lookups", states & {State.UNRESOLVED}, LOOKED_UP_AT_ONCE),
+                ()
+                if core.awaits_ledger(program)
+                else (
+                    ("money", states - {State.UNRESOLVED}, AT_ONCE),
+                    ("lookups", states & {State.UNRESOLVED}, LOOKED_UP_AT_ONCE),
+                )
             ):
                 ids = await requests.due(
                     tx, program=program, states=some, kinds=usual, unsent_wait=held, but_not=but_not

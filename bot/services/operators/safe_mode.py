@@ -15,7 +15,7 @@ from typing import Protocol
 
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import Event, Request, State
 from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
@@ -29,7 +29,7 @@ from storage.cards import otp_recipients as recipient_rows
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
-from storage.requests import requests
+from storage.requests import request_search, requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.safe_mode")
@@ -93,7 +93,7 @@ async def at_start(core: Core) -> None:
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
             await _end_alert_of_before(tx, core, mode)
-            await _show(tx, core, mode, await safe_mode.orphans(tx, since=mode.entered_at))
+            await _show(tx, core, mode, await orphans_of(tx, mode))
     if mode.voided is None:
         voided = await _void_all(core, requests.with_approvals, _void_since(mode))
         await _only_look_up(core, _lost_since(mode))
@@ -201,7 +201,7 @@ async def review(core: Core) -> None:
         for program in sorted(core.partners) if found else ():
             # Before the alert: who confirms it just now locks the two in this order.
             await confirmations.withdraw(tx, core, confirmations.RESUME, program, _MORE_FOUND)
-        orphans = await safe_mode.orphans(tx, since=mode.entered_at)
+        orphans = await orphans_of(tx, mode)
         alert = await _show(tx, core, mode, orphans, is_news=bool(found))
         labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
         before = len(orphans) - len(found)
@@ -237,6 +237,13 @@ async def _show(
     return await alerts.keep(
         tx, core, said, condition=_CONDITION, subject="database", program="", is_news=is_news
     )
+
+
+async def orphans_of(tx: Tx, mode: SafeMode) -> list[OrphanDebit]:
+    """What was found since it was entered. A debit of a request that is known has an alert of its own."""
+    found = await safe_mode.orphans(tx, since=mode.entered_at)
+    known = await request_search.by_key(tx, {ledger_text.key_in(row.reference) for row in found})
+    return [row for row in found if ledger_text.key_in(row.reference) not in known]
 
 
 async def unread(tx: Tx, mode: SafeMode) -> list[str]:
@@ -285,7 +292,7 @@ async def summary(tx: Tx) -> str:
     mode = await safe_mode.current(tx)
     if mode is None:
         return ""
-    orphans = await safe_mode.orphans(tx, since=mode.entered_at)
+    orphans = await orphans_of(tx, mode)
     amounts_usd = [row.amount_usd for row in orphans]
     found = (
         f"{running_alerts.of_orphans(amounts_usd).replace('*', '')} not known to it"

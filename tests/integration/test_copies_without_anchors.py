@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -27,7 +26,7 @@ from storage.operators import pauses, safe_mode
 from storage.store import Store
 from tests.integration.surroundings import CONFIG, ROOT, Surroundings
 from tests.storage.restores import VAULT, put_in_place
-from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles, databases_for
+from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles
 from tests.support.waiting import eventually
 
 Databases = SqliteFiles | PostgresDatabases
@@ -36,11 +35,6 @@ Databases = SqliteFiles | PostgresDatabases
 @pytest.fixture(scope="module")
 def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
     return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(scope="module")
-def postgres_databases() -> Iterator[PostgresDatabases]:
-    yield from databases_for("a bot on PostgreSQL")
 
 
 @pytest.fixture(params=BACKENDS)

@@ -1,5 +1,6 @@
 """The journal as an HTTP archive, and its replay: the same simulator answers the same, another one is found out."""
 
+import contextlib
 import json
 import re
 from collections.abc import Awaitable, Callable
@@ -17,7 +18,7 @@ from sandbox.partner.control import dispatch
 from sandbox.partner.routes import topups
 from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.server import answering, build_world, standing_key
-from sandbox.partner.state.clock import Clock
+from sandbox.partner.state import World
 from sandbox.replay import NotReplayable, replay
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
@@ -234,7 +235,9 @@ async def test_each_scenario_is_replayed_without_a_difference_at_once_and_days_l
     name: str, beginning: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moved = [datetime(2026, 11, 28, 23, 59, 50, tzinfo=UTC)]
-    monkeypatch.setattr(Clock.__init__, "__defaults__", (lambda: moved[0],))
+    with contextlib.closing(build_world(":memory:").store) as any_store:
+        clock = type(World.of(any_store, "any").clock)
+    monkeypatch.setattr(clock.__init__, "__defaults__", (lambda: moved[0],))
     path = await _recorded(name, beginning, moved, tmp_path)
     for days in (0, 9):
         moved[0] += timedelta(days=days)

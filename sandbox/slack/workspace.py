@@ -268,7 +268,7 @@ class Workspace:
         self.response_urls.reset()
         self.delivery.reset()
         self.rates.reset()
-        self.sockets.reset()
+        self.delivery.transport.reset()
 
     async def close(self) -> None:
         """End deliveries and connections, and close the file."""

@@ -110,6 +110,18 @@ async def test_an_event_that_nobody_took_is_not_tried_again_after_a_reset(make_s
     assert {one["kind"] for one in (await stage.state())["envelopes"]} <= {"app_home_opened"}
 
 
+async def test_an_app_that_is_reached_over_http_is_sent_to_again_after_a_reset(make_stage: MakeStage) -> None:
+    """It had been silent for ten minutes by a fault of the test before."""
+    options = Options(ack_seconds=0.05, request_url="http://127.0.0.1:9/slack/events")
+    stage = await make_stage(manifest=AN_AGENT, connect=False, options=options)
+    transport = stage.running.workspace.delivery.transport
+    await stage.post("faults", method="app_mention", effect="silence", seconds=600)
+    await stage.act("message", user="U0ALICE", channel="C0OPS", text="<@U0BOT> hello")
+    assert kept(transport, "transport", set())["transport._silent_until"] > 0
+    await stage.post("reset")
+    assert kept(transport, "transport", set())["transport._silent_until"] == 0
+
+
 async def test_a_reset_takes_the_clock_back_and_messages_are_dated_by_it(make_stage: MakeStage) -> None:
     stage = await make_stage(manifest=AN_AGENT, connect=False)
     await stage.post("clock", advance_seconds=86400)

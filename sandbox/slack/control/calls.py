@@ -235,7 +235,7 @@ async def _verify_url(workspace: Workspace, given: Json) -> Json:
 
 
 async def _reset(workspace: Workspace, given: Json) -> Json:
-    """The workspace as it was at the start; connections and tokens stay."""
+    """The workspace as it was at the start, at the real time; connections and tokens stay."""
     workspace.reset()
     return {"ok": True}
 

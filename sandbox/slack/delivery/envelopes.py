@@ -93,6 +93,10 @@ class Transport(Protocol):
         """How many connections the app has open now."""
         ...
 
+    def reset(self) -> None:
+        """Forget what tests switched; connections stay."""
+        ...
+
     async def close(self) -> None:
         """End what is open."""
         ...

@@ -21,7 +21,7 @@ from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Options
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
-from sandbox.slack.state import CastError, ManifestError, cast
+from sandbox.slack.state import CastError, Manifest, ManifestError, cast
 
 HOST = "127.0.0.1"
 _PORTS = 65_535
@@ -83,12 +83,16 @@ class Launched:
     partner: Partner | None = None
     warnings: list[str] = field(default_factory=list)
     open_to: str = ""
+    #: Held as long as this sandbox uses its state.
+    lock: sqlite3.Connection | None = None
 
     async def close(self) -> None:
         """Stop both halves."""
         for half in (self.slack, self.partner):
             if half is not None:
                 await half.close()
+        if self.lock is not None:
+            self.lock.close()
 
     def facts(self) -> dict[str, dict[str, str]]:
         """Addresses, tokens and the key, by half and by the name of the variable that a program reads them from."""
@@ -122,9 +126,10 @@ async def launch(options: Launch) -> Launched:
     started = Launched(open_to=options.open_to)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(started.close)
+        started.lock = _locked(options.state)
         if options.slack_port:
             started.slack = await _slack(options)
-            started.warnings += started.slack.workspace.manifest.unsupported
+            started.warnings += _said_of(started.slack.workspace.manifest, options)
         if options.partner_port:
             started.partner, kept = await _partner(options)
             started.warnings += kept
@@ -132,6 +137,33 @@ async def launch(options: Launch) -> Launched:
             await asyncio.to_thread(_write, options.ready_file, started.facts())
         stack.pop_all()
     return started
+
+
+def _locked(state: Path | None) -> sqlite3.Connection | None:
+    """A lock on the state, gone with the process: two sandboxes would write over each other. Raises CannotLaunch."""
+    if state is None:
+        return None
+    lock = sqlite3.connect(f"{state}.lock", timeout=0, isolation_level=None)
+    try:
+        lock.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        lock.close()
+        raise CannotLaunch(
+            f"The state {state} is in use by another sandbox, or its folder cannot be written to ({error})."
+            " End that one, or give --state another name."
+        ) from error
+    return lock
+
+
+def _said_of(manifest: Manifest, options: Launch) -> list[str]:
+    """What the app declared and will not get, and what it gets otherwise than it declared."""
+    if manifest.socket_mode or options.request_url is not None:
+        return manifest.unsupported
+    by_http = (
+        "The manifest turns Socket Mode off, and the stand-in delivers by it."
+        " Give --request-url for signed HTTP."
+    )
+    return [by_http, *manifest.unsupported]
 
 
 def _check(options: Launch) -> None:

@@ -81,7 +81,7 @@ async def replay(path: Path) -> Replayed:
         if scenario is not None and scenario not in SCENARIOS:
             raise NotReplayable(f"{path}: {scenario} is not a scenario here")
         if entries:
-            world.clock.change("frozen", _time(entries[0]["startedDateTime"]), None)
+            world.clock.change("frozen", _begun_at(entries, begun or {}), None)
         catalogue.empty(world, (begun or {}).get("seed"))
         if scenario:
             catalogue.play(world, scenario)
@@ -92,6 +92,11 @@ async def replay(path: Path) -> Replayed:
         return play.done
     finally:
         world.store.close()
+
+
+def _begun_at(entries: list[Json], begun: Json) -> datetime:
+    """When the world began: what a scenario plants is dated from then."""
+    return _time(begun.get("begun_at") or entries[0]["startedDateTime"])
 
 
 def _give_keys(play: _Play, begun: Json) -> None:
@@ -129,11 +134,14 @@ def _read(path: Path) -> tuple[list[Json], Json | None]:
         for entry in entries:
             _time(entry["startedDateTime"])
             entry["request"]["url"], entry["request"]["method"], entry["response"]["status"]
+        begun: Json | None = log.get("_sandbox")
+        if begun is not None:
+            _time(begun.get("begun_at") or "2026-01-01")
     except OSError as error:
         raise NotReplayable(f"{path} cannot be read: {error.strerror}") from error
     except (codec.Malformed, KeyError, TypeError, ValueError) as error:
         raise NotReplayable(f"{path} is not an HTTP archive (HAR): {error}") from error
-    return entries, log.get("_sandbox")
+    return entries, begun
 
 
 async def _one(play: _Play, number: int, entry: Json) -> None:

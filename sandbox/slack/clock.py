@@ -35,6 +35,10 @@ class Clock:
         self._moved.set()
         self._moved = asyncio.Event()
 
+    def reset(self) -> None:
+        """Take back every move: it is the real time again."""
+        self.offset_seconds = 0.0
+
     async def sleep_until(self, moment: float) -> None:
         """Wait until `moment` (seconds since the epoch) has come, by real time or by `advance`."""
         while (left := moment - self.now()) > 0:

@@ -11,6 +11,7 @@ import random
 import string
 
 from sandbox.slack.clock import Clock
+from sandbox.slack.json_object import Json
 
 _ALPHABET = string.ascii_uppercase + string.digits
 
@@ -49,6 +50,15 @@ class Ids:
         micros = max(int(self._clock.now() * 1_000_000), self._last_micros + 1)
         self._last_micros = micros
         return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+    def ts_at(self, second: int, held: list[Json]) -> str:
+        """A timestamp in this second that no message of a channel has."""
+        taken = {message["ts"] for message in held}
+        return next(ts for micros in range(1_000_000) if (ts := f"{second}.{micros:06d}") not in taken)
+
+    def forget_times(self) -> None:
+        """Begin again: nothing is left of what was dated before."""
+        self._last_micros = 0
 
     def not_before(self, ts: str) -> None:
         """Remember a timestamp read from storage, so that new ones come after it."""

@@ -64,15 +64,12 @@ def build(
             web.post("/upload/{file_id}", upload),
             web.get("/files-pri/{file_id}/{path:.+}", download),
             web.get(file_downloads.SIGN_IN, file_downloads.sign_in),
-            web.get("/_control", control.index),
-            web.get("/_control/openapi.json", control.openapi),
-            web.get("/_control/snapshot", control.snapshot),
+            web.get("/_control", control.handle),
             web.get("/_control/file/{file_id}", control.file),
-            web.get("/_control/state", control.state),
-            web.get("/_control/see", control.see),
             web.get("/_control/live", live.handle),
-            web.delete("/_control/faults", control.clear_faults),
-            web.post("/_control/{call:.+}", control.post),
+            web.get("/_control/{call:.+}", control.handle),
+            web.delete("/_control/{call:.+}", control.handle),
+            web.post("/_control/{call:.+}", control.handle),
         ]
     )
     app.on_shutdown.append(_close_sockets)

@@ -222,23 +222,34 @@ class Workspace:
             if channel is None or channel.archived:
                 continue
             message = messages.bot_message(self.ids, self.manifest.bot_name, channel.created_at, one.content)
+            message["ts"] = self.ids.ts_at(one.post_at, self.store.messages[channel.id])
             self.store.put_message(channel.id, message)
             self.events.message_posted(channel, message)
+
+    def note_in_channel(self, channel: Channel, user: str, subtype: str, text: str, **more: str) -> None:
+        """Slack writes into a channel what somebody did with it."""
+        message = messages.channel_message(self.ids, user, subtype, text, dict(more))
+        self.store.put_message(channel.id, message)
+        self.events.message_posted(channel, message)
 
     def join(self, channel: Channel, user: str, inviter: str = "") -> None:
         """Somebody comes into a channel."""
         channel.members.append(user)
         self.store.put_channel(channel)
         self.events.member("member_joined_channel", channel, user, inviter)
+        by = {"inviter": inviter} if inviter else {}
+        self.note_in_channel(channel, user, "channel_join", "has joined the channel", **by)
 
-    def leave(self, channel: Channel, user: str) -> None:
-        """Somebody leaves a channel, or is taken out of it."""
+    def leave(self, channel: Channel, user: str, *, of_own_will: bool = True) -> None:
+        """Somebody leaves a channel, or is taken out of it; Slack's page on kicking knows of no message then."""
+        if of_own_will:
+            self.note_in_channel(channel, user, "channel_leave", "has left the channel")
         self.events.member("member_left_channel", channel, user)
         channel.members.remove(user)
         self.store.put_channel(channel)
 
     def reset(self) -> None:
-        """The seed world again; connections and tokens stay."""
+        """The seed world again, at the real time; connections and tokens stay."""
         self._forget_what_is_open()
         self.store.reset()
 
@@ -253,10 +264,11 @@ class Workspace:
         self.views.reset()
         self.agent.reset()
         self.calls.clear()
-        self.delivery.records.clear()
-        self.delivery.payloads.clear()
+        self.triggers.reset()
+        self.response_urls.reset()
+        self.delivery.reset()
         self.rates.reset()
-        self.sockets.is_on = True
+        self.delivery.transport.reset()
 
     async def close(self) -> None:
         """End deliveries and connections, and close the file."""

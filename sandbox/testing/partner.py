@@ -25,6 +25,9 @@ class PartnerWork:
 
     def __init__(self, running: Running) -> None:
         self.running = running
+        self._epoch = -1
+        self._last_before = 0
+        self._returned: set[tuple[str, str]] = set()
 
     @property
     def _world(self) -> World:
@@ -38,7 +41,15 @@ class PartnerWork:
         decoded: Json = msgspec.json.decode(answer)
         if status != 200:
             raise AssertionError(f"{method} /_control/{path}: {decoded.get('error')}")
+        if self._world.epoch != self._epoch:
+            self._begin()
         return decoded
+
+    def _begin(self) -> None:
+        """What the simulator begins with, such as the events of a scenario, is not waited for."""
+        self._epoch = self._world.epoch
+        self._last_before = self._world.store.number("SELECT max(seq) FROM events")
+        self._returned.clear()
 
     async def state(self) -> Json:
         """Everything in the simulator, amounts as decimal strings."""
@@ -50,15 +61,26 @@ class PartnerWork:
         return requests
 
     async def wait_for_event(self, kind: str, within_seconds: float = 5.0, **data: Any) -> Json:
-        """The newest event of a type whose payload has these fields. Raises AssertionError with the journal.
+        """The newest event of a type whose payload has these fields, since the test or its scenario began.
 
-        Raises TypeError for a type of event, or a field, that there is not.
+        An event is found once by the same wait. Raises AssertionError with the journal, and TypeError for a type of
+        event, or a field, that there is not.
         """
+        found = await self._wait_for_event("event", kind, within_seconds, data)
+        self._returned.add((f"event {data}", found["id"]))
+        return found
+
+    async def _wait_for_event(self, wait: str, kind: str, within_seconds: float, data: Json) -> Json:
         _check_event(kind, data)
+        begun = self._last_before if self._world.epoch == self._epoch else 0
 
         def look() -> Json | None:
-            rows = self._world.store.all("SELECT * FROM events WHERE type = ? ORDER BY seq DESC", kind)
+            rows = self._world.store.all(
+                "SELECT * FROM events WHERE type = ? AND seq > ? ORDER BY seq DESC", kind, begun
+            )
             for row in rows:
+                if (f"{wait} {data}", row["id"]) in self._returned:
+                    continue
                 payload = msgspec.json.decode(row["payload"])
                 if all(payload.get(name) == value for name, value in data.items()):
                     return {
@@ -72,13 +94,17 @@ class PartnerWork:
         found = await until(look, within_seconds)
         if found is None:
             raise AssertionError(
-                f"No event {kind} {data or ''} within {within_seconds:g} s.\n{await self.shown_log()}"
+                f"No new event {kind} {data or ''} within {within_seconds:g} s.\n{await self.shown_log()}"
             )
         return found
 
     async def wait_for_delivery(self, kind: str, within_seconds: float = 5.0) -> Json:
-        """The newest event of a type once the endpoint has taken it. Raises AssertionError with the journal."""
-        found = await self.wait_for_event(kind, within_seconds)
+        """The newest event of a type once the endpoint has taken it, found once.
+
+        Raises AssertionError with the journal.
+        """
+        found = await self._wait_for_event("delivery", kind, within_seconds, {})
+        self._returned.add(("delivery {}", found["id"]))
 
         def look() -> Json | None:
             row = self._world.store.one("SELECT delivered FROM events WHERE id = ?", found["id"])
@@ -222,7 +248,10 @@ class PartnerSandbox:
         return self._background.run(self._work.journal())
 
     def wait_for_event(self, kind: str, within_seconds: float = 5.0, **data: Any) -> Json:
-        """The newest event of a type whose payload has these fields. Raises AssertionError with the journal."""
+        """The newest event of a type whose payload has these fields, since the test or its scenario began.
+
+        An event is found once by the same wait. Raises AssertionError with the journal.
+        """
         return self._background.run(self._work.wait_for_event(kind, within_seconds, **data))
 
     def wait_for_delivery(self, kind: str, within_seconds: float = 5.0) -> Json:

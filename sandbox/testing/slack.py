@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from sandbox.slack import Running, control, errors, page
+from sandbox.slack.state import BOT_USER
 from sandbox.testing.background import Awaitables, Background, until
 
 Json = dict[str, Any]
@@ -17,13 +19,14 @@ class SlackWork:
 
     def __init__(self, running: Running) -> None:
         self.running = running
+        self._returned: set[str] = set()
 
-    async def control(self, call: str, **body: Any) -> Json:
+    async def control(self, call: str, verb: str = "POST", /, **body: Any) -> Json:
         """A control call (docs/slack-stand-in.md). Raises AssertionError with its sentence when it is refused."""
         try:
-            return await control.CALLS[call](self.running.workspace, body)
-        except (errors.BadAct, KeyError) as error:
-            raise AssertionError(f"POST /_control/{call}: {error}") from None
+            return await control.answer_to(self.running.workspace, verb, call, body)
+        except (errors.BadAct, control.NoSuchCall) as error:
+            raise AssertionError(f"{verb} /_control/{call}: {error}") from None
 
     async def act(self, act: str, **body: Any) -> Json:
         """What a person does; whether the app acknowledged it, and what came of it."""
@@ -67,9 +70,18 @@ class SlackWork:
         return messages
 
     async def wait_for_message(
-        self, text: str, channel: str = "C0OPS", user: str = "U0ALICE", within_seconds: float = 5.0
+        self,
+        text: str,
+        channel: str = "C0OPS",
+        user: str = "U0ALICE",
+        within_seconds: float = 5.0,
+        by: str = BOT_USER,
     ) -> Json:
-        """The newest message that holds this text, as `user` sees it. Raises AssertionError with the wire log."""
+        """The newest message of the app that holds this text, as `user` sees it; `by` is somebody else's id.
+
+        A message is found once by the same wait, and again once the app has changed it. Raises AssertionError with the
+        wire log.
+        """
         await self.messages(channel, user)  # an unknown channel is said at once
 
         def look() -> Json | None:
@@ -77,13 +89,19 @@ class SlackWork:
             shown = page.state_seen_by(self.running.workspace, who)["channels"]
             bare = channel.removeprefix("#")
             held = next(one for one in shown if bare in (one["id"], one["name"]))["messages"]
-            return next((one for one in reversed(held) if text in _words(one)), None)
+            return next((one for one in reversed(held) if is_new(one)), None)
+
+        def is_new(message: Json) -> bool:
+            is_wanted = message.get("user") == by and text in _words(message)
+            return is_wanted and _state_of(text, message) not in self._returned
 
         found = await until(look, within_seconds)
         if found is None:
+            whose = "the app" if by == BOT_USER else by
             raise AssertionError(
-                f"No message with {text!r} within {within_seconds:g} s.\n{await self.shown_log()}"
+                f"No new message of {whose} with {text!r} within {within_seconds:g} s.\n{await self.shown_log()}"
             )
+        self._returned.add(_state_of(text, found))
         return found
 
     async def wait_for_modal(self, user: str = "U0ALICE", within_seconds: float = 5.0) -> Json:
@@ -126,7 +144,13 @@ class SlackWork:
 
     async def fresh(self) -> None:
         """The workspace as it was at the start."""
+        self._returned.clear()
         self.running.workspace.reset()
+
+
+def _state_of(text: str, message: Json) -> str:
+    """One wait and one state of a message: what it says, not who reacted or replied."""
+    return json.dumps([text, message["ts"], message.get("text"), message.get("blocks")])
 
 
 def _words(message: Json) -> str:
@@ -185,9 +209,12 @@ class SlackSandbox:
         self.aio = Awaitables(self._work, background)
         self.act = Acts(self._work, background)
 
-    def control(self, call: str, **body: Any) -> Json:
-        """A control call (docs/slack-stand-in.md), such as `control("faults", effect="lost_ack")`."""
-        return self._background.run(self._work.control(call, **body))
+    def control(self, call: str, verb: str = "POST", /, **body: Any) -> Json:
+        """A control call (docs/slack-stand-in.md), such as `control("faults", effect="lost_ack")`.
+
+        GET and DELETE come second, as in `control("see", "GET", user="U0ALICE")`.
+        """
+        return self._background.run(self._work.control(call, verb, **body))
 
     def see(self, user: str = "U0ALICE") -> Json:
         """What a person's client shows."""
@@ -198,10 +225,18 @@ class SlackSandbox:
         return self._background.run(self._work.messages(channel, user))
 
     def wait_for_message(
-        self, text: str, channel: str = "C0OPS", user: str = "U0ALICE", within_seconds: float = 5.0
+        self,
+        text: str,
+        channel: str = "C0OPS",
+        user: str = "U0ALICE",
+        within_seconds: float = 5.0,
+        by: str = BOT_USER,
     ) -> Json:
-        """The newest message that holds this text. Raises AssertionError with the wire log."""
-        return self._background.run(self._work.wait_for_message(text, channel, user, within_seconds))
+        """The newest message of the app that holds this text, or of `by`. Raises AssertionError with the wire log.
+
+        A message is found once by the same wait, and again once the app has changed it.
+        """
+        return self._background.run(self._work.wait_for_message(text, channel, user, within_seconds, by))
 
     def wait_for_modal(self, user: str = "U0ALICE", within_seconds: float = 5.0) -> Json:
         """The modal on top of somebody's screen. Raises AssertionError with the wire log."""

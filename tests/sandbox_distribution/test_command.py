@@ -218,3 +218,55 @@ def test_the_help_says_what_is_taken_by_default(capsys: pytest.CaptureFixture[st
     shown = " ".join(capsys.readouterr().out.split())
     for part in ("8400 by default", "8401 by default", "127.0.0.1 by default"):
         assert part in shown, part
+
+
+async def test_two_sandboxes_do_not_use_one_state(tmp_path: Path) -> None:
+    asked = Launch(
+        manifest=command.MANIFEST, slack_port=ANY_PORT, partner_port=ANY_PORT, state=tmp_path / "state"
+    )
+    running = await launch(asked)
+    with pytest.raises(CannotLaunch, match="is in use by another sandbox"):
+        await launch(asked)
+    await running.close()
+    await (await launch(asked)).close()
+
+
+WRONG_FILES: list[tuple[str, str, str]] = [
+    ("people", "[{name: ann, name: ben}]", "name stands twice"),
+    ("people", "[{name: ann, email: nope}]", "'nope' is not an e-mail address"),
+    ("people", "[{name: ann, email: 5}]", "is not an e-mail address"),
+    ("channels", '[{name: "Has Space"}]', "cannot be a channel's name"),
+    ("channels", "[{name: Kitchen}]", "cannot be a channel's name"),
+    ("channels", "[{name: kitchen, members: [ann], members: [ben]}]", "members stands twice"),
+    ("channels", "[{name: kitchen, members: [zed]}]", "not a person here; known: ann, ben[.]"),
+    ("manifest", "display_information: {name: A}\nsettings: {}\nsettings: {}", "settings stands twice"),
+    ("scenario.yml", "about: x\nsteps:\n- {call: GET /me, call: GET /cards}", "call stands twice"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "said"), WRONG_FILES)
+async def test_a_file_is_refused_with_what_is_wrong_in_it(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    given: dict[str, Any] = written(tmp_path)
+    (tmp_path / name).write_text(text)
+    if name == "scenario.yml":
+        given["scenario"] = str(tmp_path / name)
+    with pytest.raises(CannotLaunch, match=said):
+        await launch(Launch(**given, slack_port=ANY_PORT, partner_port=ANY_PORT))
+
+
+@pytest.mark.parametrize(
+    ("enabled", "request_url"), [(False, None), (False, "http://127.0.0.1:9/"), (True, None)]
+)
+async def test_a_manifest_without_socket_mode_needs_an_address(
+    tmp_path: Path, enabled: bool, request_url: str | None
+) -> None:
+    given = written(tmp_path)
+    settings = {"socket_mode_enabled": enabled, "org_deploy_enabled": True}
+    given["manifest"].write_text(json.dumps({"display_information": {"name": "A"}, "settings": settings}))
+    running = await launch(Launch(**given, slack_port=ANY_PORT, partner_port=0, request_url=request_url))
+    await running.close()
+    said = " ".join(running.warnings)
+    assert ("turns Socket Mode off" in said) is (not enabled and request_url is None)
+    assert "org_deploy_enabled" in said

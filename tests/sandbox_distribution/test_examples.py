@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.distributions import bare_environment, unpacked
+
 pytestmark = pytest.mark.timeout(180)  # a whole suite each, beside whatever else computes
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,32 @@ def test_the_examples_in_python_and_that_of_the_readme_pass(tmp_path: Path) -> N
     copied = tmp_path / "test_readme.py"
     copied.write_text("\n\n".join(re.findall(r"```python\n(.*?)```", readme, re.DOTALL)))
     assert pytest_run(str(copied), "slack_bot", "api_client").startswith("12 passed")
+
+
+def test_the_commands_of_the_readme_run_in_a_checkout(tmp_path: Path) -> None:
+    """With the distributions installed and nothing of this repository's configuration but what lies above them."""
+    checkout = tmp_path / "checkout"
+    unwanted = shutil.ignore_patterns("node_modules", "__pycache__", ".*")
+    shutil.copytree(ROOT / "examples", checkout / "examples", ignore=unwanted)
+    shutil.copy(ROOT / "pyproject.toml", checkout)
+    text = (ROOT / "examples" / "README.md").read_text()
+    [packages] = re.findall(r"^pip install (.*)$", text, re.MULTILINE)
+    [folders] = re.findall(r"^cd examples && pytest (.*)$", text, re.MULTILINE)
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    ours = [one.removeprefix("./distributions/") for one in packages.split() if one.startswith("./")]
+    for name in ours:
+        installed = unpacked(name, wheels)
+    bare = bare_environment(installed, tmp_path / "bare", *packages.split()[len(ours) :])
+    done = subprocess.run(
+        [sys.executable, "-S", "-m", "pytest", "-q", *folders.split()],
+        cwd=checkout / "examples",
+        capture_output=True,
+        text=True,
+        timeout=150,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": f"{installed}:{bare}"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.skipif(

@@ -1,15 +1,19 @@
 """The pytest plugin: what its fixtures give to a test, and what a test that waits in vain is shown."""
 
+import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 
 import httpx
 import pytest
 
+from sandbox.partner.server import serve
 from sandbox.testing import PartnerSandbox, SlackSandbox
+from sandbox.testing.background import Background
 
 ORDER = {
     "card_holder_name": "Ada Lovelace",
@@ -67,7 +71,7 @@ def test_a_test_that_waits_in_vain_is_shown_the_journal(partner_sandbox: Partner
     with pytest.raises(AssertionError) as failed:
         partner_sandbox.wait_for_event("card.authorized", within_seconds=0.05)
     shown = str(failed.value)
-    assert "No event card.authorized" in shown
+    assert "No new event card.authorized" in shown
     assert "POST /api/partner/v1/cards" in shown
     assert "INVALID_PHONE" in shown
 
@@ -107,11 +111,12 @@ def test_a_purchase_is_made_settled_and_refunded(partner_sandbox: PartnerSandbox
 async def test_the_same_methods_can_be_awaited(
     partner_sandbox: PartnerSandbox, slack_sandbox: SlackSandbox
 ) -> None:
-    await partner_sandbox.aio.control("scenarios/happy-day")
+    begun = await partner_sandbox.aio.control("scenarios/happy-day")
+    await partner_sandbox.aio.control("purchases", card_id=begun["cards"][0], amount_usd="3")
     event = await partner_sandbox.aio.wait_for_event("card.authorized")
     assert event["data"]["event"] == "authorized"
     await slack_sandbox.aio.say("hello")
-    assert (await slack_sandbox.aio.wait_for_message("hello"))["user"] == "U0ALICE"
+    assert (await slack_sandbox.aio.wait_for_message("hello", by="U0ALICE"))["user"] == "U0ALICE"
 
 
 def test_a_field_that_no_event_of_this_type_has_is_not_waited_for(partner_sandbox: PartnerSandbox) -> None:
@@ -167,3 +172,110 @@ def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
     while traceback is not None:
         yield traceback
         traceback = traceback.tb_next
+
+
+@pytest.fixture(scope="session")
+def partner_with_a_past(sandbox_background: Background) -> Iterator[PartnerSandbox]:
+    """A simulator that begins with a scenario, as the page on the sandbox shows."""
+    running = sandbox_background.run(serve(port=0))
+    simulator = PartnerSandbox(running, sandbox_background)
+    simulator.control("scenarios/happy-day")
+    simulator.control("snapshots/fresh")
+    yield simulator
+    sandbox_background.run(running.close())
+
+
+def test_no_event_of_what_a_test_begins_with_is_waited_for(partner_with_a_past: PartnerSandbox) -> None:
+    partner_with_a_past.fresh()
+    before = {one["type"] for one in partner_with_a_past.state()["events"]}
+    assert len(before) > 2
+    for kind in before:
+        with pytest.raises(AssertionError, match=f"No new event {kind}"):
+            partner_with_a_past.wait_for_event(kind, within_seconds=0)
+        with pytest.raises(AssertionError, match=f"No new event {kind}"):
+            partner_with_a_past.wait_for_delivery(kind, within_seconds=0)
+
+
+def test_each_purchase_is_waited_for_by_itself(partner_with_a_past: PartnerSandbox) -> None:
+    simulator = partner_with_a_past
+    simulator.fresh()
+    card = simulator.state()["cards"][0]["id"]
+    for amount in ("3", "4"):
+        bought = simulator.purchases.buy(card, amount)
+        event = simulator.wait_for_event("card.authorized")
+        assert event["data"]["transaction_id"] == bought["transaction_id"]
+        with pytest.raises(AssertionError, match="No new event"):
+            simulator.wait_for_event("card.authorized", within_seconds=0)
+        assert simulator.wait_for_event("card.authorized", transaction_id=bought["transaction_id"])
+
+
+def test_what_a_person_says_is_not_taken_for_an_answer(slack_sandbox: SlackSandbox) -> None:
+    slack_sandbox.act.say("<@U0BOT> hello", user="U0BOB")
+    with pytest.raises(AssertionError, match="No new message of the app with 'hello'"):
+        slack_sandbox.wait_for_message("hello", within_seconds=0.05)
+    assert slack_sandbox.wait_for_message("hello", by="U0BOB")["user"] == "U0BOB"
+
+
+def test_an_answer_is_waited_for_once_and_again_when_it_changed(slack_sandbox: SlackSandbox) -> None:
+    with httpx.Client(
+        base_url=slack_sandbox.api_url,
+        headers={"Authorization": f"Bearer {slack_sandbox.bot_token}"},
+        trust_env=False,
+    ) as app:
+        sent = app.post("chat.postMessage", json={"channel": "C0OPS", "text": "Lunch? Coming: Bob"}).json()
+        assert slack_sandbox.wait_for_message("Lunch")["ts"] == sent["ts"]
+        assert slack_sandbox.wait_for_message("Coming")["ts"] == sent["ts"]
+        with pytest.raises(AssertionError, match="No new message"):
+            slack_sandbox.wait_for_message("Lunch", within_seconds=0.05)
+        changed = {"channel": "C0OPS", "ts": sent["ts"], "text": "Lunch? Coming: Bob, Carol"}
+        assert app.post("chat.update", json=changed).json()["ok"]
+        assert slack_sandbox.wait_for_message("Lunch")["ts"] == sent["ts"]
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_each_test_begins_at_the_real_time(
+    partner_sandbox: PartnerSandbox, slack_sandbox: SlackSandbox, again: int
+) -> None:
+    now = datetime.now(UTC)
+    for shown in (slack_sandbox.control("state", "GET")["now"], partner_sandbox.state()["clock"]):
+        assert abs(datetime.fromisoformat(shown) - now) < timedelta(hours=1)
+    slack_sandbox.control("clock", advance_seconds=86400)
+    partner_sandbox.clock.advance(86400)
+
+
+def test_every_control_call_of_both_halves_can_be_made_in_a_test(
+    partner_sandbox: PartnerSandbox, slack_sandbox: SlackSandbox, tmp_path: Path
+) -> None:
+    partner_sandbox.control("scenarios/happy-day")
+    for sandbox in (partner_sandbox, slack_sandbox):
+        plain = [one for one in sandbox.control("", "GET")["calls"] if one["method"] != "POST"]
+        assert len(plain) > 4
+        for one in plain:
+            path = one["path"].removeprefix("/_control").removeprefix("/")
+            if "{" not in path:
+                more = {"user": "U0ALICE"} if path == "see" else {}
+                assert sandbox.control(path, one["method"], **more), path
+        with pytest.raises(AssertionError, match="no-such-call"):
+            sandbox.control("no-such-call", "GET")
+
+
+def test_a_workspace_goes_to_a_file_and_back(slack_sandbox: SlackSandbox, tmp_path: Path) -> None:
+    slack_sandbox.act.say("hello")
+    kept = tmp_path / "workspace.json"
+    kept.write_text(json.dumps(slack_sandbox.control("snapshot", "GET")))
+    slack_sandbox.control("reset")
+    assert slack_sandbox.messages() == []
+    slack_sandbox.control("snapshot", **json.loads(kept.read_text()))
+    assert [one["text"] for one in slack_sandbox.messages()] == ["hello"]
+
+
+def test_a_fault_of_slack_is_set_seen_and_cleared(slack_sandbox: SlackSandbox) -> None:
+    slack_sandbox.control("faults", method="auth.test", effect="error", error="is_archived")
+    assert [one["method"] for one in slack_sandbox.control("state", "GET")["faults"]] == ["auth.test"]
+    slack_sandbox.control("faults", "DELETE")
+    assert slack_sandbox.control("state", "GET")["faults"] == []
+    assert slack_sandbox.control("see?user=U0ALICE", "GET")["channels"]
+    with pytest.raises(AssertionError, match="there is no person 'U0NOBODY'"):
+        slack_sandbox.control("see", "GET", user="U0NOBODY")
+    with pytest.raises(AssertionError, match="POST /_control/see"):
+        slack_sandbox.control("see")

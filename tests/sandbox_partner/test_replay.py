@@ -1,8 +1,10 @@
 """The journal as an HTTP archive, and its replay: the same simulator answers the same, another one is found out."""
 
+import contextlib
 import json
 import re
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,13 @@ import httpx
 import pytest
 
 from sandbox import command
+from sandbox.partner import http
 from sandbox.partner.calls import processor
+from sandbox.partner.control import dispatch
 from sandbox.partner.routes import topups
+from sandbox.partner.scenarios import SCENARIOS, catalogue
+from sandbox.partner.server import answering, build_world, standing_key
+from sandbox.partner.state import World
 from sandbox.replay import NotReplayable, replay
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
@@ -193,3 +200,47 @@ async def test_whatever_was_done_a_replay_of_it_finds_no_difference(
     assert [str(one) for one in done.differences] == []
     assert done.compared >= 5
     assert re.findall("svc_live_0{8}[0-9a-f]{24}", path.read_text()) == []
+
+
+READS = ("/me", "/cards?limit=100", "/ledger?limit=100", "/events?limit=100", "/funding?limit=100")
+
+
+async def _recorded(name: str, beginning: str, moved: list[datetime], folder: Path) -> Path:
+    """What is read after a scenario, a few seconds later, in an archive."""
+    world = build_world(":memory:", "recorded")
+    if beginning == "start":  # as --scenario does
+        catalogue.empty(world, None)
+        catalogue.play(world, name)
+    else:
+        moved[0] += timedelta(seconds=4)
+        status, answer = dispatch.handle(world, "POST", f"scenarios/{name}", b"")
+        assert status == 200, answer
+    moved[0] += timedelta(seconds=3)
+    key = (("X-API-Key", standing_key(world)),)
+    for read in READS:
+        path, _, query = read.partition("?")
+        asked = await answering.handle(world, http.Request("GET", f"/api/partner/v1{path}", query, key, b""))
+        assert asked.status in (200, 404), asked.body
+    path_of_archive = folder / "journal.har"
+    path_of_archive.write_bytes(dispatch.handle(world, "GET", "journal.har", b"")[1])
+    world.store.close()
+    return path_of_archive
+
+
+@pytest.mark.parametrize(
+    ("name", "beginning"),
+    [("happy-day", "start"), ("month-end", "start"), *((name, "control call") for name in sorted(SCENARIOS))],
+)
+async def test_each_scenario_is_replayed_without_a_difference_at_once_and_days_later(
+    name: str, beginning: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = [datetime(2026, 11, 28, 23, 59, 50, tzinfo=UTC)]
+    with contextlib.closing(build_world(":memory:").store) as any_store:
+        clock = type(World.of(any_store, "any").clock)
+    monkeypatch.setattr(clock.__init__, "__defaults__", (lambda: moved[0],))
+    path = await _recorded(name, beginning, moved, tmp_path)
+    for days in (0, 9):
+        moved[0] += timedelta(days=days)
+        done = await replay(path)
+        assert [str(one) for one in done.differences] == []
+        assert done.compared == len(READS)

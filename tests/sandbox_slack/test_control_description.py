@@ -57,7 +57,7 @@ async def test_the_description_takes_what_the_call_takes(
     stage = await make_stage()
     document = await read(stage, "openapi.json")
     content = document["paths"][f"/_control/{name}"]["post"]["requestBody"]["content"]
-    schema = content["application/json"]["schema"]
+    schema = {**content["application/json"]["schema"], "components": document["components"]}
     assert jsonschema.Draft202012Validator(schema).is_valid(body) is fits
     await stage.post(name, status=200 if fits else 400, **body)
 
@@ -65,11 +65,12 @@ async def test_the_description_takes_what_the_call_takes(
 async def test_what_a_field_may_hold_is_in_the_description(make_stage: MakeStage) -> None:
     """From the same table that checks it: effects of faults, and the fields of a file."""
     stage = await make_stage()
-    paths = (await read(stage, "openapi.json"))["paths"]
+    document = await read(stage, "openapi.json")
 
     def body(call: str) -> Json:
-        content = paths[f"/_control/{call}"]["post"]["requestBody"]["content"]
-        found: Json = content["application/json"]["schema"]["properties"]
+        content = document["paths"][f"/_control/{call}"]["post"]["requestBody"]["content"]
+        name = content["application/json"]["schema"]["$ref"].rpartition("/")[2]
+        found: Json = document["components"]["schemas"][name]["properties"]
         return found
 
     assert set(body("faults")["effect"]["enum"]) == EFFECTS

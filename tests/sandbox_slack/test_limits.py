@@ -370,6 +370,43 @@ def test_a_view_limit_is_exact(allowed: Json, refused: Json, words: str, where: 
     assert limits.view_complaints(refused, ("modal",)) == [f"{words} [json-pointer:{where}]"]
 
 
+ONE, OTHER = ({"text": text(word), "value": word} for word in ("one", "other"))
+GROUPED = {"option_groups": [{"label": text("All"), "options": [ONE]}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "offered", "chosen"),
+    [
+        ("static_select", {"options": [ONE]}, "initial_option"),
+        ("static_select", GROUPED, "initial_option"),
+        ("multi_static_select", {"options": [ONE]}, "initial_options"),
+        ("multi_static_select", GROUPED, "initial_options"),
+        ("checkboxes", {"options": [ONE]}, "initial_options"),
+        ("radio_buttons", {"options": [ONE]}, "initial_option"),
+    ],
+)
+def test_what_is_chosen_at_the_beginning_is_one_of_the_options(kind: str, offered: Json, chosen: str) -> None:
+    def complaints(option: Json) -> list[str]:
+        value = [option] if chosen.endswith("s") else option
+        menu = {"type": kind, "action_id": "a", **offered, chosen: value}
+        return limits.message_complaints([_section(accessory=menu)])
+
+    assert complaints(ONE) == []
+    assert complaints(OTHER) == [f"{chosen} must match one of the options [json-pointer:/blocks/0/accessory]"]
+
+
+def test_a_filter_of_conversations_says_something_and_one_element_has_the_cursor() -> None:
+    def menu(**more: Any) -> Json:
+        return _section(accessory={"type": "conversations_select", "action_id": "a", **more})
+
+    assert limits.message_complaints([menu(filter={"exclude_bot_users": True})]) == []
+    [said] = limits.message_complaints([menu(filter={})])
+    assert said.startswith("must provide at least one field")
+    assert limits.message_complaints([menu(focus_on_load=True), menu(focus_on_load=False)]) == []
+    [said] = limits.message_complaints([menu(focus_on_load=True), menu(focus_on_load=True)])
+    assert said == "only one element may have focus_on_load [json-pointer:/blocks/1]"
+
+
 def test_an_input_needs_a_submit_button() -> None:
     view = modal(amount_input())
     del view["submit"]

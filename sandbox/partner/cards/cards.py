@@ -79,6 +79,12 @@ def of_call(call: Call) -> Card:
     return card
 
 
+def keep_reported(world: World, before: str) -> None:
+    """The cards of which the processor had spoken at `before` stay so, though the clock was set back."""
+    now = stamp_now(world)
+    world.store.run("UPDATE cards SET synced_at = ? WHERE synced_at > ? AND synced_at <= ?", now, now, before)
+
+
 def shown(world: World, card: Card) -> dict[str, Any]:
     """The Card object; status and last4 are null until the first sync.
 

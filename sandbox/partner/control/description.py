@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from sandbox.partner.accounts import Settings
+from sandbox.partner.control import fields_in_words
 from sandbox.partner.control.forms import ControlCall
 
 _REFERENCE = "#/components/schemas/{name}"
@@ -20,10 +21,12 @@ def document(calls: tuple[ControlCall, ...]) -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for call, schema in zip(calls, schemas, strict=True):
         path, values = _path(call)
-        paths.setdefault(path, {})[call.method.lower()] = _operation(call, values, schema)
+        needs_body = bool(components[schema["$ref"].rpartition("/")[2]].get("required"))
+        paths.setdefault(path, {})[call.method.lower()] = _operation(call, values, schema, needs_body)
     # The body of the call on settings also says whose they are.
     components[Settings.__name__]["properties"]["account"] = {"type": ["string", "null"]}
     _let_numbers_in(components)
+    fields_in_words.describe(components)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Control calls of the partner simulator", "version": "1.0.0"},
@@ -59,7 +62,9 @@ def _path(call: ControlCall) -> tuple[str, list[str]]:
     return "/_control" + (f"/{re.sub('{}', named, call.path)}" if call.path else ""), values
 
 
-def _operation(call: ControlCall, values: list[str], schema: dict[str, Any]) -> dict[str, Any]:
+def _operation(
+    call: ControlCall, values: list[str], schema: dict[str, Any], needs_body: bool
+) -> dict[str, Any]:
     words = (call.run.__doc__ or "").partition("\n")[0]
     name = re.sub("[^a-z0-9]+", "_", call.path.lower()).strip("_") or "index"
     described: dict[str, Any] = {
@@ -74,5 +79,10 @@ def _operation(call: ControlCall, values: list[str], schema: dict[str, Any]) -> 
         ],
     }
     if call.method == "POST":
-        described["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+        described["requestBody"] = {
+            "required": needs_body,
+            "content": {"application/json": {"schema": schema}},
+        }
+    if values:
+        described["responses"]["404"] = {"description": "What the path names is not here"}
     return described

@@ -1,6 +1,7 @@
 """The journal as an HTTP archive, which browsers and proxies read: HAR 1.2, with a few fields of our own.
 
-Fields whose names begin with an underscore are ours, as the format has it: `_sandbox` says what a replay begins with,
+Fields whose names begin with an underscore are ours, as the format has it: `_sandbox` says when and with what a replay
+begins,
 `_account` and `_key` whose call it was and by which key, `_deliveries` how deliveries went that ended after it,
 `_lost` that the client never saw the answer, `_control` that it was the tester's call.
 """
@@ -36,6 +37,7 @@ def written(world: World) -> dict[str, Any]:
             "_sandbox": {
                 "seed": world.seed,
                 "scenario": world.store.note("scenario"),
+                "begun_at": world.store.note("begun_at"),
                 **begun,
                 "deliveries": [one for after, some in went.items() if after < first for one in some],
             },

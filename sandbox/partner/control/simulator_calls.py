@@ -10,6 +10,7 @@ import msgspec
 from sandbox.partner import codec
 from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
+from sandbox.partner.cards import cards
 from sandbox.partner.control import har, page_view, state_view
 from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
@@ -60,8 +61,9 @@ def change_clock(world: World, form: ClockChange) -> Reply:
     before = world.clock.now()
     _check_year(form.set or before, by or timedelta(0))
     world.clock.change(form.mode, form.set, by)
-    if world.clock.now() < before:
+    if world.clock.now() < before:  # what has fallen due stays done
         monthly_fees.start(world)
+        cards.keep_reported(world, codec.stamp(before))
     return {"clock": codec.stamp(world.clock.now()), "mode": world.clock.mode}
 
 

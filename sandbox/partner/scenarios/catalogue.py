@@ -17,7 +17,7 @@ from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.scenarios import scenario_file, seeds
 from sandbox.partner.scenarios.files import FILES
-from sandbox.partner.state import World
+from sandbox.partner.state import World, stamp_now
 
 Setup = Callable[[World, list[str]], dict[str, Any]]
 
@@ -32,6 +32,7 @@ def empty(world: World, seed: str | None) -> None:
         world.recent_calls.clear()
         world.reseed(seed or world.seed)
         monthly_fees.start(world)
+        world.store.keep("begun_at", stamp_now(world))
         note_beginning(world)
 
 

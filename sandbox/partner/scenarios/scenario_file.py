@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import yaml
 
+from sandbox import strict_yaml
 from sandbox.partner import codec
 from sandbox.partner.accounts import accounts, api_keys
 from sandbox.partner.ledger import monthly_fees
@@ -79,10 +81,10 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True):
 def load(path: Path) -> Scenario:
     """The scenario in a file. Raises WrongScenario."""
     try:
-        scenario = msgspec.yaml.decode(path.read_bytes(), type=Scenario)
+        scenario = msgspec.convert(strict_yaml.read(path.read_text(encoding="utf-8")), Scenario)
     except OSError as error:
         raise WrongScenario(f"{path} cannot be read: {error.strerror}") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.ValidationError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise WrongScenario(f"{path}: {error}") from error
     for number, step in enumerate(scenario.steps, 1):
         if (step.control is None) is (step.call is None):

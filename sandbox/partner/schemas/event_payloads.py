@@ -8,14 +8,14 @@ from sandbox.partner.schemas.response_schemas import DECLINE_REASON
 EVENT_FEE_BREAKDOWN = schema("EventFeeBreakdown", number("fx_usd"), number("atm_usd"))
 
 
-def _purchase_event(name: str) -> Schema:
+def _purchase_event(name: str, status: str, **event: list[str]) -> Schema:
     return schema(
         name,
         string("card_id"),
         string("partner_ref", nullable=True),
         string("transaction_id"),
-        string("event"),
-        string("status"),
+        string("event", **event),
+        string("status", enum=[status]),
         boolean("is_pending"),
         string("delivery_status"),
         string("merchant"),
@@ -42,7 +42,7 @@ INVENTED = frozenset({"deposit.credited", NEW_EVENT})
 PAYLOADS: dict[str, Schema] = {
     "card.status_changed": schema(
         "CardStatusChanged",
-        string("reason"),
+        string("reason", enum=["partner_freeze", "partner_unfreeze"]),
         string("card_id", source="invented"),
         string("partner_ref", nullable=True, source="invented"),
         string("status", source="invented"),
@@ -67,9 +67,9 @@ PAYLOADS: dict[str, Schema] = {
         number("amount_usd", source="invented"),
         moment("credited_at", source="invented"),
     ),
-    "card.authorized": _purchase_event("CardAuthorized"),
-    "card.transaction": _purchase_event("CardTransaction"),
-    "card.declined": _purchase_event("CardDeclined"),
+    "card.authorized": _purchase_event("CardAuthorized", "pending", enum=["authorized"]),
+    "card.transaction": _purchase_event("CardTransaction", "settled", enum=["cleared", "refund", "reversal"]),
+    "card.declined": _purchase_event("CardDeclined", "settled", enum=["declined"]),
     "card.3ds_challenge": schema(
         "CardThreeDsChallenge",
         string("card_id", source="invented"),

@@ -66,14 +66,6 @@ GROUPS = items(GROUP, 100)
 DISPATCH = record({}, {"trigger_actions_on": items(one_of("on_enter_pressed", "on_character_entered"), 2)})
 DATE = matching(r"\d{4}-\d{2}-\d{2}", "date")
 TIME = matching(r"([01]\d|2[0-3]):[0-5]\d", "time")
-FILTER = record(
-    {},
-    {
-        "include": items(one_of("im", "mpim", "private", "public"), 4),
-        "exclude_external_shared_channels": flag,
-        "exclude_bot_users": flag,
-    },
-)
 SLACK_FILE = record({}, {"id": string(255), "url": url()})
 
 
@@ -85,6 +77,31 @@ def either(one: str, other: str) -> Check:
             say(complaints, f"must define either `{one}` or `{other}`", at)
 
     return check
+
+
+def among_options(name: str) -> Check:
+    """What is chosen at the beginning (in `name`, an option or a list of them) is one of the options, word for word."""
+
+    def check(value: Any, at: str, complaints: Complaints) -> None:
+        if not isinstance(value, dict) or name not in value:
+            return
+        groups = [value.get("options"), *(one.get("options") for one in _objects(value.get("option_groups")))]
+        offered = [option for group in groups for option in _objects(group)]
+        chosen = value[name] if isinstance(value[name], list) else [value[name]]
+        if any(one not in offered for one in chosen):
+            say(complaints, f"{name} must match one of the options", at)
+
+    return check
+
+
+def _objects(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def not_empty(value: Any, at: str, complaints: Complaints) -> None:
+    """An object with any field. A `Check`."""
+    if value == {}:
+        say(complaints, "must provide at least one field", at)
 
 
 def bounded(low: str, high: str) -> Check:
@@ -107,6 +124,17 @@ def element(required: dict[str, Check] | None = None, optional: dict[str, Check]
     return record({"type": TYPE, **(required or {})}, {"action_id": ACTION_ID, **(optional or {})})
 
 
+FILTER = also(
+    record(
+        {},
+        {
+            "include": items(one_of("im", "mpim", "private", "public"), 4),
+            "exclude_external_shared_channels": flag,
+            "exclude_bot_users": flag,
+        },
+    ),
+    not_empty,
+)
 FOCUS: dict[str, Check] = {"focus_on_load": flag}
 PLACED: dict[str, Check] = {"placeholder": PLACEHOLDER, "confirm": CONFIRM, **FOCUS}
 TYPED: dict[str, Check] = {"placeholder": PLACEHOLDER, "dispatch_action_config": DISPATCH, **FOCUS}
@@ -140,6 +168,7 @@ ICON_BUTTON = element(
 STATIC_SELECT = also(
     element({}, {**PLACED, "options": OPTIONS, "option_groups": GROUPS, "initial_option": OPTION}),
     either("options", "option_groups"),
+    among_options("initial_option"),
 )
 MULTI_STATIC_SELECT = also(
     element(
@@ -153,6 +182,7 @@ MULTI_STATIC_SELECT = also(
         },
     ),
     either("options", "option_groups"),
+    among_options("initial_options"),
 )
 RESPONDS: dict[str, Check] = {"response_url_enabled": flag}
 CONVERSATIONS: dict[str, Check] = {**PLACED, "default_to_current_conversation": flag, "filter": FILTER}
@@ -180,12 +210,18 @@ MULTI_SELECTS: dict[str, Check] = {
     "multi_channels_select": element({}, {**PLACED, **MAX_ITEMS, "initial_channels": MEMBERS}),
 }
 CHOICES: dict[str, Check] = {
-    "checkboxes": element(
-        {"options": items(RICH_OPTION, 10)},
-        {"initial_options": items(RICH_OPTION, 10), "confirm": CONFIRM, **FOCUS},
+    "checkboxes": also(
+        element(
+            {"options": items(RICH_OPTION, 10)},
+            {"initial_options": items(RICH_OPTION, 10), "confirm": CONFIRM, **FOCUS},
+        ),
+        among_options("initial_options"),
     ),
-    "radio_buttons": element(
-        {"options": items(RICH_OPTION, 10)}, {"initial_option": RICH_OPTION, "confirm": CONFIRM, **FOCUS}
+    "radio_buttons": also(
+        element(
+            {"options": items(RICH_OPTION, 10)}, {"initial_option": RICH_OPTION, "confirm": CONFIRM, **FOCUS}
+        ),
+        among_options("initial_option"),
     ),
 }
 PICKERS: dict[str, Check] = {

@@ -47,6 +47,7 @@ def message_complaints(blocks: Any) -> Complaints:
     _MESSAGE(blocks, "/blocks", complaints)
     if not complaints:
         _one_of_each_id(blocks, "/blocks", complaints)
+        _one_focus(blocks, "/blocks", complaints)
         _per_message(blocks, complaints)
     return complaints
 
@@ -61,6 +62,7 @@ def view_complaints(view: Any, kinds: tuple[str, ...]) -> Complaints:
     by_type({"modal": _MODAL, "home": _HOME})(view, "/view", complaints)
     if not complaints:
         _one_of_each_id(view["blocks"], "/view/blocks", complaints)
+        _one_focus(view["blocks"], "/view/blocks", complaints)
         has_input = any(block["type"] == "input" for block in view["blocks"])
         if view["type"] == "modal" and has_input and "submit" not in view:
             say(complaints, "missing required field: submit", "/view")
@@ -96,6 +98,19 @@ def _one_of_each_id(blocks: list[Json], at: str, complaints: Complaints) -> None
             say(complaints, f"`block_id` {block_id} already exists", f"{pointer}/block_id")
         if block_id:
             seen.add(block_id)
+
+
+def _one_focus(blocks: list[Json], at: str, complaints: Complaints) -> None:
+    """One element of a message or view may ask for the cursor."""
+    focused = [pointer for block, pointer in _every(blocks, at) if _asks_for_focus(block)]
+    if len(focused) > 1:
+        say(complaints, "only one element may have focus_on_load", focused[1])
+
+
+def _asks_for_focus(block: Json) -> bool:
+    held = [block.get("element"), block.get("accessory")]
+    held += block["elements"] if block["type"] == "actions" else []
+    return any(isinstance(one, dict) and one.get("focus_on_load") is True for one in held)
 
 
 def _per_message(blocks: list[Json], complaints: Complaints) -> None:

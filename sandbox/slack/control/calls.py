@@ -1,4 +1,4 @@
-"""`/_control`: acting as people, reading and changing the world. For the page and for tests.
+"""`POST /_control/…`: acting as people and changing the world. For the page and for tests.
 
 JSON in and out. A field that is unknown, missing or of the wrong kind is a 400 that names it.
 """
@@ -9,10 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from aiohttp import web
-
 from sandbox.slack import interactions
-from sandbox.slack.control import description, workspace_admin
+from sandbox.slack.control import workspace_admin
 from sandbox.slack.control_fields import (
     Fields,
     Read,
@@ -33,8 +31,7 @@ from sandbox.slack.errors import BadAct
 from sandbox.slack.faults import EFFECTS, ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.interactions import composer, modals
 from sandbox.slack.json_object import Json
-from sandbox.slack.page import state_seen_by, whole_state
-from sandbox.slack.web_api import METHODS, file_downloads
+from sandbox.slack.web_api import METHODS
 from sandbox.slack.workspace import Workspace
 
 Run = Callable[[Workspace, Json], Awaitable[Json]]
@@ -238,13 +235,12 @@ async def _verify_url(workspace: Workspace, given: Json) -> Json:
 
 
 async def _reset(workspace: Workspace, given: Json) -> Json:
-    """The workspace as it was at the start; connections and tokens stay."""
+    """The workspace as it was at the start, at the real time; connections and tokens stay."""
     workspace.reset()
     return {"ok": True}
 
 
 SNAPSHOT_VERSION = 1
-SNAPSHOT_CAP = 256 * 1024 * 1024
 
 
 async def _snapshot(workspace: Workspace, given: Json) -> Json:
@@ -333,72 +329,3 @@ CALLS: dict[str, ControlCall] = {
     "reset": ControlCall(NOTHING, _reset),
     "snapshot": ControlCall(Fields(half=text, version=whole, content=listing), _snapshot),
 }
-
-
-class Control:
-    """The routes under `/_control`."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    async def post(self, request: web.Request) -> web.StreamResponse:
-        """`POST /_control/<call>`: 200 with the call's answer, 400 `{error}` for a wrong body, 404 for no such call."""
-        call = CALLS.get(request.match_info["call"])
-        if call is None:
-            return web.json_response({"error": f"there is no call {request.path}"}, status=404)
-        if request.match_info["call"] == "snapshot":
-            request = request.clone(client_max_size=SNAPSHOT_CAP)
-        try:
-            body = await request.json() if request.can_read_body else {}
-        except ValueError:
-            return web.json_response({"error": "the body is not JSON"}, status=400)
-        try:
-            if not isinstance(body, dict):
-                raise BadAct("the body is not an object")
-            return web.json_response(await call(self._workspace, body))
-        except BadAct as error:
-            return web.json_response({"error": str(error)}, status=400)
-
-    async def index(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control`: every call, with what it does."""
-        posts = [("POST", name, call.summary) for name, call in CALLS.items()]
-        calls = [
-            {"method": method, "path": description.full(path), "summary": summary}
-            for method, path, summary in (*description.READS, *posts)
-        ]
-        return web.json_response({"calls": calls})
-
-    async def openapi(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control/openapi.json`: these calls as OpenAPI 3.1, from the fields that check their bodies."""
-        bodies = {name: (call.summary, call.fields) for name, call in CALLS.items()}
-        return web.json_response(description.document(bodies))
-
-    async def snapshot(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control/snapshot`: everything as one JSON object, for a file."""
-        content = self._workspace.store.written_out()
-        return web.json_response({"half": "slack", "version": SNAPSHOT_VERSION, "content": content})
-
-    async def state(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control/state`: everything, as `whole_state` has it."""
-        return web.json_response(whole_state(self._workspace))
-
-    async def see(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control/see?user=`: what one person sees; 400 for somebody unknown."""
-        who = self._workspace.store.people.get(request.query.get("user", ""))
-        if who is None:
-            return web.json_response(
-                {"error": f"there is no person {request.query.get('user')!r}"}, status=400
-            )
-        return web.json_response(state_seen_by(self._workspace, who))
-
-    async def file(self, request: web.Request) -> web.StreamResponse:
-        """`GET /_control/file/<id>?user=`: what this person's client would save."""
-        who = self._workspace.store.people.get(request.query.get("user", ""))
-        if who is None:
-            return web.json_response({"error": "user: there is no such person"}, status=400)
-        return file_downloads.person_download(self._workspace, who, request.match_info["file_id"])
-
-    async def clear_faults(self, request: web.Request) -> web.StreamResponse:
-        """`DELETE /_control/faults`: switch every fault off."""
-        self._workspace.faults.clear()
-        return web.json_response({"ok": True})

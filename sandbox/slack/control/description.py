@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from sandbox.slack.control import fields_in_words
 from sandbox.slack.control_fields import Fields, schema_of
 from sandbox.slack.json_object import Json
 
@@ -38,17 +40,21 @@ def document(bodies: Mapping[str, tuple[str, Fields]]) -> Json:
         if path in _PARAMETERS:
             operation["parameters"] = _PARAMETERS[path]
         paths.setdefault(full(path), {})[method.lower()] = operation
+    schemas: Json = {}
     for path, (summary, fields) in bodies.items():
         operation = _operation("POST", path, summary)
+        name = "".join(part.capitalize() for part in re.split("[/_]", path))
+        schemas[name] = fields_in_words.described(path, schema_of(fields))
         operation["requestBody"] = {
             "required": bool(fields.needed),
-            "content": {"application/json": {"schema": schema_of(fields)}},
+            "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}},
         }
         paths.setdefault(full(path), {})["post"] = operation
     return {
         "openapi": "3.1.0",
         "info": {"title": "Control calls of the Slack stand-in", "version": "1.0.0"},
         "paths": paths,
+        "components": {"schemas": schemas},
     }
 
 
@@ -59,11 +65,13 @@ def full(path: str) -> str:
 
 def _operation(method: str, path: str, summary: str) -> Json:
     name = path.partition("{")[0].strip("/").replace("/", "_").replace(".", "_") or "index"
+    missing = {"404": {"description": "What the path names is not here"}} if "{" in path else {}
     return {
         "operationId": f"{method.lower()}_{name}",
         "summary": summary,
         "responses": {
             "200": {"description": "Done", "content": {"application/json": {"schema": {"type": "object"}}}},
             "400": {"description": "A field that is unknown, missing or wrong, by its name"},
+            **missing,
         },
     }

@@ -93,6 +93,10 @@ class Transport(Protocol):
         """How many connections the app has open now."""
         ...
 
+    def reset(self) -> None:
+        """Forget what tests switched; connections stay."""
+        ...
+
     async def close(self) -> None:
         """End what is open."""
         ...
@@ -128,6 +132,8 @@ class Delivery:
     _waiting: dict[str, _Waiting] = field(default_factory=dict)
     _late: dict[str, _Waiting] = field(default_factory=dict)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    _retries: set[asyncio.Task[None]] = field(default_factory=set)
+    _resets: int = 0
 
     async def send(self, parcel: Parcel) -> Ack:
         """Deliver one parcel and wait for its ack, at most `ack_seconds`."""
@@ -176,6 +182,17 @@ class Delivery:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+    def reset(self) -> None:
+        """Forget what was sent, and send nothing of it again."""
+        for retry in self._retries:
+            retry.cancel()
+        self._retries.clear()
+        self._resets += 1
+        self.records.clear()
+        self.payloads.clear()
+        self._late.clear()
+        self.unknown_acks = self.missed_acks = 0
 
     async def close(self) -> None:
         """Stop the retries and whatever else runs in the background."""
@@ -238,9 +255,12 @@ class Delivery:
         self.on_change()
 
     async def _first_attempt(self, parcel: Parcel) -> Ack:
+        resets = self._resets
         ack = await self.send(parcel)
-        if not ack.acked:
-            self.background(self._retry(parcel, ack.reason))
+        if not ack.acked and resets == self._resets:
+            retry = self.background(self._retry(parcel, ack.reason))
+            self._retries.add(retry)
+            retry.add_done_callback(self._retries.discard)
         return ack
 
     async def _retry(self, parcel: Parcel, reason: str) -> None:

@@ -96,6 +96,10 @@ class HttpTransport:
     async def disconnect(self, reason: str) -> None:
         """There is no connection to cut; `effects` keeps callers from asking."""
 
+    def reset(self) -> None:
+        """Send again, whatever was silent."""
+        self._silent_until = 0.0
+
     async def close(self) -> None:
         """Nothing stays open between two requests."""
 

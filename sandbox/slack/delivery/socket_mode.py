@@ -122,6 +122,11 @@ class SocketHub:
                 self._drop(socket)
                 self._spawn(_close_later(socket))
 
+    def reset(self) -> None:
+        """Socket Mode is on and no socket is silent; sockets stay open."""
+        self.is_on = True
+        self._silent_until = 0.0
+
     async def close(self) -> None:
         """Close every socket at once."""
         for socket in list(self._sockets):

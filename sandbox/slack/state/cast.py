@@ -5,16 +5,20 @@ A file is YAML or JSON. People: a list, or a mapping with `people` and `groups`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from sandbox import strict_yaml
 from sandbox.slack.json_object import Json
 from sandbox.slack.state.people import BOT_USER, Channel, Group, Person, seed_people
 
 _TOP = ("people", "groups")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_CHANNEL_NAME = re.compile(r"[\w-]{1,80}")
 _PERSON = {
     "id",
     "name",
@@ -76,7 +80,7 @@ def _ids_of(everybody: list[Person]) -> dict[str, str]:
 
 def _read(path: Path) -> Any:
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8")) or []
+        return strict_yaml.read(path.read_text(encoding="utf-8")) or []
     except OSError as error:
         raise CastError(f"cannot read {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -100,6 +104,11 @@ def _known(entry: Json, fields: set[str], needed: str) -> Json:
 
 def _person(entry: Json) -> Person:
     given = _known(entry, _PERSON, "name")
+    email = given.get("email")
+    if email is not None and not (isinstance(email, str) and _EMAIL.fullmatch(email)):
+        raise CastError(
+            f"{email!r} is not an e-mail address: {given['name']} needs one such as ann@shop.example"
+        )
     given.setdefault("id", f"U0{given['name'].upper()}")
     given.setdefault("real_name", given["name"].title())
     return Person(**{**given, **({"team_id": "T0OTHER"} if given.get("is_stranger") else {})})
@@ -116,6 +125,10 @@ def _channel(entry: Json, ids: dict[str, str], everybody: list[str]) -> Channel:
     """A channel; without members everybody is in it, and the app is unless `app: false`."""
     given = _known(entry, _CHANNEL, "name")
     given["name"] = given["name"].removeprefix("#")
+    if not _CHANNEL_NAME.fullmatch(given["name"]) or given["name"] != given["name"].lower():
+        raise CastError(
+            f"{given['name']!r} cannot be a channel's name: lower case, digits, - and _, up to 80"
+        )
     with_app = given.pop("app", True)
     members = _ids(given.pop("members", None) or everybody, ids)
     given.setdefault("id", f"C0{given['name'].upper().replace('-', '')}")
@@ -128,6 +141,6 @@ def _ids(names: Any, ids: dict[str, str]) -> list[str]:
         raise CastError(f"{names!r}: a list of people is wanted, by name or id")
     missing = [str(name) for name in names if name not in ids and name != BOT_USER]
     if missing:
-        known = ", ".join(sorted(set(ids) - set(ids.values())))
+        known = ", ".join(sorted(name for name in set(ids) - set(ids.values()) if name))
         raise CastError(f"{missing[0]} is not a person here; known: {known}")
     return [ids.get(name, BOT_USER) for name in names]

@@ -18,6 +18,21 @@ MAX_BYTES = 50_000_000
 MAX_FILES_A_MESSAGE = 10
 
 
+#: What `types` of files.list may say; nothing here is a post, a snippet or of Google's.
+TYPES = ("all", "spaces", "snippets", "images", "gdocs", "zips", "pdfs")
+
+
+def is_of_type(name: str, wanted: str) -> bool:
+    """Whether a file of this name is one of `TYPES`."""
+    mime = mimetypes.guess_type(name)[0] or ""
+    return (
+        wanted == "all"
+        or (wanted == "images" and mime.startswith("image/"))
+        or (wanted == "zips" and mime == "application/zip")
+        or (wanted == "pdfs" and mime == "application/pdf")
+    )
+
+
 def kind_of(name: str) -> str:
     """Slack's `filetype`: the ending, or binary."""
     return PurePosixPath(name).suffix.removeprefix(".").lower() or "binary"

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from sandbox import strict_yaml
 from sandbox.slack.json_object import Json
 
 #: The events that the stand-in sends, by the names in which a manifest declares them.
@@ -81,7 +82,7 @@ _TAKEN: dict[str, Any] = {
     "settings": {
         "event_subscriptions": {"bot_events": None, "request_url": None},
         "interactivity": {"is_enabled": None, "request_url": None, "message_menu_options_url": None},
-        "org_deploy_enabled": None, "socket_mode_enabled": None, "allowed_ip_address_ranges": None,
+        "socket_mode_enabled": None, "allowed_ip_address_ranges": None,
     },
 }  # fmt: skip
 #: Fields that Slack acts on and the stand-in does not; without them `false` and empty say the same.
@@ -106,6 +107,7 @@ _LACKING: dict[str, str] = {
     "settings.incoming_webhooks": "incoming_webhooks, which the stand-in does not have",
     "settings.is_hosted": "is_hosted; the stand-in hosts no app",
     "settings.is_mcp_enabled": "is_mcp_enabled, which the stand-in does not have",
+    "settings.org_deploy_enabled": "org_deploy_enabled; the stand-in is one workspace and no organization",
     "settings.siws_links": "siws_links: nobody signs in with Slack here",
     "settings.token_rotation_enabled": "token_rotation_enabled; tokens do not change here",
     "types": "types; the stand-in runs no functions",
@@ -156,6 +158,8 @@ class Manifest:
     prompts: tuple[dict[str, str], ...] = ()
     #: Domains whose links are reported to the app.
     unfurl_domains: tuple[str, ...] = ()
+    #: Whether the app asks for Socket Mode; one that says nothing of it is taken to.
+    socket_mode: bool = True
     #: Fields of the file that the stand-in does not act on, in sentences.
     gaps: tuple[str, ...] = ()
 
@@ -186,7 +190,7 @@ class Manifest:
 def load(path: Path) -> Manifest:
     """Read a manifest file, YAML or JSON. Raises ManifestError."""
     try:
-        return parse(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return parse(strict_yaml.read(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise ManifestError(f"cannot read the manifest {path}: {error.strerror}") from error
     except (UnicodeDecodeError, yaml.YAMLError) as error:
@@ -215,6 +219,7 @@ def parse(data: Any) -> Manifest:
         interactive=bool(_mapping(settings, "interactivity").get("is_enabled", False)),
         shortcuts=tuple(_shortcut(entry) for entry in features.get("shortcuts") or ()),
         agent_view="agent_view" in features,
+        socket_mode=settings.get("socket_mode_enabled") is not False,
         unfurl_domains=tuple(features.get("unfurl_domains") or ()),
         prompts=tuple(_mapping(features, "agent_view").get("suggested_prompts") or ()),
         gaps=tuple(_gaps(data, _TAKEN, "")),

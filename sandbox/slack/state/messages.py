@@ -1,8 +1,8 @@
 """Messages as Slack stores and returns them, and where they go.
 
-Deviations: text is kept as sent (Slack links URLs and names by itself, and gives `& < >` back as
-entities in every text of a payload), `attachments` are kept but neither checked nor drawn, nothing is
-unfurled, and an edit of blocks alone counts as an edit.
+Deviations: `markdown_text` is kept as the text, text is kept as sent (Slack links URLs and names by itself, and
+gives `& < >` back as entities in every text of a payload), `attachments` are kept but neither checked nor
+drawn, nothing is unfurled, and an edit of blocks alone counts as an edit.
 """
 
 from __future__ import annotations
@@ -77,6 +77,17 @@ def user_message(ids: Ids, person: Person, text: str, parts: list[Json], thread_
     if thread_ts:
         message["thread_ts"] = thread_ts
     return message
+
+
+def channel_message(ids: Ids, user: str, subtype: str, text: str, more: Json) -> Json:
+    """A message that Slack writes about a channel: `user` joined it, renamed it, set its topic and so on.
+
+    Source: https://docs.slack.dev/reference/events/message
+    """
+    words = f"<@{user}> {text}"
+    return {
+        "type": "message", "subtype": subtype, "ts": ids.ts(), "user": user, "text": words, "team": TEAM_ID, **more
+    }  # fmt: skip
 
 
 def with_files(message: Json, files: list[Json]) -> Json:

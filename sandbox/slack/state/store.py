@@ -70,6 +70,7 @@ class Store:
         self._load()
 
     def _forget(self) -> None:
+        self._ids.forget_times()
         self.people: dict[str, Person] = {}
         self.groups: dict[str, Group] = {}
         self.channels: dict[str, Channel] = {}
@@ -147,9 +148,10 @@ class Store:
             self.put_group(replace(group, users=list(group.users)))
 
     def reset(self) -> None:
-        """Back to the seed world."""
+        """Back to the seed world and the real time."""
         self._persist.clear()
         self._forget()
+        self._clock.reset()
         self._seed()
         self.clock_moved()
 

@@ -37,6 +37,10 @@ class Triggers:
         self._life_seconds = life_seconds
         self._issued: dict[str, Trigger] = {}
 
+    def reset(self) -> None:
+        """Forget every trigger."""
+        self._issued.clear()
+
     def issue(self, user: str, view_id: str | None = None) -> str:
         """A fresh trigger id for `user`, from the modal `view_id` if the act was in one."""
         trigger_id = self._ids.trigger_id()
@@ -75,6 +79,10 @@ class ResponseUrls:
         self._clock = clock
         self._ids = ids
         self._issued: dict[str, ResponseUrl] = {}
+
+    def reset(self) -> None:
+        """Forget every response URL."""
+        self._issued.clear()
 
     def issue(
         self, user: str, channel: str, message_ts: str | None = None, thread_ts: str | None = None

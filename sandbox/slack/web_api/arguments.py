@@ -1,7 +1,7 @@
 """Arguments of a Web API call, whichever way they came: JSON body, form, multipart or query.
 
-In a form, structured arguments are JSON in a string. Tokens come as a bearer header or as `token`.
-Unknown arguments are ignored, as Slack does.
+In a form, lists and objects are JSON in a string; Slack's SDK for JavaScript sends every call so. Tokens come as a
+bearer header or as `token`. Unknown arguments are ignored, as Slack does.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from aiohttp import web
 
 from sandbox.slack.errors import SlackError, invalid_arguments
 from sandbox.slack.json_object import Json
-
-STRUCTURED = ("blocks", "attachments", "view", "files", "metadata", "prompts")
 
 
 class Args:
@@ -71,7 +69,7 @@ class Args:
     def structure(self, name: str, kind: type, error: str) -> Any:
         """A list or an object; JSON in a string is read. Raises SlackError with `error`."""
         value = self.values.get(name)
-        if isinstance(value, str) and name in STRUCTURED:
+        if isinstance(value, str):
             try:
                 value = json.loads(value) if value else None
             except ValueError:

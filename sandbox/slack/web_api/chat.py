@@ -99,6 +99,10 @@ def _own_message(workspace: Workspace, args: Args, refusal: str) -> tuple[Channe
     return channel, message
 
 
+def _is_streaming(message: Json) -> bool:
+    return message.get("streaming_state") == "in_progress"
+
+
 def update(workspace: Workspace, args: Args) -> Json:
     """`chat.update`: edit a message of the app's own. Answers `{channel, ts, text, message}`.
 
@@ -107,6 +111,8 @@ def update(workspace: Workspace, args: Args) -> Json:
     Source: https://docs.slack.dev/reference/methods/chat.update
     """
     channel, message = _own_message(workspace, args, "cant_update_message")
+    if _is_streaming(message):
+        raise SlackError("streaming_state_conflict")
     found = message_content(args)
     if all(value is None for value in found.values()):
         raise SlackError("no_text")
@@ -129,6 +135,8 @@ def delete(workspace: Workspace, args: Args) -> Json:
     Source: https://docs.slack.dev/reference/methods/chat.delete
     """
     channel, message = _own_message(workspace, args, "cant_delete_message")
+    if _is_streaming(message):
+        raise SlackError("cant_delete_message")
     workspace.store.remove_message(channel.id, message)
     workspace.events.message_deleted(channel, message)
     return {"channel": channel.id, "ts": message["ts"]}

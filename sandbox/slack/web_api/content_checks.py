@@ -19,6 +19,7 @@ from sandbox.slack.web_api.arguments import Args
 from sandbox.slack.workspace import Workspace
 
 MAX_METADATA_BYTES = 16_000
+MAX_MARKDOWN = 12_000
 MAX_VIEW_BYTES = 250_000
 
 
@@ -61,12 +62,30 @@ def target_message(workspace: Workspace, key: str, ts: str) -> tuple[Channel, Js
 
 
 def message_content(args: Args) -> Json:
-    """What a message shall hold: `{text, blocks, attachments, metadata}`, None for what is not given.
+    """What a message says: text, blocks, attachments and metadata, None for what was not given.
 
-    Raises SlackError, with the error that Slack gives for each.
+    `markdown_text` stands for `text`, and comes without text and blocks. Raises SlackError, with the error that Slack
+    gives for each.
     """
+    found: Json = {"text": args.text("text") if args.has("text") else None, **structured_content(args)}
+    if args.has("markdown_text"):
+        if found["text"] or found["blocks"]:
+            raise SlackError("markdown_text_conflict")
+        found["text"] = markdown_text(args)
+    return found
+
+
+def markdown_text(args: Args) -> str:
+    """The `markdown_text` of a call, "" without one. Raises SlackError `msg_too_long`."""
+    text = args.text("markdown_text")
+    if len(text) > MAX_MARKDOWN:
+        raise SlackError("msg_too_long")
+    return text
+
+
+def structured_content(args: Args) -> Json:
+    """The blocks, attachments and metadata of a message, checked; None for what was not given. Raises SlackError."""
     found: Json = {
-        "text": args.text("text") if args.has("text") else None,
         "blocks": args.structure("blocks", list, "invalid_blocks_format"),
         "attachments": args.structure("attachments", list, "invalid_attachments"),
         "metadata": args.structure("metadata", dict, "invalid_metadata_format"),

@@ -170,13 +170,15 @@ def open_conversation(workspace: Workspace, args: Args) -> Json:
 
     Source: https://docs.slack.dev/reference/methods/conversations.open
     """
+    held = set(workspace.store.channels)
     channel = workspace.store.channels.get(args.text("channel"))
     if channel is None:
         channel = _opened(workspace, args.listing("users"))
     if channel is None:
         raise SlackError("channel_not_found")
     shown = channel_json(channel) if args.flag("return_im") else {"id": channel.id}
-    return {"no_op": True, "already_open": True, "channel": shown}
+    was_open = {"no_op": True, "already_open": True} if channel.id in held else {}
+    return {**was_open, "channel": shown}
 
 
 def _opened(workspace: Workspace, users: list[str]) -> Channel:
@@ -292,9 +294,14 @@ def join(workspace: Workspace, args: Args) -> Json:
         raise SlackError("method_not_supported_for_channel_type")
     if channel.archived:
         raise SlackError("is_archived")
-    if not channel.bot_is_in:
-        channel.members.append(BOT_USER)
-        workspace.store.put_channel(channel)
+    if channel.bot_is_in:
+        warning = "already_in_channel"
+        return {
+            "channel": channel_json(channel),
+            "warning": warning,
+            "response_metadata": {"warnings": [warning]},
+        }
+    workspace.join(channel, BOT_USER)
     return {"channel": channel_json(channel)}
 
 

@@ -75,21 +75,30 @@ def create(workspace: Workspace, args: Args) -> Json:
 def invite(workspace: Workspace, args: Args) -> Json:
     """`conversations.invite`: people come into a channel. Answers `{channel}`.
 
+    One who cannot be invited keeps all out; with `force` the others come, and `errors` says who does not.
+
     Source: https://docs.slack.dev/reference/methods/conversations.invite
     """
-    channel, users = _changeable(workspace, args), args.listing("users")
+    channel, users = _changeable(workspace, args), list(dict.fromkeys(args.listing("users")))
     if not users:
         raise SlackError("no_user")
+    refused = {user: why for user in users if (why := _not_invited(workspace, channel, user))}
+    errors = [{"user": user, "ok": False, "error": why} for user, why in refused.items()]
+    if refused and not (args.flag("force") and len(refused) < len(users)):
+        raise SlackError(next(iter(refused.values())), errors=errors)
     for user in users:
-        if user == BOT_USER:
-            raise SlackError("cant_invite_self")
-        if user not in workspace.store.people:
-            raise SlackError("user_not_found")
-        if user in channel.members:
-            raise SlackError("already_in_channel")
-    for user in users:
-        workspace.join(channel, user, inviter=BOT_USER)
-    return {"channel": channel_json(channel)}
+        if user not in refused:
+            workspace.join(channel, user, inviter=BOT_USER)
+    return {"channel": channel_json(channel), **({"errors": errors} if errors else {})}
+
+
+def _not_invited(workspace: Workspace, channel: Channel, user: str) -> str:
+    """Why somebody cannot be invited; "" for who can."""
+    if user == BOT_USER:
+        return "cant_invite_self"
+    if user not in workspace.store.people:
+        return "user_not_found"
+    return "already_in_channel" if user in channel.members else ""
 
 
 def kick(workspace: Workspace, args: Args) -> Json:
@@ -104,7 +113,7 @@ def kick(workspace: Workspace, args: Args) -> Json:
         raise SlackError("user_not_found")
     if user not in channel.members:
         raise SlackError("not_in_channel")
-    workspace.leave(channel, user)
+    workspace.leave(channel, user, of_own_will=False)
     return {"errors": {}}
 
 
@@ -135,6 +144,7 @@ def archive(workspace: Workspace, args: Args) -> Json:
         raise SlackError("already_archived")
     if channel.name == "general":
         raise SlackError("cant_archive_general")
+    workspace.note_in_channel(channel, BOT_USER, "channel_archive", "archived the channel")
     channel.archived = True
     workspace.store.put_channel(channel)
     workspace.events.channel_changed("channel_archive", channel)
@@ -153,6 +163,7 @@ def unarchive(workspace: Workspace, args: Args) -> Json:
     channel.archived = False
     workspace.store.put_channel(channel)
     workspace.events.channel_changed("channel_unarchive", channel)
+    workspace.note_in_channel(channel, BOT_USER, "channel_unarchive", "un-archived the channel")
     return {}
 
 
@@ -164,9 +175,17 @@ def rename(workspace: Workspace, args: Args) -> Json:
     channel = _changeable(workspace, args)
     if channel.creator != BOT_USER:
         raise SlackError("not_authorized")
-    channel.name = _name(workspace, args)
+    before, channel.name = channel.name, _name(workspace, args)
     workspace.store.put_channel(channel)
     workspace.events.channel_changed("channel_rename", channel)
+    workspace.note_in_channel(
+        channel,
+        BOT_USER,
+        "channel_name",
+        f'has renamed the channel from "{before}" to "{channel.name}"',
+        old_name=before,
+        name=channel.name,
+    )
     return {"channel": channel_json(channel)}
 
 
@@ -193,6 +212,9 @@ def _described(workspace: Workspace, args: Args, what: str) -> Json:
         raise SlackError("too_long")
     setattr(channel, what, text)
     workspace.store.put_channel(channel)
+    workspace.note_in_channel(
+        channel, BOT_USER, f"channel_{what}", f"set the channel {what}: {text}", **{what: text}
+    )
     return {"channel": channel_json(channel)}
 
 

@@ -146,6 +146,8 @@ def team_info(workspace: Workspace, args: Args) -> Json:
 
     Source: https://docs.slack.dev/reference/methods/team.info
     """
+    if args.text("team") not in ("", TEAM_ID):
+        raise SlackError("team_not_found")
     team = {"id": TEAM_ID, "name": TEAM_NAME, "domain": TEAM_DOMAIN, "email_domain": "", "icon": {}}
     return {"team": {**team, "url": f"https://{TEAM_DOMAIN}.slack.com/", "is_verified": False}}
 
@@ -175,16 +177,34 @@ def file_info(workspace: Workspace, args: Args) -> Json:
     return {"file": shown, "comments": [], "response_metadata": {"next_cursor": ""}}
 
 
+def _seconds(args: Args, name: str, default: int) -> int:
+    """A time in seconds, whose part of a second does not count. Raises SlackError `invalid_arguments`."""
+    given = args.text(name).partition(".")[0]
+    if given and not (given.isascii() and given.isdigit()):
+        raise invalid_arguments(f"must be a valid timestamp [json-pointer:/{name}]")
+    return int(given) if given else default
+
+
 def file_list(workspace: Workspace, args: Args) -> Json:
-    """`files.list`: files, newest first, of a channel or of a person where one is named. Answers `{files, paging}`.
+    """`files.list`: files, newest first, of a channel, a person, a type or a time where one is named.
+
+    Answers `{files, paging}`.
 
     Source: https://docs.slack.dev/reference/methods/files.list
     """
     store = workspace.store
+    types = args.listing("types") or ["all"]
+    if any(one not in file_objects.TYPES for one in types):
+        raise SlackError("unknown_type")
+    since, until = _seconds(args, "ts_from", 0), _seconds(args, "ts_to", 2**40)
     held = [
         one
         for one in reversed(store.files.values())
-        if one.complete and args.text("channel") in ("", one.channel) and args.text("user") in ("", one.user)
+        if one.complete
+        and args.text("channel") in ("", one.channel)
+        and args.text("user") in ("", one.user)
+        and since <= one.created_at <= until
+        and any(file_objects.is_of_type(one.name, wanted) for wanted in types)
     ]
     count = args.integer("count", 100, low=1, high=1000)
     number = args.integer("page", 1, low=1, high=10_000)

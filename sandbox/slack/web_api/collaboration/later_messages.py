@@ -1,7 +1,7 @@
 """Messages that are not written in one call: scheduled ones, and those that stream in.
 
 Deviations: a scheduled message is posted by the stand-in's clock, real or moved; chunks of a stream other than
-text are kept and not drawn.
+text are checked by their type and not drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from sandbox.slack.web_api.arguments import Args
 from sandbox.slack.web_api.content_checks import (
     check_not_empty,
     check_writable,
+    markdown_text,
     message_content,
+    structured_content,
     target_channel,
     target_message,
 )
@@ -21,6 +23,7 @@ from sandbox.slack.web_api.dispatch import Method
 from sandbox.slack.workspace import Scheduled, Workspace
 
 _FARTHEST_SECONDS = 120 * 86400
+_CHUNKS = ("markdown_text", "task_update", "plan_update", "blocks")
 
 
 def schedule(workspace: Workspace, args: Args) -> Json:
@@ -32,7 +35,10 @@ def schedule(workspace: Workspace, args: Args) -> Json:
     found = message_content(args)
     check_not_empty(found)
     check_writable(workspace, channel)
-    post_at, now = args.integer("post_at", 0, low=0, high=2**40), workspace.clock.now()
+    when, now = args.required("post_at"), workspace.clock.now()
+    if not (when.isascii() and when.isdigit()):
+        raise SlackError("invalid_time")
+    post_at = int(when)
     if post_at <= now:
         raise SlackError("time_in_past")
     if post_at > now + _FARTHEST_SECONDS:
@@ -115,13 +121,12 @@ def _streaming(workspace: Workspace, args: Args) -> tuple[str, Json]:
 
 
 def _text(args: Args) -> str:
-    """The text of a call: its `markdown_text`, and that of its chunks."""
+    """The text of a call: its `markdown_text`, and that of its chunks. Raises SlackError `invalid_chunks`."""
     chunks = args.structure("chunks", list, "invalid_chunks") or []
-    return args.text("markdown_text") + "".join(
-        str(one.get("text", ""))
-        for one in chunks
-        if isinstance(one, dict) and one.get("type") == "markdown_text"
-    )
+    if not all(isinstance(one, dict) and one.get("type") in _CHUNKS for one in chunks):
+        raise SlackError("invalid_chunks")
+    said = (str(one.get("text", "")) for one in chunks if one["type"] == "markdown_text")
+    return markdown_text(args) + "".join(said)
 
 
 def append_stream(workspace: Workspace, args: Args) -> Json:
@@ -141,10 +146,9 @@ def stop_stream(workspace: Workspace, args: Args) -> Json:
 
     Source: https://docs.slack.dev/reference/methods/chat.stopStream
     """
+    below = structured_content(args)
     channel, message = _streaming(workspace, args)
-    found = message_content(args)
-    rest = {name: found[name] for name in ("blocks", "metadata") if found.get(name) is not None}
-    messages.put_content(message, rest, workspace.ids)
+    messages.put_content(message, {name: below[name] for name in ("blocks", "metadata")}, workspace.ids)
     message["streaming_state"] = "completed"
     workspace.store.put_message(channel, message)
     workspace.events.message_posted(workspace.store.channels[channel], message)

@@ -247,11 +247,6 @@ async def made_at(tx: Tx, seq: int) -> datetime | None:
     return found
 
 
-async def begun_at(tx: Tx) -> datetime | None:
-    """When the first entry was made; None where there is none."""
-    return await made_at(tx, 1)
-
-
 async def last_until(tx: Tx, at: datetime) -> tuple[int, datetime | None]:
     """Number and time of the newest entry that was made until then; (0, None) where there is none."""
     a = t.audit.c
@@ -513,6 +508,7 @@ class Walk(_Check):
         self.links: list[Link] = []
         self.hashes: list[str] = []
         self.signers: set[str] = set()  # ids of the master keys that signed these links
+        self.began_at: str | None = None  # when the first link of all was made, where it is among these
         self.retired, self.unproven = dict(retired), dict(unproven)
 
     async def to(self, tx: Tx, seq: int) -> None:
@@ -523,7 +519,9 @@ class Walk(_Check):
                 self.fault = (self.expected, "gap")
 
     def _signature(self, seq: int, texts: Sequence[str], digest: str, mac: str) -> str | None:
-        _, _, action, subject, outcome, *_ = texts
+        at, _, action, subject, outcome, *_ = texts
+        if seq == 1:
+            self.began_at = at
         kid = self._vault.signed_under(mac)
         self.signers.add(kid)
         if seq > min(self.retired.get(kid, seq), self._vault.retired.get(kid, seq)):

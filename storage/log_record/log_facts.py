@@ -61,7 +61,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """What the entries up to number `seq`, with the fingerprint `hash`, tell.
+    """What the entries up to number `seq`, with the fingerprint `hash`, tell. The first was made at `began_at`, in UTC
+    (None = there is none).
 
     `paused`: program -> who paused it, of those that are paused. `drafts`: programs that are for drafts only. `codes`:
     reference -> Slack id of who gets its codes ("" = nobody). `roles`: role -> Slack id -> when they were added, in UTC
@@ -73,6 +74,7 @@ class LogFacts:
 
     seq: int = 0
     hash: str = ""
+    began_at: datetime | None = None
     paused: Mapping[str, str] = field(default_factory=dict)
     drafts: frozenset[str] = frozenset()
     codes: Mapping[str, str] = field(default_factory=dict)

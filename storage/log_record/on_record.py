@@ -9,6 +9,7 @@ an entry: a start on 60,000 entries waits about a second for it.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from storage import audit
 from storage.errors import LogNotWhole
@@ -64,6 +65,7 @@ async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:
         known.and_(walk.links),
         seq=to,
         hash=walk.hashes[-1],
+        began_at=datetime.fromisoformat(walk.began_at) if walk.began_at else known.began_at,
         fingerprints=known.fingerprints.and_(walk.hashes),
         signers=known.signers | walk.signers,
         retired=walk.retired,

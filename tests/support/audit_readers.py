@@ -44,6 +44,10 @@ KNOWN = {
     "storage.audit.made_at <- bot.startup._compare": "a time that people are shown; nothing is decided by it",
     "storage.audit.made_at <- storage.maintenance.copies.check": "a time that people are shown",
     "storage.audit.made_at <- storage.maintenance.copies._ask_for_safe_mode": "a time that people are shown",
+    "storage.audit.last_until <- bot.services.operators.copy_detection._enter": (
+        "safe mode begins with an earlier entry: more approvals are void, and more of the ledger is looked through"
+    ),
+    "storage.maintenance.copies._copy_rows": "the start on the copy finds what it lacks",
     "storage.audit.head_is_lost <- bot.services.operators.changed_rows._end_of_log_again": (
         "the row of the end is left, or set back to an entry that has one after it: the next entry is refused by its"
         " number, and the reading that checks says that the log isn't whole"

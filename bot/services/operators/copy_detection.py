@@ -21,6 +21,7 @@ from bot.services.alerts import ledger_rules
 from bot.services.core import Core
 from bot.services.operators import safe_mode
 from storage import audit
+from storage.log_record import on_record
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from storage.operators import safe_mode as rows
@@ -119,9 +120,9 @@ async def _first_unknown_key(core: Core, program: str) -> datetime | None:
             return None
         # Found in a safe mode before, or reported since. No clock says which those are: it may have been wrong.
         listed = await rows.references(tx, program)
-        begun_at = await audit.begun_at(tx)
+        began_at = (await on_record.of(tx)).began_at
     fresh = await ledger_rules.since_last_reading(
-        core.partners[program], kept, never_before=begun_at and begun_at - _CLOCKS_DIFFER
+        core.partners[program], kept, never_before=began_at and began_at - _CLOCKS_DIFFER
     )
     keys = {ledger_text.key_in(one.reference) for one in fresh if one.reference not in listed}
     made = {key: at for key in keys if (at := core.ids.made_at(key)) is not None}

@@ -32,7 +32,7 @@ from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
-from storage.errors import EndOfLogLost
+from storage.errors import CannotOpen, ChangedOutside, EndOfLogLost, NotReadYet, Purged
 from storage.maintenance import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
@@ -51,6 +51,9 @@ _CLOSES_WITHIN_S = 0.5
 
 # An HTTP status from here on.
 _REFUSED = 400
+# What is stored isn't as Countersign left it: the text says what, for whoever clicked, too. The other errors of storage
+# are about a database that cannot be used, and say what an operator does at the machine.
+_SAYS_WHAT_IS_WRONG = (ChangedOutside, CannotOpen, Purged)
 
 
 class Seen:
@@ -306,6 +309,11 @@ class Turn:
             return replies.explain_slack("no answer")
         if isinstance(error, EndOfLogLost):
             return replies.explain_end_of_log(self._logged(error, "audit log"))
+        if isinstance(error, NotReadYet):
+            log.info("handlers.refused", extra={"reason": error.reason})
+            return str(error)
+        if isinstance(error, _SAYS_WHAT_IS_WRONG):
+            return replies.explain_stored(error, self._logged(error, error.reason))
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})
             return replies.explain(error, "" if replies.is_said(error) else self._logged(error, ""))

@@ -77,6 +77,12 @@ def explain_end_of_log(reference: str) -> str:
     )
 
 
+def explain_stored(error: CountersignError, reference: str) -> str:
+    """Where what is stored isn't as Countersign left it. The text of `error` says what, such as which entry of the
+    audit log."""
+    return f"{error} {_LOOK_FIRST} Tell an admin the reference {reference}."
+
+
 def explain(error: BaseException, reference: str = "") -> str:
     """The sentence for any error. `reference` is what the log has, shown where only the log can help."""
     if isinstance(error, _SAID_AS_THEY_ARE):

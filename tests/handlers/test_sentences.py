@@ -10,7 +10,7 @@ from bot.partner import errors as partner
 from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from handlers.views import replies
-from storage.errors import StorageError
+from storage.errors import LogNotWhole, StorageError
 
 E = TypeVar("E", bound=BaseException)
 
@@ -34,6 +34,8 @@ def made(cls: type[BaseException]) -> BaseException:
         return domain.IllegalTransition("pending", "claim")
     if cls is domain.PasskeyNeeded:
         return domain.PasskeyNeeded("approve", "R-1")
+    if cls is LogNotWhole:
+        return LogNotWhole(39, "hash")
     return cls("What is wrong.")
 
 

@@ -23,6 +23,7 @@ from bot.partner.secret import Secret
 from handlers.commands.all_lookups import LOOK_UPS
 from handlers.views import alerts, error_messages, help_text, passkeys, plain, replies
 from handlers.views.lookups import exports, float_and_ledger, otp_recipients, status, webhook
+from storage.errors import LogNotWhole
 from tests.handlers.sample_requests import NOW
 from tests.messages.alert_samples import raised
 from tests.messages.form_samples import URL
@@ -257,6 +258,10 @@ def slack_refusals() -> Iterator[Sample]:
     yield (
         "Where the audit log ends was changed in the database",
         replies.refusal(replies.explain_end_of_log("7K3MQX")),
+    )
+    yield (
+        "An entry of the audit log was changed",
+        replies.refusal(replies.explain_stored(LogNotWhole(39, "hash"), "7K3MQX")),
     )
 
 

@@ -102,8 +102,9 @@ class PasskeysOnRecord:
     `counting`, by id: those that were confirmed and have not ended, by themselves, with all of their person's, or with
     everybody's. `made`, by id: those that wait. `had_one`: who had one since everybody's were last reset; `reset_at`:
     when that was (None = never), as text. `kept`: by place outside the database, number and fingerprint of the first
-    anchor that it kept since then. `fingerprints`: of all entries that were read. `retired`: master keys, by the entry
-    that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry comes.
+    anchor that it kept since then. `reset_after_restore`: were they reset since an older copy of the database was last
+    found in place, or was none ever? `fingerprints`: of all entries that were read. `retired`: master keys, by the
+    entry that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry comes.
     """
 
     seq: int = 0
@@ -112,6 +113,7 @@ class PasskeysOnRecord:
     made: Mapping[str, Made] = field(default_factory=dict)
     had_one: frozenset[str] = frozenset()
     reset_at: str | None = None
+    reset_after_restore: bool = True
     kept: Mapping[str, tuple[int, str]] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     retired: Mapping[str, int] = field(default_factory=dict)

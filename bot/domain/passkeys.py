@@ -48,6 +48,11 @@ NOT_KEPT_YET = (
     "Your passkey counts as soon as the end of the audit log is kept outside the database, where it could not be kept"
     " so far. Nothing was recorded. Tell an admin, and try again."
 )
+IN_SAFE_MODE = (
+    "In safe mode nobody can add a passkey, as the newer database may still be put back. If it can't be, and nobody"
+    " has a passkey here that works, an admin runs `countersign keys reset-passkeys` at the machine. Then passkeys can"
+    " be added, the first one confirmed by a click. Nothing was changed."
+)
 HOW_TO_ADD = "Add one with /countersign passkey add."
 
 

@@ -3,7 +3,8 @@
 A chain alone does not show that its tail was cut off or that an older copy was put back; an anchor outside does. Each
 goes to the log, to the audit channel where one is set, to a file beside an SQLite database, and to the file or the
 command of the settings. Files and the command are read at each start. In safe mode none is written: the newer database
-may be put back, and these would not be of it.
+may be put back, and these would not be of it. Who resets passkeys at the machine goes on with the copy, and they are
+written again.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import logging
 from collections.abc import Collection, Mapping
 
 from bot.domain.errors import NotAllowed
-from bot.domain.passkeys import NO_ANCHORS, anchors_unreadable
+from bot.domain.passkeys import IN_SAFE_MODE, NO_ANCHORS, anchors_unreadable
 from bot.services import outbox_messages
 from bot.services.anchor_places import EVERY_ENTRIES, Unreadable
 from bot.services.audit import record
 from bot.services.core import Core
 from storage import audit, instance
 from storage.errors import ChangedOutside
-from storage.operators import passkeys_on_record, safe_mode
+from storage.operators import passkeys_on_record
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.audit")
@@ -42,7 +43,7 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
         anchor = await audit.anchor(tx)
         if anchor is None:
             return None, {}
-        is_safe_mode = await safe_mode.current(tx) is not None
+        is_safe_mode = await passkeys_on_record.is_copy_in_doubt(tx)
         if in_channel and core.channels.audit and not is_safe_mode:
             await outbox_messages.anchor(tx, core, anchor)
     log.info(
@@ -79,8 +80,8 @@ async def why_not_kept(core: Core) -> str:
     except Unreadable as error:
         return anchors_unreadable(str(error))
     async with core.store.read() as tx:
-        if await safe_mode.current(tx) is not None:
-            return _NOT_KEPT.format(places=f"any place: {_SAFE_MODE}")
+        if await passkeys_on_record.is_copy_in_doubt(tx):
+            return IN_SAFE_MODE
     return ""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
+from storage.operators import safe_mode
 from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
 
 MADE = "passkey.made"
@@ -27,7 +28,7 @@ RESET = "passkey.reset"
 KEPT = "anchors.kept"
 """A place outside the database keeps anchors from now on; `seq` and `hash` are of one that it has."""
 
-_WANTED = frozenset({MADE, ADDED, ENDED, ALL_ENDED, RESET, KEPT})
+_WANTED = frozenset({MADE, ADDED, ENDED, ALL_ENDED, RESET, KEPT, safe_mode.RESTORED})
 _ABOUT = "passkey"
 _ALL = f"{_ABOUT}:all"
 AT_ONCE = 1000
@@ -54,6 +55,20 @@ async def of(tx: Tx) -> PasskeysOnRecord:
     else:
         tx.chain.learned(found)
     return found
+
+
+async def is_copy_in_doubt(tx: Tx) -> bool:
+    """Is it safe mode, and did nobody reset passkeys at the machine since it began?
+
+    The newer database may be put back until then, and what is kept outside the database is of that one. Whoever resets
+    passkeys goes on with this copy.
+    """
+    if await safe_mode.current(tx) is None:
+        return False
+    try:
+        return not (await of(tx)).reset_after_restore
+    except (ChangedOutside, NotReadYet):
+        return True
 
 
 async def learn(tx: Tx) -> int:
@@ -131,7 +146,7 @@ def has_all(found: PasskeysOnRecord, anchors: Mapping[str, Sequence[audit.Anchor
 
 def _after(known: PasskeysOnRecord, links: Iterable[audit.Link]) -> PasskeysOnRecord:
     counting, made, had_one = dict(known.counting), dict(known.made), set(known.had_one)
-    reset_at, kept = known.reset_at, dict(known.kept)
+    reset_at, kept, is_reset = known.reset_at, dict(known.kept), known.reset_after_restore
     for one in links:
         if one.outcome != "ok":
             continue
@@ -152,12 +167,20 @@ def _after(known: PasskeysOnRecord, links: Iterable[audit.Link]) -> PasskeysOnRe
             counting = {name: each for name, each in counting.items() if each.person != body["person"]}
             made = {name: each for name, each in made.items() if each.person != body["person"]}
         elif one.action == RESET:
-            counting, made, kept, reset_at = {}, {}, {}, one.at
+            counting, made, kept, reset_at, is_reset = {}, {}, {}, one.at, True
             had_one.clear()
+        elif one.action == safe_mode.RESTORED:
+            is_reset = False
         elif one.action == KEPT:
             kept.setdefault(str(body["place"]), (int(body["seq"]), str(body["hash"])))
     return replace(
-        known, counting=counting, made=made, had_one=frozenset(had_one), reset_at=reset_at, kept=kept
+        known,
+        counting=counting,
+        made=made,
+        had_one=frozenset(had_one),
+        reset_at=reset_at,
+        reset_after_restore=is_reset,
+        kept=kept,
     )
 
 

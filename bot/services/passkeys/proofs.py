@@ -18,7 +18,7 @@ from bot.services.core import Core
 from bot.services.passkeys import ceremonies
 from storage import audit
 from storage.errors import ChangedOutside, NotReadYet
-from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record, safe_mode
+from storage.operators import Passkey, PasskeyLink, passkeys, passkeys_on_record
 from storage.transaction import Confirmed, PasskeysOnRecord, Tx
 
 Outside = Mapping[str, Sequence[audit.Anchor]] | None
@@ -124,9 +124,7 @@ async def _believed(tx: Tx, known: Outside) -> PasskeysOnRecord | None:
         return None
     if known is None or not passkeys_on_record.has_all(found, known, tx):
         return None
-    if (
-        await safe_mode.current(tx) is not None
-    ):  # the newer database, of which nothing is here, may be put back
+    if await passkeys_on_record.is_copy_in_doubt(tx):
         return None
     keys = await passkeys.ever_added(tx)
     since = {key.slack_id for key in keys if found.reset_at is None or key.added_at > found.reset_at}

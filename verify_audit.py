@@ -11,12 +11,15 @@ master key (`mac`) are not checked: that takes the key, and `countersign audit v
 
 Of each decision with a passkey it checks that the person's own passkey signed exactly this: the same purpose, request,
 version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
-counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a list
-counts as approved with the list alone. `--passkeys` lists every approval, and whether it was given with a passkey.
+counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a
+list counts as approved with the list alone. Nothing counts as sent or done that has fewer approvals than it was
+requested with, or that its requester approved; a freeze alone is done immediately. How a request ended is the word of
+two people, and so is going on after a pause. `--passkeys` lists every decision, and whether it was given with one.
 
-What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole log
-with passkeys of their own. So compare the fingerprints of the passkeys that are printed with what their people read out
-to you, and the log with anchors that were kept elsewhere. Ask people about resets of passkeys and new master keys.
+What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole
+log with passkeys of their own, and leave out what the policy asked for. So compare the fingerprints of the passkeys
+that are printed with what their people read out to you, and the log with anchors that were kept elsewhere. Ask people
+about resets of passkeys and new master keys.
 
 Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 """
@@ -78,6 +81,19 @@ _PURPOSES = {
     "request.resolved_by_hand": "resolve",
     "consent.given": "consent",
     "passkey.made": "add",
+}
+#: The kinds that a person may do immediately, and a second one confirms afterwards.
+IMMEDIATE = ("card_freeze",)
+#: What a request is in only after it was approved.
+_GRANTED = ("approved", "executing", "succeeded", "failed", "unresolved")
+#: What needs a second person's word, by its action: the kind of consent.
+_CONSENTED = {"program.write_resumed": "resume", "program.drafts_off": "drafts_off"}
+#: How decisions by a click are counted, by what a passkey would be for.
+_COUNTED = {
+    "approve": "approval(s)",
+    "confirm": "confirmation(s)",
+    "resolve": "resolution(s)",
+    "consent": "consent(s)",
 }
 _PRESENT_AND_VERIFIED = 0x01 | 0x04
 _FLAGS_AT = 32
@@ -197,8 +213,11 @@ class Passkeys:
         self._versions: dict[str, int] = {}  # of each request, by its last entry
         self._requests = _Requests()
         self.decisions: Counter[str] = Counter()
-        self.approvals: list[str] = []
-        self.clicks = 0  # approvals without a passkey, those of rows apart
+        self.listed: list[str] = []  # every decision about a request, and every consent
+        self.clicks: Counter[str] = (
+            Counter()
+        )  # decisions without a passkey by their purpose, those of rows apart
+        self._given: Counter[tuple[str, str, str]] = Counter()  # consents: kind, about what, by whom
         self.known: list[str] = []  # each passkey that counted, with its fingerprint
         self.to_ask_about: list[str] = []
 
@@ -220,8 +239,9 @@ class Passkeys:
         if (version := _version_of(entry)) is not None:
             self._versions[subject.split(":")[1]] = version
             self._requests.see(entry, body)
-        if action == "request.approval":
+        if action in _PURPOSES:
             self._list(entry, body, assertion)
+        self._require_consent(entry, body)
         passkey = subject.removeprefix("passkey:")
         match action:
             case "passkey.made":
@@ -258,18 +278,55 @@ class Passkeys:
 
     def finish(self) -> None:
         """After the last entry. Raises Broken for a row of a list that nobody approved."""
-        self._requests.finish()
+        for entry, request in self._requests.finish():
+            self._ask(
+                entry,
+                f"{request} was done immediately, and nobody confirmed it. Is it still to be confirmed?",
+            )
 
     def _list(self, entry: Json, body: Json, assertion: Json | None) -> None:
+        """All but those about new passkeys, of which each that counts is listed itself."""
+        purpose = _PURPOSES[entry["action"]]
+        if purpose == "add" or body.get("kind") == "passkey_add":
+            return
+        if purpose == "approve" and not assertion and self._requests.asks_passkey(entry, body):
+            request = str(entry["subject"]).split(":")[1]
+            self._ask(
+                entry,
+                f"the policy asked for a passkey when {request} was requested, and it was approved by a click. Did"
+                " the policy change before?",
+            )
         if assertion:
             how = f"with the passkey {assertion['passkey']}"
         elif "batch" in body:
             how = f"as a row of {body['batch']}"
         else:
             how = "by a click"
-            self.clicks += 1
-        request = str(entry["subject"]).split(":")[1]
-        self.approvals.append(f"entry {entry['seq']}: {request} by {entry['actor']}, {how}")
+            self.clicks[purpose] += 1
+        about = str(entry["subject"]).split(":")[1]
+        what = {
+            "approve": about,
+            "confirm": f"{about} confirmed",
+            "resolve": f"{about} said {body.get('verdict')}",
+            "consent": f"{body.get('kind')} of {body.get('about')} confirmed",
+        }[purpose]
+        self.listed.append(f"entry {entry['seq']}: {what} by {entry['actor']}, {how}")
+
+    def _require_consent(self, entry: Json, body: Json) -> None:
+        """Raises Broken for what takes two people and was the word of one."""
+        action, who = entry["action"], entry["actor"]
+        if action == "consent.given":
+            if who == body["asked_by"]:
+                raise Broken(f"entry {entry['seq']}: {body['kind']} was confirmed by who requested it")
+            self._given[body["kind"], body["about"], who] += 1
+        if action in _CONSENTED and not who.startswith("system:"):
+            program = str(entry["subject"]).split(":")[1]
+            given = (_CONSENTED[action], program, who)
+            if not self._given[given]:
+                raise Broken(
+                    f"entry {entry['seq']} is {_CONSENTED[action]} of {program}, which nobody confirmed"
+                )
+            self._given[given] -= 1
 
     def _ask(self, entry: Json, what: str) -> None:
         """About what only people can tell: an entry that nothing proves, and on which proofs depend."""
@@ -406,10 +463,13 @@ class Passkeys:
         return f"Passkeys: {self.count} signature(s) are right ({words})."
 
     def report_of_clicks(self) -> str:
-        """How many approvals no passkey proves, as a sentence; empty where passkeys are not used."""
+        """How many decisions no passkey proves, as a sentence; empty where passkeys are not used."""
         if not self.known or not self.clicks:
             return ""
-        return f"By a click alone: {self.clicks} approval(s). `--passkeys` lists each, to compare with the policy."
+        counted = ", ".join(
+            f"{self.clicks[one]} {word}" for one, word in _COUNTED.items() if self.clicks[one]
+        )
+        return f"By a click alone: {counted}. `--passkeys` lists each, to compare with the policy."
 
 
 class _Requests:
@@ -419,7 +479,11 @@ class _Requests:
         self._digests: dict[str, str] = {}
         self._rows: dict[str, set[str]] = {}  # by the id of the list
         self._approved_by: dict[str, set[str]] = {}
-        self._decided: set[str] = set()  # approved by somebody, or done immediately
+        self._decided: set[str] = set()  # approved by as many as it takes, or done immediately
+        self._submitted: dict[str, tuple[str, str]] = {}  # by whom, of which kind
+        self._terms: dict[str, Json] = {}  # what the policy asked for then
+        self._immediate: dict[str, Json] = {}  # done immediately, which nobody confirmed yet
+        self._verdicts: dict[str, dict[str, str]] = {}  # how it ended, as each person said last
         self._waiting: dict[str, list[tuple[Json, set[str]]]] = {}  # approvals of rows, by the id of the list
 
     def see(self, entry: Json, body: Json) -> None:
@@ -436,17 +500,58 @@ class _Requests:
                 f"entry {entry['seq']}: {subject} has another fingerprint than when it was submitted"
             )
         self._digests[subject] = str(digest)
+        self._of_its_kind(entry, body, subject)
         if action == "request.approval":
             self._approval(entry, body, subject)
-        if action in ("request.approval", "request.break_glass"):
-            self._decided.add(subject)
-        if action == "request.attempt" and subject not in self._decided:
+        self._by_people(entry, body, subject)
+        if subject in self._decided or action == "request.submitted":
+            return
+        if action == "request.attempt":
             raise Broken(f"entry {entry['seq']}: {subject} was sent, and nobody had approved it")
+        if (state := body.get("state")) in _GRANTED:
+            raise Broken(f"entry {entry['seq']}: {subject} is {state}, and nobody had approved it")
+
+    def asks_passkey(self, entry: Json, body: Json) -> bool:
+        """Did the policy ask for one when this was requested? A row is approved with its list."""
+        terms = self._terms.get(str(entry["subject"]).split(":")[1], {})
+        return bool(terms.get("passkey")) and "batch" not in body
+
+    def _of_its_kind(self, entry: Json, body: Json, subject: str) -> None:
+        kind = str(body.get("kind"))
+        if entry["action"] == "request.submitted":
+            self._submitted[subject] = (entry["actor"], kind)
+        if entry["action"] in ("request.submitted", "request.rows_left_out"):
+            self._terms[subject] = body
+        if kind != self._submitted[subject][1]:
+            raise Broken(f"entry {entry['seq']}: {subject} is of another kind than when it was submitted")
+
+    def _by_people(self, entry: Json, body: Json, subject: str) -> None:
+        """Raises Broken for what only somebody else may do, or two people."""
+        requester, kind = self._submitted[subject]
+        where, who = f"entry {entry['seq']}: {subject}", entry["actor"]
+        match entry["action"]:
+            case "request.break_glass":
+                if kind not in IMMEDIATE:
+                    raise Broken(f"{where} was done immediately, which only a freeze may be")
+                if who != requester:
+                    raise Broken(f"{where} was done immediately by another person than its requester")
+                self._decided.add(subject)
+                self._immediate[subject] = entry
+            case "request.confirmed":
+                if who == requester:
+                    raise Broken(f"{where} was confirmed by its requester")
+                self._immediate.pop(subject, None)
+            case "request.resolution_proposed" | "request.resolved_by_hand" as action:
+                said = self._verdicts.setdefault(subject, {})
+                said[who] = body["verdict"]
+                if action == "request.resolved_by_hand" and list(said.values()).count(body["verdict"]) < 2:
+                    raise Broken(f"{where} was resolved by one person alone")
 
     def _approval(self, entry: Json, body: Json, subject: str) -> None:
         if (batch := body.get("batch")) is None:
             given = self._approved_by.setdefault(subject, set())
             given.add(entry["actor"])
+            self._enough(entry, body, subject, given)
             for row, by in self._waiting.pop(subject, ()):
                 if not by <= given:
                     raise Broken(
@@ -455,14 +560,31 @@ class _Requests:
             return
         if subject not in self._rows.get(batch, ()):
             raise Broken(f"entry {entry['seq']}: {subject} is no row of {batch}")
+        self._decided.add(subject)
         # The entry of a list follows those of its rows.
         self._waiting.setdefault(batch, []).append((entry, {entry["actor"], *body["by"]}))
 
-    def finish(self) -> None:
+    def _enough(self, entry: Json, body: Json, subject: str, given: set[str]) -> None:
+        """Raises Broken where its requester approved, or fewer than it takes."""
+        if entry["actor"] == self._submitted[subject][0]:
+            raise Broken(f"entry {entry['seq']}: {subject} was approved by its requester")
+        asked = max(
+            self._terms[subject].get("approvals_needed", 1), body.get("conditions", {}).get("needed", 0)
+        )
+        is_approved = body.get("state") in _GRANTED
+        needed = max(body.get("approvals", 1), asked if is_approved else 0)
+        if len(given) < needed:
+            raise Broken(f"entry {entry['seq']}: {subject} has {len(given)} of {needed} approvals")
+        if is_approved:
+            self._decided.add(subject)
+
+    def finish(self) -> list[tuple[Json, str]]:
+        """What was done immediately and nobody confirmed. Raises Broken for a row whose list nobody approved."""
         for batch, rows in self._waiting.items():
             raise Broken(
                 f"entry {rows[0][0]['seq']} is the approval of a row of {batch}, which nobody approved"
             )
+        return [(entry, request) for request, entry in self._immediate.items()]
 
 
 def _require_a_form(entry: Json) -> None:
@@ -564,7 +686,7 @@ def main(arguments: list[str]) -> int:
         passkeys.report_of_clicks(),
         _not_proven(anchored, len(hashes)),
         *passkeys.to_ask_about,
-        *([*passkeys.known, *passkeys.approvals] if lists else ()),
+        *([*passkeys.known, *passkeys.listed] if lists else ()),
     ]
     for line in filter(None, more_lines):
         _say(line)

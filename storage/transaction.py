@@ -104,7 +104,8 @@ class PasskeysOnRecord:
     when that was (None = never), as text. `kept`: by place outside the database, number and fingerprint of the first
     anchor that it kept since then. `reset_after_restore`: were they reset since an older copy of the database was last
     found in place, or was none ever? `fingerprints`: of all entries that were read. `retired`: master keys, by the
-    entry that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry comes.
+    entry that says so; `unproven`: those that are not in the keyring, whose entries nothing proves until such an entry
+    comes.
     """
 
     seq: int = 0

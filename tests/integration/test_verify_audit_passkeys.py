@@ -18,6 +18,8 @@ from typing import Any
 
 import pytest
 
+import verify_audit
+from bot import operations
 from bot.cli import environment, keys
 from bot.domain.errors import PasskeyNeeded
 from bot.domain.passkeys import Bound, base64url, unbase64url
@@ -151,7 +153,9 @@ def test_every_decision_with_a_passkey_is_proven(
         "Passkeys: 18 signature(s) are right (2 to add, 6 to approve, 1 to confirm, 7 to consent, 2 to resolve)"
         in said
     )
-    assert said.count("with the passkey K-") == 6
+    assert (
+        said.count("with the passkey K-") == 6 + 1 + 2 + 1
+    )  # approvals, and what else is decided; not passkeys
     assert said.count("as a row of R-") == 3
     assert "by a click\n" not in said
     assert said.count("fingerprint ") == 6 + 1  # of each passkey, and of the first one to ask about
@@ -206,7 +210,8 @@ def other_request(entries: Entries) -> None:
 
 def other_version(entries: Entries) -> None:
     for one in by_passkey(entries)[:1]:
-        before = {**one, "action": "request.try_now", "subject": one["subject"][:-1] + "2"}
+        body = {**one["body"], "state": "pending"}
+        before = {**one, "action": "request.try_now", "subject": one["subject"][:-1] + "2", "body": body}
         entries.insert(entries.index(one), before)
         one["subject"] = one["subject"][:-1] + "3"
 
@@ -434,6 +439,150 @@ def sent_without_an_approval(entries: Entries) -> None:
     assert not [e for e in entries if e["action"] == "request.approval" and f":{request}:" in e["subject"]]
 
 
+def of_request(entries: Entries, request: str, *actions: str) -> Entries:
+    return [
+        one
+        for one in entries
+        if one["subject"].startswith(f"request:{request}:") and one["action"] in actions
+    ]
+
+
+def the_one(entries: Entries, action: str, kind: str = "") -> Json:
+    (found,) = [
+        one for one in entries if one["action"] == action and (not kind or one["body"].get("kind") == kind)
+    ]
+    return found
+
+
+def done_without_an_approval_or_an_attempt(entries: Entries) -> None:
+    request = by_passkey(entries)[0]["subject"].split(":")[1]
+    for one in of_request(entries, request, "request.approval", "request.attempt"):
+        entries.remove(one)
+    assert of_request(entries, request, "request.outcome")[0]["body"]["state"] == "succeeded"
+
+
+def resolved_without_an_approval(entries: Entries) -> None:
+    request = the_one(entries, "request.resolved_by_hand")["subject"].split(":")[1]
+    for one in of_request(entries, request, "request.approval", "request.attempt", "request.outcome"):
+        entries.remove(one)
+
+
+def top_up_done_immediately(entries: Entries) -> None:
+    approval = by_passkey(entries)[0]
+    approval |= {"action": "request.break_glass", "actor": ALICE}
+    del approval["body"]["assertion"]
+
+
+def top_up_called_a_freeze_once(entries: Entries) -> None:
+    top_up_done_immediately(entries)
+    the_first = next(one for one in entries if one["action"] == "request.break_glass")
+    the_first["body"]["kind"] = "card_freeze"
+
+
+def done_immediately_by_another(entries: Entries) -> None:
+    the_one(entries, "request.break_glass")["actor"] = BOB
+
+
+def confirmed_by_who_did_it(entries: Entries) -> None:
+    confirmed = the_one(entries, "request.confirmed")
+    del confirmed["body"]["assertion"]
+    confirmed["actor"] = ALICE
+
+
+def approved_by_its_requester(entries: Entries) -> None:
+    del by_passkey(entries)[0]["body"]["assertion"]
+    next(one for one in entries if one["action"] == "request.approval")["actor"] = ALICE
+
+
+def one_approval_of_two(entries: Entries) -> None:
+    by_passkey(entries)[0]["body"]["approvals"] = 2
+
+
+def one_approval_where_two_were_needed(entries: Entries) -> None:
+    request = by_passkey(entries)[0]["subject"].split(":")[1]
+    of_request(entries, request, "request.submitted")[0]["body"]["approvals_needed"] = 2
+
+
+def resolved_by_one_alone(entries: Entries) -> None:
+    entries.remove(the_one(entries, "request.resolution_proposed"))
+
+
+def resolved_as_the_other_did_not_say(entries: Entries) -> None:
+    proposed = the_one(entries, "request.resolution_proposed")
+    del proposed["body"]["assertion"]
+    proposed["body"]["verdict"] = "succeeded"
+
+
+def resumed_without_a_confirmation(entries: Entries) -> None:
+    entries.remove(the_one(entries, "consent.given", "resume"))
+
+
+def resumed_by_who_asked(entries: Entries) -> None:
+    given = the_one(entries, "consent.given", "resume")
+    del given["body"]["assertion"]
+    given["actor"] = the_one(entries, "program.write_resumed")["actor"] = BOB
+
+
+def stripped(action: str, kind: str = "") -> Callable[[Entries], None]:
+    def by_a_click(entries: Entries) -> None:
+        del the_one(entries, action, kind)["body"]["assertion"]
+
+    return by_a_click
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "counted", "listed"),
+    [
+        ("request.confirmed", "", "1 confirmation(s)", "confirmed by U0BOB, by a click"),
+        ("request.resolution_proposed", "", "1 resolution(s)", "said failed by U0ALICE, by a click"),
+        ("request.resolved_by_hand", "", "1 resolution(s)", "said failed by U0BOB, by a click"),
+        ("consent.given", "resume", "1 consent(s)", "resume of main confirmed by U0CAROL, by a click"),
+    ],
+)
+def test_whatever_was_decided_by_a_click_is_counted_and_listed(
+    changed: Callable[[Callable[[Entries], object]], Path], action: str, kind: str, counted: str, listed: str
+) -> None:
+    code, said = checked(changed(stripped(action, kind)), "--passkeys")
+
+    assert code == 0, said
+    assert f"By a click alone: {counted}." in said
+    assert listed in said
+
+
+def test_what_nobody_confirmed_is_named_to_ask_about(
+    changed: Callable[[Callable[[Entries], object]], Path],
+) -> None:
+    def unconfirmed(entries: Entries) -> None:
+        entries.remove(the_one(entries, "request.confirmed"))
+
+    code, said = checked(changed(unconfirmed))
+
+    assert code == 0, said
+    assert re.search(
+        r"Ask about entry \d+, by U0ALICE: R-\w+ was done immediately, and nobody confirmed it", said
+    )
+
+
+def test_an_approval_by_a_click_of_what_was_to_be_signed_is_named_to_ask_about(
+    changed: Callable[[Callable[[Entries], object]], Path],
+) -> None:
+    def by_a_click(entries: Entries) -> None:
+        del by_passkey(entries)[0]["body"]["assertion"]
+
+    code, said = checked(changed(by_a_click), "--passkeys")
+
+    assert code == 0, said
+    assert "By a click alone: 1 approval(s)." in said
+    assert re.search(
+        r"Ask about entry \d+, by U0BOB: the policy asked for a passkey when R-\w+ was requested", said
+    )
+
+
+def test_what_may_be_done_immediately_is_what_the_product_lets_do_so() -> None:
+    kinds = operations.kinds()
+    assert {kind for kind in kinds if kinds[kind].handling.run_now} == set(verify_audit.IMMEDIATE)
+
+
 def put_back_after_a_loss(entries: Entries) -> None:
     """Only the entry of all of Bob's says that the first one has ended; with it he approves later."""
     (all_ended,) = (one for one in entries if one["action"] == "passkey.all_ended")
@@ -591,6 +740,19 @@ async def test_two_passkeys_that_are_made_before_either_is_confirmed_export_as_r
         (approval_with_an_outcome_of_its_own, "has the outcome OK, which there is not"),
         (added_about_something_else, "is about no passkey"),
         (sent_without_an_approval, "was sent, and nobody had approved it"),
+        (done_without_an_approval_or_an_attempt, "is succeeded, and nobody had approved it"),
+        (resolved_without_an_approval, "and nobody had approved it"),
+        (top_up_done_immediately, "was done immediately, which only a freeze may be"),
+        (top_up_called_a_freeze_once, "is of another kind than when it was submitted"),
+        (done_immediately_by_another, "was done immediately by another person than its requester"),
+        (confirmed_by_who_did_it, "was confirmed by its requester"),
+        (approved_by_its_requester, "was approved by its requester"),
+        (one_approval_of_two, "has 1 of 2 approvals"),
+        (one_approval_where_two_were_needed, "has 1 of 2 approvals"),
+        (resolved_by_one_alone, "was resolved by one person alone"),
+        (resolved_as_the_other_did_not_say, "was resolved by one person alone"),
+        (resumed_without_a_confirmation, "which nobody confirmed"),
+        (resumed_by_who_asked, "was confirmed by who requested it"),
         (put_back_after_a_loss, "is by a passkey that did not count then"),
         (reset_before_an_approval, "is by a passkey that did not count then"),
         (added_again_after_all_had_ended, "was not confirmed by 2 other person(s)"),
@@ -615,7 +777,7 @@ async def test_two_passkeys_that_are_made_before_either_is_confirmed_export_as_r
         (added_again_by_its_old_confirmation, "was not confirmed by 2 other person(s)"),
         (row_invented, "R-2222 is no row of R-"),
         (row_never_submitted, "R-2222 has another fingerprint than when it was submitted"),
-        (list_of_rows_approved_by_nobody, "which nobody approved"),
+        (list_of_rows_approved_by_nobody, "is executing, and nobody had approved it"),
         (row_approved_by_another, f"was not approved by {CAROL}"),
         (sent_with_other_terms, "has another fingerprint than when it was submitted"),
         (only_the_attempt_with_other_terms, "has another fingerprint than when it was submitted"),

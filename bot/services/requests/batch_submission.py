@@ -23,7 +23,7 @@ from bot.services.operators import programs
 from bot.services.requests import batch_rows, batch_summary, drafts, granted_sums, local_facts
 from bot.services.requests.batch_approval import ROWS_DIGEST
 from bot.services.requests.batch_reading import DraftRow, Read, of_draft
-from bot.services.requests.lifecycle import FIRST_REMINDER, existing, free_id, record
+from bot.services.requests.lifecycle import FIRST_REMINDER, asked_for, existing, free_id, record
 from bot.services.requests.signatures import body_mac, digest_of, require_its_digest
 from bot.view_models import BulkPreviewView, BulkRowView
 from storage.requests import Draft, decisions, requests
@@ -118,7 +118,7 @@ async def submit(core: Core, draft_id: str, slack_id: str, *, reason: str) -> Re
         batch = _batch(core, tx, parent_id, draft, made)
         require_possible(core.policy.limits, batch.exposure_usd)
         await requests.insert(tx, batch, private={}, body=_no_body())
-        body = {"exposure_usd": str(batch.exposure_usd), "rows": [row.id for row in made]}
+        body = {**asked_for(core, batch), "rows": [row.id for row in made]}
         await audit.of_request(tx, core, batch, actor.id, "request.submitted", body)
         await outbox_messages.card(tx, core, batch)
         core.crash_point("submit.before_commit")
@@ -202,7 +202,7 @@ async def _leave_out(tx: Tx, core: Core, request_id: str, slack_id: str, row_ids
     digest = digest_of(tx.vault, replace(batch, **terms))
     fallen = await decisions.drop_approvals(tx, batch.id)
     batch = await requests.change_terms(tx, batch, **terms, digest=digest)
-    body = {"rows": [row.id for row in out], "approvals_fallen": fallen}
+    body = {**asked_for(core, batch), "rows": [row.id for row in out], "approvals_fallen": fallen}
     await audit.of_request(tx, core, batch, slack_id, "request.rows_left_out", body)
     await outbox_messages.card(tx, core, batch)
     await outbox_messages.line(

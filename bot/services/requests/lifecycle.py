@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
 from bot.domain.limits import require_possible
@@ -99,10 +100,17 @@ async def record(
     )
     request = replace(request, digest=digest_of(tx.vault, request))
     await requests.insert(tx, request, private=operation.private(), body=body)
-    await audit.of_request(
-        tx, core, request, actor.id, "request.submitted", {"exposure_usd": str(request.exposure_usd)}
-    )
+    await audit.of_request(tx, core, request, actor.id, "request.submitted", asked_for(core, request))
     return request
+
+
+def asked_for(core: Core, request: Request) -> dict[str, Any]:
+    """What an auditor compares the approvals with: what was at stake, and what the policy asked for then."""
+    return {
+        "exposure_usd": str(request.exposure_usd),
+        "approvals_needed": request.approvals_needed,
+        "passkey": core.policy.of(request.kind).needs_passkey(request.exposure_usd),
+    }
 
 
 async def free_id(tx: Tx, core: Core) -> str:

@@ -108,8 +108,9 @@ def relay(
 @app.command()
 @in_sentences
 def reset_passkeys() -> None:
-    """End every passkey, where nobody has one left that works. The next one is then confirmed by a click.
-    Audited. In safe mode this goes on with the copy: do not put the newer database back afterwards.
+    """End every passkey, where too few people have one left. The next one is then confirmed by a click. Audited.
+
+    In safe mode this goes on with the copy: do not put the newer database back afterwards.
 
     Whoever may do this may let anybody approve: do it with the people in one room. Works beside a running bot.
     """

@@ -53,6 +53,11 @@ IN_SAFE_MODE = (
     " has a passkey here that works, an admin runs `countersign keys reset-passkeys` at the machine. Then passkeys can"
     " be added, the first one confirmed by a click. Nothing was changed."
 )
+NO_TWO_OTHERS = (
+    "If there are no two others with a passkey, name another approver who adds one first, or let an admin run"
+    " `countersign keys reset-passkeys` at the machine: it ends everybody's, and all add new ones in one room."
+)
+"""What helps a team of two where one has lost a passkey."""
 HOW_TO_ADD = "Add one with /countersign passkey add."
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from bot.domain.alerts import AlertKind, Severity, process_alerts
 from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.freezes import RIGHT
+from bot.domain.passkeys import NO_TWO_OTHERS
 from bot.domain.sentences import Lines
 from bot.view_models import AlertView
 
@@ -154,7 +155,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "until": NOW + timedelta(hours=4),
     },
     ("consent", "passkey_add"): {
-        "which": "Two other people confirm this, as an earlier passkey is gone.",
+        "which": f"Two other people confirm this, as an earlier passkey is gone. {NO_TWO_OTHERS}",
         "name": "MacBook",
         "code": "K7F-2QX",
         "until": NOW + timedelta(hours=24),

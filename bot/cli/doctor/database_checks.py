@@ -3,6 +3,8 @@ who has a passkey."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from bot.config import Config, Settings
     from storage.audit import Report
     from storage.store import Store
+
+_TWO = 2
 
 
 async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Finding], Store | None]:
@@ -95,10 +99,12 @@ async def passkeys(settings: Settings, config: Config, store: Store) -> list[Fin
     await _read_log(store)
     async with store.read() as tx:
         found = await proofs.counting(tx, await rows.everybodys(tx))
-    people = len({one.slack_id for one in found if one.key and one.key.rp_id == host})
+    by_person = Counter(one.slack_id for one in found if one.key and one.key.rp_id == host)
+    people = len(by_person)
     needed = max(one.most_approvals for one in asking)
     if people > needed:
-        return [*anchors, well("people_with_passkeys", f"{people} people have a passkey that works.")]
+        enough = well("people_with_passkeys", f"{people} people have a passkey that works.")
+        return [*anchors, enough, *_spare(by_person)]
     have = "Nobody has" if not people else "1 person has" if people == 1 else f"{people} people have"
     take = "1 approval" if needed == 1 else f"{needed} approvals"
     return [
@@ -108,7 +114,21 @@ async def passkeys(settings: Settings, config: Config, store: Store) -> list[Fin
             f"{have} a passkey that works, and a request may take {take} from others than its requester. Let every"
             " approver type `/countersign passkey add` in Slack.",
         ),
+        *_spare(by_person),
     ]
+
+
+def _spare(by_person: Mapping[str, int]) -> Iterator[Finding]:
+    """Two people with one passkey each cannot replace a lost one: two others have to confirm the next."""
+    from bot.domain.passkeys import NO_TWO_OTHERS
+
+    if len(by_person) != _TWO or min(by_person.values()) > 1:
+        return
+    yield to_check(
+        "spare_passkeys",
+        "Only 2 people have a passkey, and not both have a second one. Whoever loses their only one needs two others to"
+        f" confirm the next. Let both add one on another device. {NO_TWO_OTHERS}",
+    )
 
 
 async def _kept_anchors(settings: Settings, store: Store) -> list[Finding]:

@@ -13,7 +13,15 @@ from typing import Any
 from bot.domain.alerts import passkey_alerts
 from bot.domain.errors import InvalidInput, NotAllowed, NotFound, Stale
 from bot.domain.ids import short_code
-from bot.domain.passkeys import CONFIRMED_WITHIN, NO_ADDRESS, Purpose, key_digest, read_out, unbase64url
+from bot.domain.passkeys import (
+    CONFIRMED_WITHIN,
+    NO_ADDRESS,
+    NO_TWO_OTHERS,
+    Purpose,
+    key_digest,
+    read_out,
+    unbase64url,
+)
 from bot.domain.people import Actor
 from bot.partner.secret import Secret
 from bot.services import alerts, audit, audit_anchors, people
@@ -130,6 +138,7 @@ async def finish(core: Core, link: PasskeyLink, answer: Mapping[str, Any], proof
     return (
         f"Your device made the passkey “{name}”. It works as soon as {others} it in Slack. Tell them its check"
         f" code, in person or by phone: {code}. They see the same code in the alerts channel."
+        + (f" {NO_TWO_OTHERS}" if confirmed_by == 2 else "")
     )
 
 
@@ -157,11 +166,12 @@ async def _facts(_tx: Tx, consent: Consent) -> dict[str, str]:
     terms = {name: str(value) for name, value in consent.terms.items()}
     which = {
         "1": "One other person confirms this.",
-        "2": "Two other people confirm this, as an earlier passkey is gone.",
+        "2": f"Two other people confirm this, as an earlier passkey is gone. {NO_TWO_OTHERS}",
     }[terms["needed"]]
     if terms["first"]:
         which = (
             "One person confirmed this. A second one has to confirm it, too, as an earlier passkey is gone."
+            f" {NO_TWO_OTHERS}"
         )
     return {"name": terms["name"], "code": terms["code"], "which": which}
 
@@ -277,7 +287,10 @@ async def _require_one(tx: Tx, slack_id: str) -> None:
         raise NotFound("You have no passkey that works or waits. Nothing was changed.")
 
 
-_HOW_AGAIN = "To add another, use /countersign passkey add: two people have to confirm it."
+_HOW_AGAIN = (
+    "To add another, use /countersign passkey add: two other people have to confirm it, each with a passkey."
+    f" {NO_TWO_OTHERS}"
+)
 
 
 def _no_longer(count: int, whose: str) -> str:

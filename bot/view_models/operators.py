@@ -65,7 +65,8 @@ class DelegationView:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyView:
-    """One of one's own. `state`: active, waiting, expired (nobody confirmed it in time) or changed (by hand).
+    """One of one's own. `state`: active, waiting, waiting_for_two, waiting_for_second (one of two has confirmed it),
+    expired (nobody confirmed it in time) or changed (by hand).
 
     `code`: to compare with whoever confirms it; empty unless it waits. `fingerprint`: to read out to an auditor; empty
     unless it works.

@@ -20,6 +20,8 @@ _MOST = 20
 _STATES = {
     "active": "works",
     "waiting": "waits for another person's confirmation",
+    "waiting_for_two": "waits for the confirmation of two other people",
+    "waiting_for_second": "one person confirmed it, and it waits for a second one",
     "expired": "nobody confirmed it in time",
     "changed": "does not count: what is stored of it was changed",
 }
@@ -84,6 +86,6 @@ def listed(found: PasskeysView) -> b.Block:
 
 def _line(one: PasskeyView) -> str:
     used = f", last used {b.when(one.used_at)}" if one.used_at else ""
-    code = f" · check code *{b.esc(one.code)}*" if one.code and one.state == "waiting" else ""
+    code = f" · check code *{b.esc(one.code)}*" if one.code and one.state.startswith("waiting") else ""
     print_ = f" · fingerprint `{b.esc(one.fingerprint)}`" if one.fingerprint else ""
     return f"• *{b.esc(one.name)}* `{b.esc(one.id)}`: {_STATES[one.state]}{used}{code}{print_}"

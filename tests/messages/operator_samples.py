@@ -185,6 +185,8 @@ def passkey_views() -> Iterator[Sample]:
             "K-7K3MQX", "MacBook", "active", NOW, NOW - timedelta(hours=3), "", "3f9a 12bc 77de 0412 aa91"
         ),
         p.PasskeyView("K-2ZQC4T", "Phone", "waiting", NOW, None, "K7F-2QX", ""),
+        p.PasskeyView("K-5RWD8J", "New phone", "waiting_for_two", NOW, None, "M4C-8TD", ""),
+        p.PasskeyView("K-6NVP3L", "New laptop", "waiting_for_second", NOW, None, "P2H-5WA", ""),
         p.PasskeyView("K-9HWB6R", "Old key", "expired", NOW, None, "", ""),
         p.PasskeyView("K-4TBCXN", "Tablet", "changed", NOW, None, "", ""),
     )

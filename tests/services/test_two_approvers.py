@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bot.services import people
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
+from storage.messages import alerts
 from storage.requests import confirmations
 from tests.services.test_passkeys_on_record import doctor
 from tests.support.passkeys import SITE, Devices, with_passkeys
-from tests.support.world import BOB, CAROL, World
+from tests.support.world import ALICE, BOB, CAROL, World
 
 
 async def test_a_team_of_two_reads_what_to_do_after_a_loss_and_how_to_avoid_it(world: World) -> None:
@@ -38,3 +40,31 @@ async def test_nobody_is_advised_who_has_a_second_one(world: World) -> None:
         await devices.add(person, other)
 
     assert not [one for one in await doctor(world) if "another device" in one.text]
+
+
+async def test_who_waits_reads_for_how_many_and_their_own_loss_names_nobody_else(world: World) -> None:
+    world.rebuild(policy=with_passkeys(world.core.policy), passkeys=SITE)
+    world.people.groups["@card-approvers"].add(ALICE)
+    await world.advance(people.DECIDED_WITHIN_S)
+    devices = Devices(world)
+    first = await devices.make(BOB)
+    assert await _state(world, first) == "waiting"
+    await devices.confirm(first, CAROL)
+    await devices.add(CAROL, BOB)
+    await devices.add(ALICE, BOB)
+    await enrolment.lost(world.core, BOB, BOB)
+    async with world.store.read() as tx:
+        said = await alerts.newest(tx, "passkey_ended", first)
+    assert said is not None
+
+    second = await devices.make(BOB)
+    assert await _state(world, second) == "waiting_for_two"
+    await devices.confirm(second, CAROL)
+    assert await _state(world, second) == "waiting_for_second"
+    assert "reported their own passkeys as lost" in said.title
+    assert "confirmed it" not in said.text
+
+
+async def _state(world: World, passkey_id: str) -> str:
+    (found,) = [one for one in (await enrolment.listed(world.core, BOB)).mine if one.id == passkey_id]
+    return found.state

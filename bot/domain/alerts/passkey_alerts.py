@@ -22,6 +22,12 @@ PASSKEY = AlertKind(
             "{who} confirmed it, and they no longer work. {owner} can add another with `/countersign passkey add`; two"
             " people confirm it.",
         ),
+        "lost_own": Wording(
+            (Severity.WARNING,),
+            "{owner} reported their own passkeys as lost",
+            "They no longer work. {owner} can add another with `/countersign passkey add`; two people confirm it. If"
+            " that is a surprise to {owner}, somebody else may be using that Slack account: ask {owner} in person.",
+        ),
         "copied": Wording(
             (Severity.CRITICAL,),
             "A passkey of {owner} may have been copied: {name}",

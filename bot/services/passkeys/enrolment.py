@@ -34,6 +34,7 @@ from storage.errors import ChangedOutside, NotReadYet
 from storage.operators import Key, Passkey, PasskeyLink, passkeys, passkeys_on_record
 from storage.operators import people as people_rows
 from storage.requests import Consent
+from storage.requests import confirmations as consents
 from storage.transaction import Tx
 from storage.vault import length_prefixed
 
@@ -324,7 +325,7 @@ async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor, why: str = "lo
     subject = passkeys_on_record.subject_of_all(person)
     await audit.record(tx, core, by.id, passkeys_on_record.ALL_ENDED, subject, body)
     if found:
-        await _tell(tx, core, found[0], by.name, "lost")
+        await _tell(tx, core, found[0], by.name, "lost_own" if by.id == person else "lost")
     return len(found)
 
 
@@ -371,7 +372,7 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
     async with core.store.read() as tx:
         everybodys = await passkeys.everybodys(tx)
         counting = {one.id for one in await proofs.counting(tx, everybodys)}
-        mine = tuple(_view(one, tx, counting) for one in everybodys if one.slack_id == slack_id)
+        mine = tuple([await _view(one, tx, counting) for one in everybodys if one.slack_id == slack_id])
         others: dict[str, int] = dict.fromkeys(roles.standing.approvers - {slack_id}, 0)
         for one in everybodys:
             if one.slack_id != slack_id and one.id in counting:
@@ -386,13 +387,26 @@ async def listed(core: Core, slack_id: str) -> PasskeysView:
     )
 
 
-def _view(one: Passkey, tx: Tx, counting: Collection[str]) -> PasskeyView:
+async def _view(one: Passkey, tx: Tx, counting: Collection[str]) -> PasskeyView:
     late = one.state == "waiting" and one.created_at + CONFIRMED_WITHIN <= tx.now
     code = check_code(tx, one.id, one.key.public_key) if one.key and one.state == "waiting" else ""
     is_ours = one.key is not None and (one.state == "waiting" or one.id in counting)
     state = ("expired" if late else one.state) if is_ours else "changed"
+    if state == "waiting":
+        state = await _waits_for(tx, one)
     shown = read_out(one.key.public_key) if one.key and one.id in counting else ""
     return PasskeyView(one.id, one.name, state, one.created_at, one.used_at, code, shown)
+
+
+async def _waits_for(tx: Tx, one: Passkey) -> str:
+    """Whether one other person is to confirm it, two, or the second one of two."""
+    try:
+        asked = await consents.open_one(tx, ADD.kind, one.id)
+    except ChangedOutside:
+        return "waiting"
+    if asked is None or str(asked.terms["needed"]) == "1":
+        return "waiting"
+    return "waiting_for_second" if asked.terms["first"] else "waiting_for_two"
 
 
 def _not_allowed(core: Core) -> str:

@@ -204,11 +204,12 @@ async def append(
     except IntegrityError as error:  # there is an entry of this number
         raise EndOfLogLost("the row that says where the audit chain ends was set back") from error
     seq, digest = int(link["seq"]), str(link["hash"])
-    chain.end_seq, chain.end_hash = seq, digest
+    if not tx.reports_loss:  # else the lost entry stays the last that is known, and nothing else is added
+        chain.end_seq, chain.end_hash = seq, digest
+        tx.after_commit(lambda: chain.committed(seq, digest))
     if not tx.appended:
         tx.before_commit(lambda: _require_appended(tx))
     tx.appended.append((seq, digest))
-    tx.after_commit(lambda: chain.committed(seq, digest))
     return seq
 
 
@@ -219,7 +220,7 @@ async def _end_with_all_known(tx: Tx) -> Head:
     end = (await tx.run(_HEAD_LOCKED)).one_or_none()
     if end is None:
         raise EndOfLogLost("the row that says where the audit chain ends is gone from the database")
-    if known[0] and (end.seq, end.hash) != known:
+    if known[0] and (end.seq, end.hash) != known and not tx.reports_loss:
         if not await _has(tx, *known):
             raise LogNotWhole(known[0], "head")
         if end.seq <= known[0]:

@@ -203,6 +203,8 @@ class Tx:
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
         self.appended: list[tuple[int, str]] = []
+        #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
+        self.reports_loss = False
         self._callbacks: list[Callable[[], None]] = []
         self._checks: list[Callable[[], Awaitable[None]]] = []
 

@@ -150,15 +150,19 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
 async def sign_as(tx: Tx, signed: SignedTable, key: str, written: RowRead | None) -> None:
     """Sign the row that was just written, or (None) that it was taken out. Raises `ChangedOutside` where the database
     has something else, as a trigger of somebody's undid it."""
-    if signed.text(await _row(tx, signed, key)) != signed.text(written):
-        raise undone(signed, key)
-    await sign(tx, signed, key)
+    row = await _row(tx, signed, key)
+    if signed.text(row) == signed.text(written):
+        await sign(tx, signed, key)
+        if await is_ours(tx, signed, key, row):
+            return
+    raise undone(signed, key)
 
 
 def undone(signed: SignedTable, key: str) -> ChangedOutside:
     return ChangedOutside(
         f"The database did not keep a change of the table {signed.name} ({key}): something in it undoes what"
-        " Countersign writes. Nothing was done. Tell an admin: look for triggers in the database that are not Countersign's."
+        " Countersign writes. Nothing was done. Tell an admin: look for triggers in the database that aren't of"
+        " Countersign."
     )
 
 

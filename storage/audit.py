@@ -37,7 +37,7 @@ from sqlalchemy.types import NULLTYPE
 from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
-from storage.errors import EndOfLogLost
+from storage.errors import EndOfLogLost, LogNotWhole
 from storage.transaction import Tx
 from storage.vault import Vault, length_prefixed
 
@@ -52,6 +52,11 @@ _MOVE_HEAD = (
     .where(t.audit_head.c.seq == bindparam("known_seq"), t.audit_head.c.hash == bindparam("known_hash"))
     .values(seq=bindparam("seq"), hash=bindparam("hash"))
 )
+# What a transaction added, and where the chain ends now: a trigger of the database may have undone either.
+_READ_BACK = select(t.audit_head.c.seq, t.audit_head.c.hash, t.audit.c.seq, t.audit.c.hash).join(
+    t.audit, t.audit.c.seq.between(bindparam("first"), bindparam("last"))
+)
+_HASH_AT = select(t.audit.c.hash).where(t.audit.c.seq == bindparam("seq"))
 # The links as they are stored: what is checked needs no objects, and its time is text where it was hashed as text.
 _STORED = select(t.audit.c.seq, type_coerce(t.audit.c.at, NULLTYPE), *list(t.audit.c)[2:]).order_by(
     t.audit.c.seq
@@ -170,7 +175,9 @@ async def append(
     `body`: ids, amounts, digests; nothing personal, no secret, no float. On PostgreSQL this holds the
     head row until the transaction ends, so do it late in the transaction.
 
-    Raises `EndOfLogLost` where the head row was taken out or set back; then the transaction is to be given up.
+    Raises `EndOfLogLost` where the head row was taken out or set back, and `LogNotWhole` where the chain lacks an entry
+    that this process knows; then the transaction is to be given up. So it is where the entry is not there any more when
+    the transaction ends: a trigger of the database may take it out again.
     """
     texts = {
         "actor": actor,
@@ -185,21 +192,69 @@ async def append(
     chain = tx.chain
     link = None if chain.end_seq is None else await _moved(tx, chain.end_seq, chain.end_hash, covered)
     if link is None:  # somebody else has added to it, or what this process added was undone
-        end = (await tx.run(_HEAD_LOCKED)).one_or_none()
-        if end is None:
-            raise EndOfLogLost("the row that says where the audit chain ends is gone from the database")
+        end = await _end_with_all_known(tx)
         link = await _moved(tx, end.seq, end.hash, covered)
     if link is None:
-        raise RuntimeError("the end of the audit chain moved although it was locked")
+        raise EndOfLogLost(
+            "the database does not keep where the audit chain ends: something in it undoes that"
+        )
     mac = tx.vault.mac("audit_mac", link["hash"].encode())
     try:
         await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
     except IntegrityError as error:  # there is an entry of this number
         raise EndOfLogLost("the row that says where the audit chain ends was set back") from error
     seq, digest = int(link["seq"]), str(link["hash"])
-    chain.end_seq, chain.end_hash = seq, digest
-    tx.after_commit(lambda: chain.committed(seq, digest))
+    if not tx.reports_loss:  # else the lost entry stays the last that is known, and nothing else is added
+        chain.end_seq, chain.end_hash = seq, digest
+        tx.after_commit(lambda: chain.committed(seq, digest))
+    if not tx.appended:
+        tx.before_commit(lambda: _require_appended(tx))
+    tx.appended.append((seq, digest))
     return seq
+
+
+async def _end_with_all_known(tx: Tx) -> Head:
+    """Where the chain ends, held until the transaction does. Raises `EndOfLogLost`, `LogNotWhole`."""
+    # As it is before the statement: what is committed later may not be seen by it.
+    known = tx.appended[-1] if tx.appended else (tx.chain.known_seq, tx.chain.known_hash)
+    end = (await tx.run(_HEAD_LOCKED)).one_or_none()
+    if end is None:
+        raise EndOfLogLost("the row that says where the audit chain ends is gone from the database")
+    if known[0] and (end.seq, end.hash) != known and not tx.reports_loss:
+        if not await _has(tx, *known):
+            raise LogNotWhole(known[0], "head")
+        if end.seq <= known[0]:
+            raise EndOfLogLost("the row that says where the audit chain ends was set back")
+    return Head(end.seq, end.hash)
+
+
+async def _has(tx: Tx, seq: int, digest: str) -> bool:
+    found: str | None = (await tx.run(_HASH_AT, {"seq": seq})).scalar_one_or_none()
+    return found == digest
+
+
+async def _require_appended(tx: Tx) -> None:
+    """Raise `LogNotWhole` unless all that this transaction added is there, and the chain ends with it."""
+    if not tx.appended:
+        return
+    asked = {"first": tx.appended[0][0], "last": tx.appended[-1][0]}
+    rows = [tuple(row) for row in (await tx.run(_READ_BACK, asked)).all()]
+    there = {(seq, digest) for _, _, seq, digest in rows}
+    ends = {(seq, digest) for seq, digest, _, _ in rows}
+    missing = [seq for seq, digest in tx.appended if (seq, digest) not in there]
+    if missing or ends != {tx.appended[-1]}:
+        raise LogNotWhole(min(missing, default=asked["last"]), "gap" if missing else "head")
+
+
+async def lacked(tx: Tx) -> Head | None:
+    """The last entry that this process knows, where the database does not have it any more: then what it shows is not
+    what was done. None where all is there."""
+    seq, digest = tx.known_end
+    if not seq:
+        return None
+    end = await head(tx)
+    is_there = end.hash == digest if end.seq == seq else end.seq > seq and await _has(tx, seq, digest)
+    return None if is_there else Head(seq, digest)
 
 
 async def _moved(tx: Tx, known_seq: int, known_hash: str, covered: Iterable[str]) -> dict[str, Any] | None:
@@ -255,8 +310,12 @@ async def last_until(tx: Tx, at: datetime) -> tuple[int, datetime | None]:
 
 
 async def anchor(tx: Tx) -> Anchor | None:
-    """A signed statement of the chain's end as it is now; None while the chain is empty."""
-    end = await head(tx)
+    """A signed statement of the chain's end as it is now; None while the chain is empty.
+
+    Where the database lacks an entry that this process knows, the statement is of that one: what hides it in the
+    database is seen by it, also after a start.
+    """
+    end = (None if tx.appended else await lacked(tx)) or await head(tx)
     if end.seq == 0:
         return None
     at = time_text(tx.now)

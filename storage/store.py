@@ -150,6 +150,7 @@ class Store:
                     chain=self._chain,
                 )
                 yield tx
+                await tx.ends()
         except SQLAlchemyError:
             self._stored_at = float("-inf")
             raise

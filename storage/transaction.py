@@ -6,7 +6,7 @@ start it is of no use; then anchors outside the database say where the chain end
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -132,6 +132,9 @@ class Read(Protocol):
     @property
     def seq(self) -> int: ...
 
+    @property
+    def hash(self) -> str: ...
+
 
 @dataclass(slots=True)
 class ChainMemory:
@@ -139,7 +142,8 @@ class ChainMemory:
     have added since, and what was added here may have been rolled back: whoever relies on it checks it in the
     statement that moves the end.
 
-    `known_seq` and `known_hash` are of the last entry that this process has committed: it is there for good.
+    `known_seq` and `known_hash` are of the last entry that this process has committed, or has read as committed: it is
+    there for good.
     `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on. `log`: what else it
     tells, as far as it was checked and read.
     """
@@ -164,11 +168,13 @@ class ChainMemory:
         settled = found.fingerprints.settled()
         if settled is not None:
             self.passkeys = replace(found, fingerprints=settled)
+            self.committed(found.seq, found.hash)
 
     def read_on(self, found: Read) -> None:
         """This is what the chain tells of everything else, all of it committed."""
         if self.log is None or found.seq > self.log.seq:
             self.log = found
+            self.committed(found.seq, found.hash)
 
 
 class Tx:
@@ -176,7 +182,8 @@ class Tx:
 
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
-    `passkeys` and `log`: what it had read of it by then.
+    `passkeys` and `log`: what it had read of it by then. `appended`: number and fingerprint of each entry that this
+    transaction adds to it.
     """
 
     def __init__(
@@ -198,7 +205,11 @@ class Tx:
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
+        self.appended: list[tuple[int, str]] = []
+        #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
+        self.reports_loss = False
         self._callbacks: list[Callable[[], None]] = []
+        self._checks: list[Callable[[], Awaitable[None]]] = []
 
     @property
     def is_postgres(self) -> bool:
@@ -255,13 +266,23 @@ class Tx:
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
         """What fails inside is undone, with what it asked for after the commit; the rest goes on."""
-        asked_before = len(self._callbacks)
+        asked_before, appended_before = len(self._callbacks), len(self.appended)
         try:
             async with self.connection.begin_nested():
                 yield
         except BaseException:
             del self._callbacks[asked_before:]
+            del self.appended[appended_before:]
             raise
+
+    def before_commit(self, check: Callable[[], Awaitable[None]]) -> None:
+        """Run `check` as the last thing of this transaction; where it raises, all is rolled back."""
+        self._checks.append(check)
+
+    async def ends(self) -> None:
+        """All that was to be done is done: is it so?"""
+        for check in self._checks:
+            await check()
 
     def after_commit(self, callback: Callable[[], None]) -> None:
         """Run `callback` once this transaction is durable; never if it rolls back."""

@@ -254,6 +254,7 @@ async def _rewrap() -> None:
 async def _reset_passkeys() -> None:
     from bot.cli.environment import anchor_places, open_store
     from storage import audit
+    from storage.errors import LogNotWhole
 
     async with open_store(beside_the_bot=True) as store:
         async with store.begin() as tx:
@@ -261,6 +262,9 @@ async def _reset_passkeys() -> None:
             anchor = await audit.anchor(tx)
         if anchor is not None:  # that they have ended is known outside the database, too
             await anchor_places(store).write(anchor)
+        async with store.read() as tx:  # a trigger may have undone it with the commit
+            if (lacked := await audit.lacked(tx)) is not None:
+                raise LogNotWhole(lacked.seq, "head")
     typer.echo(
         f"{count} passkey(s) ended. Now add the first two together: /countersign passkey add in Slack."
     )
@@ -269,11 +273,13 @@ async def _reset_passkeys() -> None:
 async def _end_every_passkey(tx: Tx) -> int:
     from bot.cli.environment import operator
     from storage import audit
+    from storage.errors import ChangedOutside
     from storage.operators import passkeys, passkeys_on_record
 
     ended = await passkeys.everybodys(tx)
     for one in ended:
-        await passkeys.end(tx, one, "reset")
+        if not await passkeys.end(tx, one, "reset"):
+            raise ChangedOutside(passkeys.NOT_ENDED.format(id=one.id))
         body = {"person": one.slack_id, "why": "reset"}
         subject = f"passkey:{one.id}"
         await audit.append(tx, actor=operator(), action=passkeys_on_record.ENDED, subject=subject, body=body)

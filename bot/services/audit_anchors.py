@@ -19,7 +19,7 @@ from bot.services.anchor_places import EVERY_ENTRIES, Unreadable
 from bot.services.audit import record
 from bot.services.core import Core
 from storage import audit, instance
-from storage.errors import ChangedOutside
+from storage.errors import ChangedOutside, LogNotWhole
 from storage.operators import passkeys_on_record
 from storage.transaction import Tx
 
@@ -33,13 +33,16 @@ _NOT_KEPT = (
 
 
 async def drop(core: Core) -> None:
-    """State where the chain ends now, in every place outside the database."""
+    """State where the chain ends now, in every place outside the database. Where the database lacks what this process
+    knows, that is stated, and `LogNotWhole` raised then."""
     await _drop(core, in_channel=True)
 
 
 async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, Mapping[str, str]]:
-    """The anchor, and by the name of each place that did not keep it, what is wrong with that place."""
+    """The anchor, and by the name of each place that did not keep it, what is wrong with that place. Raises
+    `LogNotWhole`."""
     async with core.store.begin() as tx:
+        lacked = await audit.lacked(tx)
         anchor = await audit.anchor(tx)
         if anchor is None:
             return None, {}
@@ -52,6 +55,9 @@ async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, M
     if is_safe_mode:
         return anchor, {name: f"{place} ({_SAFE_MODE})" for name, place in core.anchors.places.items()}
     failed = await core.anchors.write(anchor)
+    if lacked is not None:
+        log.error("audit.entry_gone", extra={"seq": lacked.seq, "hash": lacked.hash})
+        raise LogNotWhole(lacked.seq, "head")
     await _note_files(core)
     return anchor, failed
 
@@ -133,6 +139,6 @@ async def catch_up(core: Core, seq: int) -> None:
 async def drop_if_due(core: Core) -> None:
     """Once there are so many entries that no anchor tells of."""
     async with core.store.read() as tx:
-        end = await audit.head(tx)
-    if end.seq - core.anchors.last_seq >= EVERY_ENTRIES:
+        end, lacked = await audit.head(tx), await audit.lacked(tx)
+    if lacked is not None or end.seq - core.anchors.last_seq >= EVERY_ENTRIES:
         await drop(core)

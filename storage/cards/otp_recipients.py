@@ -29,17 +29,16 @@ async def all(tx: Tx) -> list[tuple[str, str]]:  # noqa: A001  read as `person_c
 
 async def put(tx: Tx, partner_ref: str, slack_id: str) -> None:
     """Whoever it was before: what is stored, and was changed by somebody else, counts for nothing anyway."""
-    await upsert(
-        tx, t.person_card, [{"partner_ref": partner_ref, "slack_id": slack_id}], key=("partner_ref",)
-    )
-    await signed_rows.sign(tx, CODE_RECIPIENT, partner_ref)
+    row = {"partner_ref": partner_ref, "slack_id": slack_id}
+    await upsert(tx, t.person_card, [row], key=("partner_ref",))
+    await signed_rows.sign_as(tx, CODE_RECIPIENT, partner_ref, row)
 
 
 async def drop(tx: Tx, partner_ref: str) -> bool:
     """False when nobody was named."""
     mine = delete(t.person_card).where(t.person_card.c.partner_ref == partner_ref)
     was_named = bool((await tx.run(mine)).rowcount)
-    await signed_rows.sign(tx, CODE_RECIPIENT, partner_ref)
+    await signed_rows.sign_as(tx, CODE_RECIPIENT, partner_ref, None)
     return was_named
 
 

@@ -64,6 +64,12 @@ class Passkey:
         return self.state == "active" and self.key is not None
 
 
+NOT_ENDED = (
+    "Passkey {id} could not be ended: its row changed meanwhile, or something in the database undoes what Countersign"
+    " writes. Nothing was done. Try again, and tell an admin if it stays so."
+)
+
+
 async def add(tx: Tx, passkey_id: str, name: str, key: Key) -> bool:
     """Keep a new one; False where this credential is known already."""
     row = {
@@ -126,8 +132,9 @@ async def used(tx: Tx, found: Passkey, sign_count: int) -> bool:
     return await _change(tx, found, {"sign_count": sign_count}, used_at=tx.now)
 
 
-async def rename(tx: Tx, passkey_id: str, name: str) -> None:
-    await tx.run(update(t.passkey).where(_P.id == passkey_id).values(name=name))
+async def rename(tx: Tx, passkey_id: str, name: str) -> bool:
+    """False when it is not there any more."""
+    return bool((await tx.run(update(t.passkey).where(_P.id == passkey_id).values(name=name))).rowcount)
 
 
 async def _change(tx: Tx, found: Passkey, sealed: Mapping[str, Any], **values: Any) -> bool:

@@ -40,7 +40,9 @@ async def put(tx: Tx, program: str, *, by: str, by_name: str, reason: str) -> bo
     row = {"program": program, "by": by, "by_name": by_name, "reason": reason, "since": tx.now}
     is_new = await insert_new(tx, t.pause, row)
     if is_new:
-        await signed_rows.sign(tx, PAUSE, program)
+        await signed_rows.sign_as(tx, PAUSE, program, row)
+    elif (await tx.run(_OF, {"program": program})).first() is None:
+        raise signed_rows.undone(PAUSE, program)
     return is_new
 
 
@@ -74,7 +76,7 @@ async def drop(tx: Tx, program: str) -> bool:
     """False when it was not paused."""
     before = await of(tx, program)
     await tx.run(delete(t.pause).where(t.pause.c.program == program))
-    await signed_rows.sign(tx, PAUSE, program)
+    await signed_rows.sign_as(tx, PAUSE, program, None)
     return before is not None
 
 

@@ -156,7 +156,9 @@ async def begin_drafts(tx: Tx, name: str) -> bool:
         return False
     values = {"drafts_since": tx.now, "drafts_until": None}
     async with signed_rows.changing(tx, PROGRAM, name):
-        await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+        changed = await tx.run(update(t.program).where(t.program.c.name == name).values(values))
+        if not changed.rowcount:  # it is there, and is not changed: somebody's trigger keeps it as it is
+            raise signed_rows.undone(PROGRAM, name)
     return True
 
 

@@ -147,6 +147,25 @@ async def sign(tx: Tx, signed: SignedTable, key: str) -> None:
     _remember(tx, signed, key, version)
 
 
+async def sign_as(tx: Tx, signed: SignedTable, key: str, written: RowRead | None) -> None:
+    """Sign the row that was just written, or (None) that it was taken out. Raises `ChangedOutside` where the database
+    has something else, as a trigger of somebody's undid it."""
+    row = await _row(tx, signed, key)
+    if signed.text(row) == signed.text(written):
+        await sign(tx, signed, key)
+        if await is_ours(tx, signed, key, row):
+            return
+    raise undone(signed, key)
+
+
+def undone(signed: SignedTable, key: str) -> ChangedOutside:
+    return ChangedOutside(
+        f"The database did not keep a change of the table {signed.name} ({key}): something in it undoes what"
+        " Countersign writes. Nothing was done. Tell an admin: look for triggers in the database that aren't of"
+        " Countersign."
+    )
+
+
 async def readable_or_not(tx: Tx, signed: SignedTable, wanted: Select[Any]) -> list[RowRead]:
     """All rows of a table that a statement wants, also where somebody wrote into one what is no time, word or JSON.
 

@@ -286,11 +286,11 @@ async def test_an_older_copy_is_noticed_by_the_anchor_beside_it_and_starts_in_sa
     finally:
         await running.stop()
 
-    # Nothing that it did keeps the newer database from being put back.
+    # The newer database can be put back. Slack has messages of the copy, which it does not know: two people look first.
     for file in around.database.parent.glob("bot.db-*"):
         file.unlink()
     around.database.write_bytes(newer)
-    assert (await ready_once_started(around))["safe_mode"] == "ok"
+    assert (await ready_once_started(around))["safe_mode"].startswith("Safe mode")
 
 
 WITH_AUDIT_CHANNEL = CONFIG.replace(b"[people]", b'audit_channel = "#card-audit"\n[people]')

@@ -88,7 +88,7 @@ async def test_a_log_cut_off_before_the_first_passkey_brings_no_click_back(
     if starts:
         next_start(world)
 
-    with pytest.raises((PasskeyNeeded, PageRefused)):
+    with pytest.raises((PasskeyNeeded, PageRefused, ChangedOutside)):
         await confirm_by_click(world, await Devices(world).make(ALICE), CAROL)
 
     assert not [row for row in await rows_of(world, "passkey") if row["state"] == "active"]

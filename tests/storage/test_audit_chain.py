@@ -22,8 +22,9 @@ from storage import tables as t
 from storage.audit import Anchor, Report
 from storage.cards import api_snapshots
 from storage.columns import time_text
+from storage.errors import LogNotWhole
 from storage.store import Store
-from storage.transaction import Tx
+from storage.transaction import ChainMemory, Tx
 from storage.vault import Keyring, Vault, new_master
 from tests.storage.conftest import MASTER, Opener
 from tests.support.clock import FrozenClock
@@ -305,6 +306,9 @@ async def test_a_cut_and_regrown_chain_is_found_by_an_anchor(store: Store, clock
         "DELETE FROM audit WHERE seq > 9",
         "UPDATE audit_head SET seq = 9, hash = (SELECT hash FROM audit WHERE seq = 9)",
     )
+    with pytest.raises(LogNotWhole, match="at entry 12"):
+        await _grow(store, 1)
+    store._chain = ChainMemory()  # as a process that knows nothing of before
     await _grow(store, 5)
 
     assert (await _verify(store)).ok

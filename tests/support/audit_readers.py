@@ -31,6 +31,12 @@ _AUDIT = f"{ROOT}/storage/audit.py"
 KNOWN = {
     "storage.audit.piece": "it checks each row as it reads it, and gives that very row to whoever uses it",
     "storage.audit._before": "an entry hidden from it is a fault of the chain that is being checked",
+    "storage.audit._require_appended": (
+        "hidden entries: nothing is done. Shown one that is gone: this process knows it, and keeps anchors of it"
+    ),
+    "storage.audit._has": (
+        "hidden an entry: nothing is done. Shown one that is gone: the reading that checks finds what follows it"
+    ),
     "storage.protection.chain_replay._piece": "only for a chain that was found broken, which is reported as such",
     "storage.audit.about <- storage.master_keys.see_retired": (
         "a key it misses is learned by `learn_retired` before anything is sent, signed again or believed"

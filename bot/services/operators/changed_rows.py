@@ -58,6 +58,7 @@ async def watch(core: Core) -> None:
     if changed == open_ones:
         return
     async with core.store.begin() as tx:
+        tx.reports_loss = LOG in changed
         for name in sorted(changed - open_ones):
             said = request_alerts.CHANGED_OUTSIDE.says(what=WORDS[name])
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")

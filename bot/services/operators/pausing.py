@@ -15,7 +15,7 @@ from bot.domain.errors import InvalidInput, NotAllowed, NotFound
 from bot.domain.people import Actor, draft_only
 from bot.domain.requests import State
 from bot.operations import readers
-from bot.services import alerts, audit, outbox_messages, people
+from bot.services import alerts, audit, audit_anchors, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import confirmations, safe_mode
@@ -34,7 +34,8 @@ _REDRAWN = 200
 async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) -> list[str]:
     """Stop sending to these programs at once, on one approver's or admin's word.
 
-    Returns those that ran until now. Raises NotAllowed, InvalidInput. Refusals are audited.
+    Returns those that ran until now. Raises NotAllowed, InvalidInput, and `ChangedOutside` where the database did not
+    keep it. Refusals are audited.
     """
     reason = read_optional_reason(reason)
     actor = await _may(core, slack_id, "program.pause", people.roles_lately)
@@ -56,6 +57,8 @@ async def pause(core: Core, slack_id: str, named: Sequence[str], reason: str) ->
                 program=program,
             )
             await _redraw(tx, core, program)
+    if stopped:
+        await audit_anchors.drop(core)  # that it is paused is known outside the database, too
     return stopped
 
 

@@ -221,7 +221,8 @@ async def rename(core: Core, slack_id: str, passkey_id: str, name: str) -> str:
     name = _name(name)
     async with core.store.begin() as tx:
         found = await _own(tx, slack_id, passkey_id)
-        await passkeys.rename(tx, found.id, name)
+        if not await passkeys.rename(tx, found.id, name):
+            raise Stale("This passkey changed meanwhile. Nothing was changed.")
         await audit.record(tx, core, slack_id, "passkey.named", f"passkey:{found.id}", {"name": name})
     return f"{found.id} is called “{name}” now."
 
@@ -331,7 +332,8 @@ async def _end_all(tx: Tx, core: Core, person: str, *, by: Actor, why: str = "lo
 
 async def end(tx: Tx, core: Core, found: Passkey, *, by: str, why: str) -> None:
     """From now on it counts no more: removed, lost or copied."""
-    await passkeys.end(tx, found, why)
+    if not await passkeys.end(tx, found, why):
+        raise ChangedOutside(passkeys.NOT_ENDED.format(id=found.id))
     await confirmations.withdraw(tx, core, ADD.kind, found.id, "The passkey was removed meanwhile.")
     body = {"person": found.slack_id, "why": why}
     await audit.record(tx, core, by, passkeys_on_record.ENDED, f"passkey:{found.id}", body)

@@ -14,7 +14,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 import handlers
 from bot import app, slack_connection
 from bot.services.conversation import Reader
-from bot.services.core import Core, alone
+from bot.services.core import Core
 from bot.services.events import Webhooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 # What waited for the end of the trouble begins so soon after it.
 FIRST_WITHIN_S = 20.0
+WORKS_ALONE_FOR = timedelta(hours=3)
 
 
 class Clock:
@@ -129,8 +130,11 @@ class Process:
 
     def work_alone(self) -> None:
         """No other process is left, so that the clock may leap by more than a lease without taking anything away."""
-        if self.running is not None:
-            object.__setattr__(self.running.core, "holds", alone)
+        locks = self.running.parts.locks if self.running else None
+        if locks is not None:
+            locks.lease = WORKS_ALONE_FOR
+            for lock in locks._locks.values():
+                lock.until = float("inf")
 
     async def _start(self) -> None:
         world = self.world

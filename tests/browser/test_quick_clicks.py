@@ -228,7 +228,7 @@ async def test_who_types_goes_on_typing_as_the_next_person(page: Page, held: Hel
     await box.press_sequentially("As Alice")
     await page.keyboard.press("Alt+2")
     held.release("U0BOB")
-    await expect(box).to_be_focused()
+    await expect(page.get_by_placeholder(f"as {BOB}")).to_be_focused()
     await page.keyboard.type("As Bob")
 
     await expect(box).to_have_value("As Bob")

@@ -310,7 +310,10 @@ async def _require_may_ask(turn: _Turn, reading: Reading) -> None:
     cls = forms.kind_of(forms.aim(reading), turn.core.kinds)
     if cls is None:
         raise NotFound("Countersign does not do that here. See /countersign help. Nothing was requested.")
-    await people.require_may_ask(turn.core, turn.message.actor.id, cls, action="request.say")
+    # The look that let this message in serves; who submits the form is looked up again.
+    await people.require_may_ask(
+        turn.core, turn.message.actor.id, cls, action="request.say", within_s=people.DECIDED_WITHIN_S
+    )
 
 
 async def _ask(turn: _Turn, reading: Reading, ask: Ask) -> Question | Words:

@@ -10,6 +10,9 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+#: The first moment of the year 2200: a clock beyond the calendar could not say what time it is.
+ENDS = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
+
 
 class Clock:
     """Seconds since the epoch from `source`, moved forward by `advance`."""
@@ -28,12 +31,18 @@ class Clock:
         return iso(self.now())
 
     def advance(self, seconds: float) -> None:
-        """Move forward; whoever sleeps until a moment now past wakes."""
+        """Move forward; whoever sleeps until a moment now past wakes. Raises ValueError, and nothing has moved."""
         if seconds < 0:
             raise ValueError("the clock only goes forward")
-        self.offset_seconds += seconds
+        self.move_to(self.offset_seconds + seconds)
         self._moved.set()
         self._moved = asyncio.Event()
+
+    def move_to(self, offset_seconds: float) -> None:
+        """Be so far ahead of the real time. Raises ValueError beyond 2199, and nothing has moved."""
+        if not 0 <= offset_seconds < ENDS - self._source():  # no comparison holds for NaN
+            raise ValueError("the clock runs from now to 2199")
+        self.offset_seconds = float(offset_seconds)
 
     def reset(self) -> None:
         """Take back every move: it is the real time again."""

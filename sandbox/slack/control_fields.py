@@ -9,6 +9,8 @@ from typing import Any
 from sandbox.slack.errors import BadAct
 from sandbox.slack.json_object import Json
 
+_LARGEST = 10.0**300
+
 
 @dataclass(frozen=True)
 class Read:
@@ -57,6 +59,10 @@ def take(body: Json, fields: Fields) -> Json:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise BadAct(f"a text is wanted, not {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # JSON can write half a character
+        raise BadAct("the text has half a character in it") from None
     return value
 
 
@@ -87,6 +93,10 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadAct(f"a number is wanted, not {value!r}")
+    if (
+        not -_LARGEST <= value <= _LARGEST
+    ):  # JSON as Python reads it has NaN and Infinity, and endless integers
+        raise BadAct("the number is too large, or none")
     return float(value)
 
 

@@ -230,7 +230,7 @@ class PartnerSandbox:
         self.base_url = running.base_url
         self.url = running.url
         self.key = running.key
-        self.aio = Awaitables(self._work, background)
+        self.aio = Awaitables(self, background)
         self.faults = Faults(self)
         self.clock = SandboxClock(self)
         self.purchases = Purchases(self)

@@ -206,7 +206,7 @@ class SlackSandbox:
         self.bot_token = running.bot_token
         self.app_token = running.app_token
         self.signing_secret = running.signing_secret
-        self.aio = Awaitables(self._work, background)
+        self.aio = Awaitables(self, background)
         self.act = Acts(self._work, background)
 
     def control(self, call: str, verb: str = "POST", /, **body: Any) -> Json:

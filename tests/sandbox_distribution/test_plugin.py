@@ -1,5 +1,7 @@
 """The pytest plugin: what its fixtures give to a test, and what a test that waits in vain is shown."""
 
+import asyncio
+import inspect
 import json
 import statistics
 import time
@@ -115,8 +117,40 @@ async def test_the_same_methods_can_be_awaited(
     await partner_sandbox.aio.control("purchases", card_id=begun["cards"][0], amount_usd="3")
     event = await partner_sandbox.aio.wait_for_event("card.authorized")
     assert event["data"]["event"] == "authorized"
-    await slack_sandbox.aio.say("hello")
+    await slack_sandbox.aio.act.say("hello")
     assert (await slack_sandbox.aio.wait_for_message("hello", by="U0ALICE"))["user"] == "U0ALICE"
+
+
+async def _check_same_under_aio(waiting: object, awaited: object) -> None:
+    """Every public method and attribute, also those of the objects in it."""
+    for name in dir(waiting):
+        if name.startswith("_") or name == "aio":
+            continue
+        one, other = getattr(waiting, name), getattr(awaited, name)
+        if isinstance(one, str):
+            assert other == one, name
+        elif inspect.ismethod(one):
+            with pytest.raises(TypeError):
+                await other(*["no method takes so many"] * 20)
+        else:
+            await _check_same_under_aio(one, other)
+
+
+async def test_everything_of_both_fixtures_stands_under_aio(
+    partner_sandbox: PartnerSandbox, slack_sandbox: SlackSandbox
+) -> None:
+    await _check_same_under_aio(partner_sandbox, partner_sandbox.aio)
+    await _check_same_under_aio(slack_sandbox, slack_sandbox.aio)
+    number = await partner_sandbox.aio.faults.add("GET /me", "status", status=503)
+    assert [one["id"] for one in partner_sandbox.control("faults", "GET")["faults"]] == [number]
+    assert (await slack_sandbox.aio.act("home", user="U0BOB")) == slack_sandbox.act("home", user="U0BOB")
+
+
+async def test_many_can_wait_at_once(slack_sandbox: SlackSandbox) -> None:
+    waits = [slack_sandbox.aio.wait_for_message(f"number {one}.", by="U0ALICE") for one in range(40)]
+    says = [slack_sandbox.aio.act.say(f"number {one}.") for one in range(40)]
+    found = (await asyncio.gather(*waits, *says))[:40]
+    assert [one["text"] for one in found] == [f"number {one}." for one in range(40)]
 
 
 def test_a_field_that_no_event_of_this_type_has_is_not_waited_for(partner_sandbox: PartnerSandbox) -> None:

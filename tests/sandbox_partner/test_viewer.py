@@ -193,3 +193,35 @@ async def test_chaos_is_one_button_and_its_end_another_press(page: Page, hand: H
     await page.get_by_label("Percent of calls and deliveries").fill("0")
     await page.locator("#chaos").get_by_role("button", name="Set").click()
     await expect(page.locator("#chaos-now")).to_have_text("off")
+
+
+@pytest.mark.parametrize("wide", [390, 1081, 1300, 1440])
+async def test_the_bar_of_the_clock_stays_where_it_is_while_it_is_drawn(page: Page, wide: int) -> None:
+    """Whatever stands beside it: else the bar shrinks under the mouse, and a small pull becomes months."""
+    await page.set_viewport_size({"width": wide, "height": 900})
+    await expect(page.locator("#cards tbody tr")).to_have_count(6)
+    boxes = await page.evaluate(
+        """() => {
+            const bar = document.getElementById("clock-bar");
+            return [0, 1, 30, 60, 90, 100].map((place) => {
+                bar.value = place;
+                bar.dispatchEvent(new Event("input"));
+                const { left, top, width } = bar.getBoundingClientRect();
+                return [left, top, width].map(Math.round).join(" ");
+            });
+        }"""
+    )
+    assert len(set(boxes)) == 1, boxes
+
+
+async def test_the_clock_moves_by_keyboard_once_enter_is_pressed(page: Page, hand: Hand) -> None:
+    await hand("clock", mode="frozen", set="2030-01-01T00:00:00Z")
+    await expect(page.locator("#clock")).to_contain_text("2030")
+    bar = page.get_by_label("Move the clock ahead")
+    for _ in range(50):
+        await bar.press("ArrowRight")
+    assert (await hand.state())["clock"] == "2030-01-01T00:00:00.000Z"
+    await expect(bar).to_have_attribute("aria-valuetext", await page.locator("#clock-ahead").inner_text())
+    await bar.press("Enter")
+    await expect(page.locator("#clock-ahead")).to_have_text("now")
+    assert (await hand.state())["clock"] == "2030-01-01T00:38:34.000Z"

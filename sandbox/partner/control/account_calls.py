@@ -40,7 +40,7 @@ class KeyOrder(Form):
 
     account: str | None = None
     scopes: Annotated[list[Scope], msgspec.Meta(min_length=1)] | None = None
-    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    rate_limit_per_minute: Annotated[int, msgspec.Meta(ge=1, le=10**9)] | None = None
     key: str | None = None
     revoked: Literal[True] | None = None
     every: Literal[True] | None = None

@@ -11,7 +11,7 @@ import msgspec
 from sandbox.partner import codec, money
 from sandbox.partner.accounts import Network, Utc
 from sandbox.partner.control import state_view
-from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong, account_named
+from sandbox.partner.control.forms import YEARS, ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.funding import Payment, Route, Submission, blockchain, submissions
 from sandbox.partner.state import World
 
@@ -64,6 +64,8 @@ def add_transfer(world: World, form: TransferOrder) -> Reply:
         raise Wrong(f"tx_hash: {tx_hash} is on {form.network} already")
     now = world.clock.now()
     sent_at = form.sent_at or now
+    if not YEARS[0] <= sent_at.year <= YEARS[1]:
+        raise Wrong(f"sent_at: years run from {YEARS[0]} to {YEARS[1]}")
     arrives = form.arrives == "now"
     with world.store.transaction():
         world.store.insert(

@@ -12,6 +12,7 @@ from sandbox.partner.accounts import accounts
 from sandbox.partner.state import World
 
 Reply = dict[str, Any]
+YEARS = (2000, 2199)  # the years that somebody might mean
 
 
 class Form(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

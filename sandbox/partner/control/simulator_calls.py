@@ -12,14 +12,13 @@ from sandbox.partner.accounts import Utc, accounts, api_keys
 from sandbox.partner.calls import Chaos, Fault, chaos, faults, journal
 from sandbox.partner.cards import cards
 from sandbox.partner.control import har, page_view, state_view
-from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong
+from sandbox.partner.control.forms import YEARS, ControlCall, Form, Nothing, Reply, Wrong
 from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.purchases import declines
 from sandbox.partner.routes import OPERATIONS, table
 from sandbox.partner.scenarios import SCENARIOS, catalogue
 from sandbox.partner.state import SCHEMA_VERSION, Snapshot, World
 
-_YEARS = (2000, 2199)
 _SNAPSHOTS_MOST = 20
 
 
@@ -73,8 +72,8 @@ def _check_year(start: datetime, by: timedelta) -> None:
         year = (start + by).year
     except OverflowError as error:
         raise Wrong("advance_seconds: beyond the calendar") from error
-    if not _YEARS[0] <= min(start.year, year) <= max(start.year, year) <= _YEARS[1]:
-        raise Wrong(f"set, advance_seconds: the clock runs from {_YEARS[0]} to {_YEARS[1]}")
+    if not YEARS[0] <= min(start.year, year) <= max(start.year, year) <= YEARS[1]:
+        raise Wrong(f"set, advance_seconds: the clock runs from {YEARS[0]} to {YEARS[1]}")
 
 
 def set_fault(world: World, form: Fault) -> Reply:

@@ -29,17 +29,25 @@ function showAhead() {
   $("clock-ahead").textContent = ahead
     ? `${words(ahead)} ahead, ${new Date(now.getTime() + ahead * 1000).toISOString().slice(0, 16).replace("T", " ")} UTC, ${due} timers`
     : "now";
+  $("clock-bar").setAttribute("aria-valuetext", $("clock-ahead").textContent);
 }
 
 export function offerClock() {
   const bar = $("clock-bar");
   bar.addEventListener("input", showAhead);
-  bar.addEventListener("change", async () => {
+  let byKeys = false; // each press of an arrow is a change: only Enter says that the place is meant
+  const go = async () => {
     const ahead = seconds(Number(bar.value));
     if (ahead) await send("clock", { advance_seconds: ahead });
     bar.value = 0;
     showAhead();
+  };
+  bar.addEventListener("pointerdown", () => { byKeys = false; });
+  bar.addEventListener("keydown", (event) => {
+    byKeys = true;
+    if (event.key === "Enter") go();
   });
+  bar.addEventListener("change", () => byKeys || go());
   $("next-timer").addEventListener("click", () => timers.length && send("clock", { set: timers[0].toISOString() }));
 }
 

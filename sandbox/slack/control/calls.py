@@ -197,10 +197,10 @@ async def _faults(workspace: Workspace, given: Json) -> Json:
 
 async def _clock(workspace: Workspace, given: Json) -> Json:
     """Move the clock on; what was scheduled for then is written."""
-    seconds = given["advance_seconds"]
-    if seconds < 0:
-        raise BadAct("advance_seconds: the clock only goes forward")
-    workspace.clock.advance(seconds)
+    try:
+        workspace.clock.advance(given["advance_seconds"])
+    except ValueError as error:
+        raise BadAct(f"advance_seconds: {error}") from None
     workspace.store.clock_moved()
     workspace.post_due()
     return {"ok": True, "now": workspace.clock.now_iso()}

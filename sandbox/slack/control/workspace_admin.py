@@ -50,8 +50,12 @@ def _new_person(workspace: Workspace, given: Json) -> Person:
 def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        raise BadAct(f"tz: {name!r} is no time zone") from None
+    except (
+        ZoneInfoNotFoundError,
+        ValueError,
+        OSError,
+    ):  # zones are files: a folder's name, or one too long for any
+        raise BadAct(f"tz: {name[:100]!r} is no time zone") from None
 
 
 def _check_members(workspace: Workspace, members: list[str]) -> None:

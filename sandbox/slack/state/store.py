@@ -102,7 +102,7 @@ class Store:
         for user, view in load("home"):
             self.homes[user] = view
         for _, offset in load("clock"):
-            self._clock.offset_seconds = offset
+            self._clock.move_to(offset)
 
     def written_out(self) -> list[tuple[str, str, Any]]:
         """Everything as (kind, key, body) in JSON's forms; messages for one person alone are not kept."""

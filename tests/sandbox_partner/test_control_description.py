@@ -54,3 +54,11 @@ async def test_an_amount_is_described_as_it_is_taken(hand: Hand, raw: str) -> No
     assert set(described["properties"]["amount_usd"]["type"]) == {"string", "number"}
     answer = (await hand.http.post("float", content=f'{{"amount_usd": {raw}}}')).json()
     assert answer["float"]["funded_usd"] == "12.3456789"
+
+
+@pytest.mark.parametrize("ending", ["expire", "cancel"])
+async def test_a_deposit_that_ends_without_money_has_no_amount(hand: Hand, ending: str) -> None:
+    document = (await hand.http.get("openapi.json")).json()
+    body = document["paths"][f"/_control/deposits/{{value1}}/{ending}"]["post"]["requestBody"]
+    form = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert document["components"]["schemas"][form]["properties"] == {}

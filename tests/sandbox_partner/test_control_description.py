@@ -56,6 +56,14 @@ async def test_an_amount_is_described_as_it_is_taken(hand: Hand, raw: str) -> No
     assert answer["float"]["funded_usd"] == "12.3456789"
 
 
+async def test_no_default_stands_where_a_field_that_is_left_out_keeps_its_value(hand: Hand) -> None:
+    """A generator of clients takes a default for what happens, and may send it: each call would set all of them."""
+    described = (await hand.http.get("openapi.json")).json()["components"]["schemas"]["Settings"]
+    assert [name for name, field in described["properties"].items() if "default" in field] == []
+    await hand("account", cards_limit=7)
+    assert (await hand("account", phone_check="possible"))["cards_limit"] == 7
+
+
 @pytest.mark.parametrize("ending", ["expire", "cancel"])
 async def test_a_deposit_that_ends_without_money_has_no_amount(hand: Hand, ending: str) -> None:
     document = (await hand.http.get("openapi.json")).json()

@@ -53,7 +53,7 @@ FIELDS: dict[str, dict[str, str]] = {
     },
     "CardChange": {
         "status": "The card's status from now on, as the processor reports it.",
-        "balance_readable": "Whether the balance can be read. While not, GET of the card has null, POST /cards/balances the last.",
+        "balance_readable": "Whether the balance can be read. Else a card has null, POST /cards/balances the last one.",
         "last4": "The last four digits from now on.",
         "details_available": "Whether the card's number can be shown.",
         "expiry_known": "Whether the card's expiry is known.",

@@ -33,6 +33,7 @@ from sandbox.slack.state import (
     Views,
     messages,
 )
+from sandbox.slack.state.manifest import SUPPORTED_EVENTS
 from sandbox.slack.tour import Step
 
 #: The address by which the Web API call that is being answered came; empty otherwise.
@@ -104,7 +105,7 @@ class Workspace:
         self.triggers = Triggers(clock, self.ids, options.trigger_seconds)
         self.response_urls = ResponseUrls(clock, self.ids)
         self.rates = Rates(clock, options.posts_per_second, options.posts_burst)
-        self.faults = Faults()
+        self.faults = Faults(SUPPORTED_EVENTS)
         self.scheduled: list[Scheduled] = []
         self.calls: deque[Json] = deque(maxlen=KEPT_CALLS)
         self._seq = 0

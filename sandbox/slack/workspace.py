@@ -22,6 +22,7 @@ from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rate_limits import Rates
 from sandbox.slack.state import (
+    SUPPORTED_EVENTS,
     AgentSurface,
     Cast,
     Channel,
@@ -33,7 +34,6 @@ from sandbox.slack.state import (
     Views,
     messages,
 )
-from sandbox.slack.state.manifest import SUPPORTED_EVENTS
 from sandbox.slack.tour import Step
 
 #: The address by which the Web API call that is being answered came; empty otherwise.

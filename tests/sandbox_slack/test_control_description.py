@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.slack.control import CALLS
 from sandbox.slack.faults import EFFECTS
-from sandbox.slack.state.manifest import SUPPORTED_EVENTS
+from sandbox.slack.state import SUPPORTED_EVENTS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage
 

@@ -230,7 +230,7 @@ async def _slack(options: Launch) -> Slack:
     except AddressError as error:
         raise CannotLaunch(str(error)) from error
     except (CastError, ManifestError) as error:
-        raise CannotLaunch(f"{error}.") from error
+        raise CannotLaunch(f"{error}.", about_options=False) from error
     except sqlite3.Error as error:
         raise _not_kept(options, "slack", error) from error
     except OSError as error:

@@ -22,6 +22,7 @@ from sandbox.slack.ids import Ids, signing_secret, token
 from sandbox.slack.json_object import Json
 from sandbox.slack.rate_limits import Rates
 from sandbox.slack.state import (
+    SUPPORTED_EVENTS,
     AgentSurface,
     Cast,
     Channel,
@@ -104,7 +105,7 @@ class Workspace:
         self.triggers = Triggers(clock, self.ids, options.trigger_seconds)
         self.response_urls = ResponseUrls(clock, self.ids)
         self.rates = Rates(clock, options.posts_per_second, options.posts_burst)
-        self.faults = Faults()
+        self.faults = Faults(SUPPORTED_EVENTS)
         self.scheduled: list[Scheduled] = []
         self.calls: deque[Json] = deque(maxlen=KEPT_CALLS)
         self._seq = 0

@@ -93,8 +93,9 @@ class PartnerWork:
 
         found = await until(look, within_seconds)
         if found is None:
+            wanted = f"{kind} with {data}" if data else kind
             raise AssertionError(
-                f"No new event {kind} {data or ''} within {within_seconds:g} s.\n{await self.shown_log()}"
+                f"No new event {wanted} within {within_seconds:g} s.\n{await self.shown_log()}"
             )
         return found
 

@@ -1,10 +1,10 @@
 """The pytest plugin: `partner_sandbox` and `slack_sandbox`, fresh for each test, on free ports, safe under xdist.
 
 A server starts once in a test process for each way to begin; each test begins with it as it was at its start. A test
-that fails is shown what went over the wire. Of one's own, in a conftest or a module: a fixture `slack_manifest` (a path
-or a mapping), `partner_start` (a function that is given the simulator before the first test) and `slack_people`,
-`slack_channels` (paths). Fixtures that need a server for longer than a module set `sandbox_scope = session` in pytest's
-configuration; then all tests of a process begin in one way.
+that fails is shown what went over the wire. Of one's own, in a conftest or a module: fixtures `slack_manifest`,
+`slack_people`, `slack_channels` (each a path, or what stands in such a file) and `partner_start` (a function that is
+given the simulator before the first test). Fixtures that need a server for longer than a module set
+`sandbox_scope = session` in pytest's configuration; then all tests of a process begin in one way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from sandbox.testing.background import Background
 from sandbox.testing.partner import FRESH, PartnerSandbox
 from sandbox.testing.slack import SlackSandbox
 
+#: What a workspace begins with: the path of a file, or what stands in it.
+Beginning = Path | str | dict[str, Any] | list[Any]
 ANY_APP = Path(__file__).parents[1] / "slack" / "any_app.yml"
 
 
@@ -102,20 +104,20 @@ def partner_sandbox(partner_server: PartnerSandbox) -> PartnerSandbox:
 
 
 @pytest.fixture(scope="session")
-def slack_manifest() -> Path | dict[str, Any]:
+def slack_manifest() -> Beginning:
     """The manifest of the app under test: override it with a path, or with the manifest as a mapping."""
     return ANY_APP
 
 
 @pytest.fixture(scope="session")
-def slack_people() -> Path | None:
-    """A file of people and groups in place of the demo's."""
+def slack_people() -> Beginning | None:
+    """People and groups in place of the demo's: a path, or what stands in such a file."""
     return None
 
 
 @pytest.fixture(scope="session")
-def slack_channels() -> Path | None:
-    """A file of channels in place of the demo's."""
+def slack_channels() -> Beginning | None:
+    """Channels in place of the demo's: a path, or what stands in such a file."""
     return None
 
 
@@ -123,23 +125,31 @@ def slack_channels() -> Path | None:
 def slack_server(
     sandbox_background: Background,
     sandbox_servers: Servers,
-    slack_manifest: Path | dict[str, Any],
-    slack_people: Path | None,
-    slack_channels: Path | None,
+    slack_manifest: Beginning,
+    slack_people: Beginning | None,
+    slack_channels: Beginning | None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> SlackSandbox:
     """The stand-in of this test process that has this manifest, these people and these channels."""
     began = json.dumps([slack_manifest, slack_people, slack_channels], default=str)
     if began not in sandbox_servers.slack:
-        if isinstance(slack_manifest, dict):
-            path = tmp_path_factory.mktemp("sandbox") / "manifest.json"
-            path.write_text(json.dumps(slack_manifest), encoding="utf-8")
-            slack_manifest = path
-        options = Options(cast=cast.load(slack_people, slack_channels))
-        running = sandbox_background.run(serve_slack(port=0, manifest_path=slack_manifest, options=options))
+        folder = tmp_path_factory.mktemp("sandbox")
+        manifest = _as_file(slack_manifest, folder / "manifest.json")
+        people = None if slack_people is None else _as_file(slack_people, folder / "people.json")
+        channels = None if slack_channels is None else _as_file(slack_channels, folder / "channels.json")
+        options = Options(cast=cast.load(people, channels))
+        running = sandbox_background.run(serve_slack(port=0, manifest_path=manifest, options=options))
         sandbox_servers.running.append(running)
         sandbox_servers.slack[began] = SlackSandbox(running, sandbox_background)
     return sandbox_servers.slack[began]
+
+
+def _as_file(given: Beginning, written: Path) -> Path:
+    """The path that is given, or a file with what is given."""
+    if isinstance(given, str | Path):
+        return Path(given)
+    written.write_text(json.dumps(given), encoding="utf-8")
+    return written
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sandbox.slack import Running, control, errors, page
-from sandbox.slack.state import BOT_USER
+from sandbox.slack.state import BOT_USER, Person
 from sandbox.testing.background import Awaitables, Background, until
 
 Json = dict[str, Any]
@@ -56,8 +56,14 @@ class SlackWork:
 
     async def see(self, user: str = "U0ALICE") -> Json:
         """What a person's client shows."""
-        who = self.running.workspace.store.people[user]
-        return page.state_seen_by(self.running.workspace, who)
+        return page.state_seen_by(self.running.workspace, self._person(user))
+
+    def _person(self, user: str) -> Person:
+        people = self.running.workspace.store.people
+        if user not in people:
+            known = ", ".join(f"{one.id} ({one.name})" for one in people.values() if one.id != BOT_USER)
+            raise AssertionError(f"there is no person {user!r}; give user= one of {known}")
+        return people[user]
 
     async def messages(self, channel: str = "C0OPS", user: str = "U0ALICE") -> list[Json]:
         """The messages of a channel as a person sees them, oldest first; a channel goes by id or name."""
@@ -65,7 +71,8 @@ class SlackWork:
         bare = channel.removeprefix("#")
         found = next((one for one in shown if bare in (one["id"], one["name"])), None)
         if found is None:
-            raise AssertionError(f"{user} sees no channel {channel}")
+            seen = ", ".join(f"{one['id']} ({one['name']})" for one in shown)
+            raise AssertionError(f"{user} sees no channel {channel}, only {seen or 'none'}")
         messages: list[Json] = found["messages"]
         return messages
 
@@ -85,8 +92,7 @@ class SlackWork:
         await self.messages(channel, user)  # an unknown channel is said at once
 
         def look() -> Json | None:
-            who = self.running.workspace.store.people[user]
-            shown = page.state_seen_by(self.running.workspace, who)["channels"]
+            shown = page.state_seen_by(self.running.workspace, self._person(user))["channels"]
             bare = channel.removeprefix("#")
             held = next(one for one in shown if bare in (one["id"], one["name"]))["messages"]
             return next((one for one in reversed(held) if is_new(one)), None)
@@ -99,7 +105,8 @@ class SlackWork:
         if found is None:
             whose = "the app" if by == BOT_USER else by
             raise AssertionError(
-                f"No new message of {whose} with {text!r} within {within_seconds:g} s.\n{await self.shown_log()}"
+                f"No new message of {whose} with {text!r} in {channel} as {user} sees it, within"
+                f" {within_seconds:g} s; channel= and user= say where else to look.\n{await self.shown_log()}"
             )
         self._returned.add(_state_of(text, found))
         return found
@@ -108,8 +115,7 @@ class SlackWork:
         """The modal on top of somebody's screen. Raises AssertionError with the wire log."""
 
         def look() -> Json | None:
-            who = self.running.workspace.store.people[user]
-            views = page.state_seen_by(self.running.workspace, who)["views"]
+            views = page.state_seen_by(self.running.workspace, self._person(user))["views"]
             return views[-1] if views else None
 
         found = await until(look, within_seconds)

@@ -252,8 +252,9 @@ async def test_a_file_is_refused_with_what_is_wrong_in_it(
     (tmp_path / name).write_text(text)
     if name == "scenario.yml":
         given["scenario"] = str(tmp_path / name)
-    with pytest.raises(CannotLaunch, match=said):
+    with pytest.raises(CannotLaunch, match=said) as refused:
         await launch(Launch(**given, slack_port=ANY_PORT, partner_port=ANY_PORT))
+    assert not refused.value.about_options, "the help of the command says nothing about what stands in a file"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_test_that_waits_in_vain_is_shown_the_journal(partner_sandbox: Partner
     with pytest.raises(AssertionError) as failed:
         partner_sandbox.wait_for_event("card.authorized", within_seconds=0.05)
     shown = str(failed.value)
-    assert "No new event card.authorized" in shown
+    assert "No new event card.authorized within" in shown
     assert "POST /api/partner/v1/cards" in shown
     assert "INVALID_PHONE" in shown
 
@@ -311,5 +311,7 @@ def test_a_fault_of_slack_is_set_seen_and_cleared(slack_sandbox: SlackSandbox) -
     assert slack_sandbox.control("see?user=U0ALICE", "GET")["channels"]
     with pytest.raises(AssertionError, match="there is no person 'U0NOBODY'"):
         slack_sandbox.control("see", "GET", user="U0NOBODY")
+    with pytest.raises(AssertionError, match="user is missing"):
+        slack_sandbox.control("see", "GET")
     with pytest.raises(AssertionError, match="POST /_control/see"):
         slack_sandbox.control("see")

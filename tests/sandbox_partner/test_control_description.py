@@ -54,3 +54,19 @@ async def test_an_amount_is_described_as_it_is_taken(hand: Hand, raw: str) -> No
     assert set(described["properties"]["amount_usd"]["type"]) == {"string", "number"}
     answer = (await hand.http.post("float", content=f'{{"amount_usd": {raw}}}')).json()
     assert answer["float"]["funded_usd"] == "12.3456789"
+
+
+async def test_no_default_stands_where_a_field_that_is_left_out_keeps_its_value(hand: Hand) -> None:
+    """A generator of clients takes a default for what happens, and may send it: each call would set all of them."""
+    described = (await hand.http.get("openapi.json")).json()["components"]["schemas"]["Settings"]
+    assert [name for name, field in described["properties"].items() if "default" in field] == []
+    await hand("account", cards_limit=7)
+    assert (await hand("account", phone_check="possible"))["cards_limit"] == 7
+
+
+@pytest.mark.parametrize("ending", ["expire", "cancel"])
+async def test_a_deposit_that_ends_without_money_has_no_amount(hand: Hand, ending: str) -> None:
+    document = (await hand.http.get("openapi.json")).json()
+    body = document["paths"][f"/_control/deposits/{{value1}}/{ending}"]["post"]["requestBody"]
+    form = body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+    assert document["components"]["schemas"][form]["properties"] == {}

@@ -13,7 +13,9 @@ import pytest
 from aiohttp import ClientSession
 
 from sandbox.slack import Options, serve
+from sandbox.slack.faults import ENVELOPE_TYPES, INTERACTIONS
 from sandbox.slack.state import ManifestError
+from sandbox.slack.state.manifest import SUPPORTED_EVENTS
 from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import MANIFEST, button
@@ -58,7 +60,8 @@ WRONG: list[tuple[str, Json, str]] = [
     (
         "faults",
         {"method": "chat.udpate", "effect": "429"},
-        "method: 'chat.udpate' is neither a Web API method nor a kind of envelope",
+        "method: 'chat.udpate' is neither a Web API method, response_url or files.download, nor one of "
+        + ", ".join(sorted(INTERACTIONS | ENVELOPE_TYPES | SUPPORTED_EVENTS)),
     ),
     ("faults", {"effect": "429", "nth": 0}, "nth: a whole number of at least 1 is wanted, not 0"),
     ("clock", {"advance_seconds": -1}, "advance_seconds: the clock only goes forward"),

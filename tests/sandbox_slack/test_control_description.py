@@ -8,6 +8,7 @@ import pytest
 
 from sandbox.slack.control import CALLS
 from sandbox.slack.faults import EFFECTS
+from sandbox.slack.state import SUPPORTED_EVENTS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import Stage
 
@@ -88,3 +89,32 @@ async def test_an_edit_of_what_a_person_wrote_changes_its_blocks(make_stage: Mak
     assert shown["blocks"][0]["elements"][0]["elements"] == [
         {"type": "text", "text": "after "}, {"type": "user", "user_id": "U0ALICE"},
     ]  # fmt: skip
+
+
+KINDS = (
+    "events_api", "interactive", "slash_commands", "block_actions", "block_suggestion", "message_action", "shortcut",
+    "view_submission", "view_closed",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*KINDS, *sorted(SUPPORTED_EVENTS)])
+async def test_whatever_is_sent_to_the_app_can_go_wrong(make_stage: MakeStage, name: str) -> None:
+    stage = await make_stage()
+    await stage.post("faults", method=name, effect="lost_ack")
+    refused = await stage.post("faults", status=400, method=name, effect="429")
+    assert "lost_ack" in refused["error"]
+    described = (await read(stage, "openapi.json"))["components"]["schemas"]["Faults"]["properties"]["method"]
+    assert name in SUPPORTED_EVENTS or name in described["description"]
+
+
+@pytest.mark.parametrize(
+    ("name", "strikes"), [("events_api", True), ("app_mention", True), ("interactive", False)]
+)
+async def test_a_fault_of_a_type_of_envelope_strikes_each_of_its_kinds(
+    make_stage: MakeStage, name: str, strikes: bool
+) -> None:
+    stage = await make_stage()
+    await stage.post("faults", method=name, effect="duplicate")
+    await stage.act("message", user="U0ALICE", channel="C0OPS", text="<@U0BOT> hello")
+    [fault] = (await read(stage, "state"))["faults"]
+    assert (fault["seen"] > 0) is strikes

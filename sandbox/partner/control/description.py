@@ -23,8 +23,12 @@ def document(calls: tuple[ControlCall, ...]) -> dict[str, Any]:
         path, values = _path(call)
         needs_body = bool(components[schema["$ref"].rpartition("/")[2]].get("required"))
         paths.setdefault(path, {})[call.method.lower()] = _operation(call, values, schema, needs_body)
+    settings = components[Settings.__name__]["properties"]
+    for field in settings.values():
+        # What a new account begins with, not what a call sets that leaves the field out: that one keeps its value.
+        field.pop("default", None)
     # The body of the call on settings also says whose they are.
-    components[Settings.__name__]["properties"]["account"] = {"type": ["string", "null"]}
+    settings["account"] = {"type": ["string", "null"]}
     _let_numbers_in(components)
     fields_in_words.describe(components)
     return {

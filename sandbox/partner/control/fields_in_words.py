@@ -42,10 +42,10 @@ FIELDS: dict[str, dict[str, str]] = {
     "KeyOrder": {
         "account": _ACCOUNT,
         "scopes": "What the new key may do; everything where nothing is said.",
-        "rate_limit_per_minute": "How many calls a minute the new key may make.",
-        "key": "The key to make, or to revoke.",
-        "revoked": "Revoke the named key.",
-        "every": "Revoke every key of the account.",
+        "rate_limit_per_minute": "How many calls a minute the new key may make; with every, each key of the account.",
+        "key": "The key to revoke.",
+        "revoked": "Revoke the key that stands in key.",
+        "every": "Change the rate limit of every key of the account, and make none.",
     },
     "FloatChange": {
         "amount_usd": "What comes into the float, in USD; below 0, what goes.",
@@ -53,7 +53,7 @@ FIELDS: dict[str, dict[str, str]] = {
     },
     "CardChange": {
         "status": "The card's status from now on, as the processor reports it.",
-        "balance_readable": "Whether the card's balance can be read; while it cannot, the last one is shown.",
+        "balance_readable": "Whether the balance can be read. Else a card has null, POST /cards/balances the last one.",
         "last4": "The last four digits from now on.",
         "details_available": "Whether the card's number can be shown.",
         "expiry_known": "Whether the card's expiry is known.",
@@ -129,7 +129,7 @@ FIELDS: dict[str, dict[str, str]] = {
     "Settings": {
         "account": _ACCOUNT,
         "cards_limit": "How many open cards are allowed; any number where it is null.",
-        "float_limit_usd": "How much the float may hold, in USD; any amount where it is null.",
+        "float_limit_usd": "The ceiling on outstanding card value, in USD; none where it is null.",
         "accept_any_wallet": "Whether funding from a wallet that nobody registered is credited.",
         "suspended": "Whether the card provider has suspended the partner.",
         "networks": "The blockchains from which it can be funded.",

@@ -15,7 +15,7 @@ from sandbox.partner.accounts import accounts
 from sandbox.partner.background import Mode, Timestamps, deliveries
 from sandbox.partner.cards import Card, cards
 from sandbox.partner.control import state_view
-from sandbox.partner.control.forms import ControlCall, Form, Reply, Wrong, account_named
+from sandbox.partner.control.forms import ControlCall, Form, Nothing, Reply, Wrong, account_named
 from sandbox.partner.funding import deposits
 from sandbox.partner.purchases import DeclineCode, LegName, Order, PurchaseKind, purchases, three_d_secure
 from sandbox.partner.state import World, stamp_now
@@ -189,32 +189,41 @@ def answer_challenge(world: World, form: ChallengeAnswer, challenge_id: str) -> 
     }
 
 
-def end_deposit(name: str) -> Any:
-    """The control call that ends a pending deposit in one of three ways."""
+def confirm_deposit(world: World, form: Transfer, deposit_id: str) -> Reply:
+    """The transfer of a deposit confirms; its card is credited."""
+    row = _pending_deposit(world, deposit_id)
+    if _card(world, row["card_id"], 404).closed:
+        raise Wrong("id: the card is closed; there is nothing to credit", 409)
+    arrived_usd = form.amount_usd
+    deposits.confirm(world, row, arrived_usd and _positive("amount_usd", arrived_usd, 6))
+    return _shown_deposit(world, deposit_id)
 
-    def run(world: World, form: Transfer, deposit_id: str) -> Reply:
-        row = deposits.find(world, deposit_id)
-        if row is None:
-            raise Wrong(f"id: deposit {deposit_id} is not here", 404)
-        if row["status"] != "pending":
-            raise Wrong(f"id: deposit {deposit_id} is already {row['status']}", 409)
-        if form.amount_usd is not None and name != "confirm":
-            raise Wrong("amount_usd: only a confirmation takes an amount")
-        if name != "confirm":
-            deposits.end(world, deposit_id, {"expire": "expired", "cancel": "cancelled"}[name])
-        elif _card(world, row["card_id"], 404).closed:
-            raise Wrong("id: the card is closed; there is nothing to credit", 409)
-        else:
-            arrived_usd = form.amount_usd
-            deposits.confirm(world, row, arrived_usd and _positive("amount_usd", arrived_usd, 6))
-        return {"deposit": state_view.texts(deposits.shown(deposits.find(world, deposit_id)))}
 
-    run.__doc__ = {
-        "confirm": "The transfer of a deposit confirms; its card is credited.",
-        "expire": "Nothing arrived in time; the deposit expires.",
-        "cancel": "The deposit is cancelled.",
-    }[name]
-    return run
+def expire_deposit(world: World, form: Nothing, deposit_id: str) -> Reply:
+    """Nothing arrived in time; the deposit expires."""
+    _pending_deposit(world, deposit_id)
+    deposits.end(world, deposit_id, "expired")
+    return _shown_deposit(world, deposit_id)
+
+
+def cancel_deposit(world: World, form: Nothing, deposit_id: str) -> Reply:
+    """The deposit is cancelled."""
+    _pending_deposit(world, deposit_id)
+    deposits.end(world, deposit_id, "cancelled")
+    return _shown_deposit(world, deposit_id)
+
+
+def _pending_deposit(world: World, deposit_id: str) -> Any:
+    row = deposits.find(world, deposit_id)
+    if row is None:
+        raise Wrong(f"id: deposit {deposit_id} is not here", 404)
+    if row["status"] != "pending":
+        raise Wrong(f"id: deposit {deposit_id} is already {row['status']}", 409)
+    return row
+
+
+def _shown_deposit(world: World, deposit_id: str) -> Reply:
+    return {"deposit": state_view.texts(deposits.shown(deposits.find(world, deposit_id)))}
 
 
 def pay_out(world: World, form: Payout) -> Reply:
@@ -269,9 +278,9 @@ CALLS: tuple[ControlCall, ...] = (
     ControlCall("POST", "purchases/{}/refund", LegOrder, leg("refund")),
     ControlCall("POST", "cards/{}/3ds", Challenge, challenge),
     ControlCall("POST", "challenges/{}", ChallengeAnswer, answer_challenge),
-    ControlCall("POST", "deposits/{}/confirm", Transfer, end_deposit("confirm")),
-    ControlCall("POST", "deposits/{}/expire", Transfer, end_deposit("expire")),
-    ControlCall("POST", "deposits/{}/cancel", Transfer, end_deposit("cancel")),
+    ControlCall("POST", "deposits/{}/confirm", Transfer, confirm_deposit),
+    ControlCall("POST", "deposits/{}/expire", Nothing, expire_deposit),
+    ControlCall("POST", "deposits/{}/cancel", Nothing, cancel_deposit),
     ControlCall("POST", "payouts", Payout, pay_out),
     ControlCall("POST", "deliveries", Way, change_deliveries),
 )

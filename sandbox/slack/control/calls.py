@@ -28,7 +28,7 @@ from sandbox.slack.control_fields import (
 )
 from sandbox.slack.delivery import REASONS, HttpTransport
 from sandbox.slack.errors import BadAct
-from sandbox.slack.faults import EFFECTS, ENVELOPE_KINDS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
+from sandbox.slack.faults import EFFECTS, FILE_DOWNLOAD, METHOD_EFFECTS, RESPONSE_URL
 from sandbox.slack.interactions import composer, modals
 from sandbox.slack.json_object import Json
 from sandbox.slack.web_api import METHODS
@@ -187,8 +187,12 @@ async def _channels(workspace: Workspace, given: Json) -> Json:
 async def _faults(workspace: Workspace, given: Json) -> Json:
     """The next call of the app, or what is sent to it, goes wrong."""
     method = given.get("method")
-    if method is not None and method not in (*METHODS, RESPONSE_URL, FILE_DOWNLOAD, *ENVELOPE_KINDS):
-        raise BadAct(f"method: {method!r} is neither a Web API method nor a kind of envelope")
+    envelopes = workspace.faults.envelopes
+    if method is not None and method not in (*METHODS, RESPONSE_URL, FILE_DOWNLOAD, *envelopes):
+        raise BadAct(
+            f"method: {method!r} is neither a Web API method, {RESPONSE_URL} or {FILE_DOWNLOAD}, nor one of"
+            f" {', '.join(sorted(envelopes))}"
+        )
     possible = METHOD_EFFECTS | workspace.delivery.transport.effects
     if given["effect"] not in possible:
         raise BadAct(f"effect: {given['effect']!r} is not one of {', '.join(sorted(possible))}")
@@ -207,7 +211,7 @@ async def _clock(workspace: Workspace, given: Json) -> Json:
 
 
 async def _disconnect(workspace: Workspace, given: Json) -> Json:
-    """Slack ends the app's connections, and says why."""
+    """Slack ends the app's connections, and says why. By Socket Mode only."""
     if "disconnect" not in workspace.delivery.transport.effects:
         raise BadAct("the app is reached over HTTP: there is nothing to disconnect")
     await workspace.delivery.transport.disconnect(given.get("reason", "refresh_requested"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sandbox.slack.faults import ENVELOPE_TYPES, FILE_DOWNLOAD, INTERACTIONS, RESPONSE_URL
 from sandbox.slack.json_object import Json
 
 FIELDS: dict[str, str] = {
@@ -41,8 +42,12 @@ FIELDS: dict[str, str] = {
     "archived": "Whether the channel is archived.",
     "is_private": "Whether the channel is private.",
     "is_ext_shared": "Whether the channel is shared with another workspace.",
-    "method": "The method, or the kind of envelope, that goes wrong; anything where none is named.",
-    "effect": "What happens to it.",
+    "method": (
+        f"What goes wrong: a method, {RESPONSE_URL} or {FILE_DOWNLOAD}; or what is sent to the app:"
+        f" {', '.join(sorted(ENVELOPE_TYPES | INTERACTIONS))}, or an event by its name, such as reaction_added."
+        " Anything where none is named."
+    ),
+    "effect": "What happens to it; disconnect by Socket Mode only, skew over HTTP only.",
     "nth": "The first call that it strikes, counted from 1.",
     "times": "How many calls it strikes.",
     "error": "The error to answer, for the effect error.",

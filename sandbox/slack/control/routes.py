@@ -51,9 +51,12 @@ def _see(workspace: Workspace, query: Json) -> Json:
 
 
 def _person(workspace: Workspace, query: Json) -> Person:
-    who = workspace.store.people.get(query.get("user", ""))
+    user = query.get("user")
+    if not user:
+        raise BadAct("user is missing: say who looks, by an id such as U0ALICE")
+    who = workspace.store.people.get(user)
     if who is None:
-        raise BadAct(f"user: there is no person {query.get('user')!r}")
+        raise BadAct(f"user: there is no person {user!r}")
     return who
 
 

@@ -137,7 +137,7 @@ class Delivery:
 
     async def send(self, parcel: Parcel) -> Ack:
         """Deliver one parcel and wait for its ack, at most `ack_seconds`."""
-        fault = self.faults.of_envelope(parcel.kind)
+        fault = self.faults.of_envelope(parcel.type, parcel.kind)
         if fault is not None and fault.effect == "delay":
             await asyncio.sleep(fault.seconds)
         waiting, envelope = self._start(parcel, fault)

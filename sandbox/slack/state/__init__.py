@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from sandbox.slack.state.agent_surface import MAX_PROMPTS, AgentSurface, Prompts
 from sandbox.slack.state.cast import Cast, CastError
-from sandbox.slack.state.manifest import Command, Manifest, ManifestError
+from sandbox.slack.state.manifest import SUPPORTED_EVENTS, Command, Manifest, ManifestError
 from sandbox.slack.state.open_views import View, Views
 from sandbox.slack.state.people import (
     APP_ID,
@@ -38,6 +38,7 @@ __all__ = [
     "BOT_ID",
     "BOT_USER",
     "MAX_PROMPTS",
+    "SUPPORTED_EVENTS",
     "TEAM_DOMAIN",
     "TEAM_ID",
     "TEAM_NAME",

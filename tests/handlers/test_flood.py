@@ -94,6 +94,16 @@ async def test_what_is_too_much_costs_no_call_of_slack_and_no_look_into_the_data
     assert [call["method"] for call in list(driver.slack.workspace.calls)[calls:]] == []
 
 
+async def test_a_sentence_asks_slack_once_who_wrote_it(driver: SlackDriver) -> None:
+    """Slack answers about 100 such questions a minute for the whole installation."""
+    before = len(driver.slack.workspace.calls)
+    await driver.message(ALICE, "top up Marta by 60", DM_ALICE)
+
+    assert "Nothing has been requested yet" in str((await driver.messages(ALICE, DM_ALICE))[-1])
+    calls = [call["method"] for call in list(driver.slack.workspace.calls)[before:]]
+    assert calls.count("users.info") == 1
+
+
 async def test_of_a_hundred_messages_at_once_few_are_dispatched_before_another_persons() -> None:
     turns, order = EventTurns(), list[str]()
 

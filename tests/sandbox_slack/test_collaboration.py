@@ -203,7 +203,12 @@ async def test_pins_and_bookmarks_are_kept_at_the_top(make_stage: MakeStage) -> 
 
 async def test_a_user_group_is_made_and_filled(make_stage: MakeStage) -> None:
     stage = await full(make_stage)
-    group = (await done(stage, "usergroups.create", name="Cooks", handle="cooks"))["usergroup"]["id"]
+    given = {"description": "Who cooks", "channels": "C0OPS,C0ALERTS"}
+    made = (await done(stage, "usergroups.create", name="Cooks", handle="cooks", **given))["usergroup"]
+    assert (made["description"], made["prefs"]["channels"]) == ("Who cooks", ["C0OPS", "C0ALERTS"])
+    group = made["id"]
+    assert made["created_by"] == "U0BOT"
+    assert await refused(stage, "usergroups.create", name="Other", channels="C0NONE") == "channel_not_found"
     changed = await done(stage, "usergroups.users.update", usergroup=group, users="U0BOB,U0CAROL")
     assert changed["usergroup"]["users"] == ["U0BOB", "U0CAROL"]
     assert await refused(stage, "usergroups.users.update", usergroup=group, users="U0NONE") == "invalid_users"

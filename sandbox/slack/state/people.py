@@ -52,13 +52,16 @@ class Person:
 
 @dataclass
 class Group:
-    """A user group; people write its handle."""
+    """A user group; people write its handle. `channels` are those that its members are in by default."""
 
     id: str
     handle: str
     name: str
     users: list[str] = field(default_factory=list)
     updated_at: int = 0
+    description: str = ""
+    channels: list[str] = field(default_factory=list)
+    creator: str = "U0CAROL"
 
     def as_json(self) -> Json:
         """These fields by name, as saved and as the control API gives them."""

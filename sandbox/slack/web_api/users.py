@@ -78,7 +78,7 @@ def group_json(group: Group, *, with_users: bool) -> Json:
         "is_usergroup": True,
         "is_subteam": True,
         "name": group.name,
-        "description": "",
+        "description": group.description,
         "handle": group.handle,
         "is_external": False,
         "date_create": group.updated_at,
@@ -86,9 +86,9 @@ def group_json(group: Group, *, with_users: bool) -> Json:
         "date_delete": 0,
         "auto_provision": False,
         "enterprise_subteam_id": "",
-        "created_by": "U0CAROL",
-        "updated_by": "U0CAROL",
-        "prefs": {"channels": [], "groups": []},
+        "created_by": group.creator,
+        "updated_by": group.creator,
+        "prefs": {"channels": list(group.channels), "groups": []},
         "user_count": len(group.users),
     }
     if with_users:

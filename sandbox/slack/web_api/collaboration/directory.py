@@ -94,7 +94,17 @@ def create_group(workspace: Workspace, args: Args) -> Json:
     handle = args.text("handle") or name.lower().replace(" ", "-")
     if any(handle == one.handle for one in workspace.store.groups.values()):
         raise SlackError("name_already_exists")
-    group = Group(workspace.ids.fresh("S"), handle, name)
+    channels = list(dict.fromkeys(args.listing("channels")))
+    if any(channel not in workspace.store.channels for channel in channels):
+        raise SlackError("channel_not_found")
+    group = Group(
+        workspace.ids.fresh("S"),
+        handle,
+        name,
+        description=args.text("description"),
+        channels=channels,
+        creator=BOT_USER,
+    )
     workspace.store.put_group(group)
     shown = users.group_json(group, with_users=False)
     workspace.events.group_event("subteam_created", shown)

@@ -24,4 +24,8 @@ class _Loader(yaml.SafeLoader):
 
 def read(text: str) -> Any:
     """The value of a document, YAML or JSON. Raises yaml.YAMLError."""
-    return yaml.load(text, _Loader)  # noqa: S506 - it is a safe loader
+    loader = _Loader(text)
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()

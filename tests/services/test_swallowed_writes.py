@@ -37,13 +37,15 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_world
 
 ENDS = "('passkey.ended', 'passkey.all_ended', 'passkey.reset')"
 ADDS = "('passkey.added')"
+# SQLite has no such triggers.
+AT_COMMIT = "postgresql at the commit"
 Refused = (CountersignError, PageRefused, SQLAlchemyError)
 
 
 @pytest.fixture(params=BACKENDS)
 def url(request: pytest.FixtureRequest) -> Iterator[str]:
     """Of a database of its own, whose schema the thief changes; empty = an SQLite file of the world."""
-    if request.param == "sqlite":
+    if request.param.startswith("sqlite"):
         yield ""
         return
     databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
@@ -58,11 +60,13 @@ async def world(url: str, tmp_path: Path) -> AsyncIterator[World]:
         yield made
 
 
-@pytest.fixture(params=[False, True], ids=["at once", "at the commit"])
-def at_commit(request: pytest.FixtureRequest, url: str) -> bool:
-    if request.param and not url:
-        pytest.skip("SQLite has no triggers at the commit")
-    return bool(request.param)
+@pytest.fixture
+def at_commit(request: pytest.FixtureRequest) -> bool:
+    """Is the trigger run by the commit? The tests that ask are marked with `at_each_moment`."""
+    return bool(request.node.callspec.params["url"] == AT_COMMIT)
+
+
+at_each_moment = pytest.mark.parametrize("url", [*BACKENDS, AT_COMMIT], indirect=True)
 
 
 async def put(world: World, *statements: str) -> None:
@@ -206,6 +210,7 @@ WAYS: dict[str, Callable[[World], Awaitable[None]]] = {
 }
 
 
+@at_each_moment
 @pytest.mark.usefixtures("command_line")
 @pytest.mark.parametrize("rows_too", [False, True], ids=["the log", "the log and the row"])
 @pytest.mark.parametrize("way", WAYS)
@@ -238,6 +243,7 @@ async def test_nor_where_only_its_row_stays(world: World, way: str) -> None:
     assert await pays(world, devices)
 
 
+@at_each_moment
 async def test_a_first_passkey_that_is_not_on_record_was_not_added(world: World, at_commit: bool) -> None:
     world.rebuild(policy=with_passkeys(world.core.policy), passkeys=SITE)
     devices = Devices(world)
@@ -255,6 +261,7 @@ async def test_a_first_passkey_that_is_not_on_record_was_not_added(world: World,
         assert (await audit.verify(tx)).ok
 
 
+@at_each_moment
 async def test_what_was_undone_at_the_commit_is_noticed_by_the_next_entry_and_by_the_anchors(
     world: World, at_commit: bool
 ) -> None:

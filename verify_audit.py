@@ -13,8 +13,9 @@ Of each decision with a passkey it checks that the person's own passkey signed e
 version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
 counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a
 list counts as approved with the list alone. Nothing counts as sent or done that has fewer approvals than it was
-requested with, or that its requester approved; a freeze alone is done immediately. How a request ended is the word of
-two people, and so is going on after a pause. `--passkeys` lists every decision, and whether it was given with one.
+requested with, or that its requester approved; a freeze alone is done immediately. Where people said how a request
+ended, and where they resumed sending after a pause, two of them did. `--passkeys` lists every decision, and whether it
+was given with one.
 
 What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole
 log with passkeys of their own, and leave out what the policy asked for. So compare the fingerprints of the passkeys
@@ -313,7 +314,7 @@ class Passkeys:
         self.listed.append(f"entry {entry['seq']}: {what} by {entry['actor']}, {how}")
 
     def _require_consent(self, entry: Json, body: Json) -> None:
-        """Raises Broken for what takes two people and was the word of one."""
+        """Raises Broken for what takes two people and was done by one."""
         action, who = entry["action"], entry["actor"]
         if action == "consent.given":
             if who == body["asked_by"]:

@@ -17,7 +17,13 @@ from sqlalchemy.util import LRUCache
 from storage import database
 from tests.support import audit_readers
 from tests.support.clock import FrozenClock
-from tests.support.databases import PostgresDatabases, databases_on_one_server
+from tests.support.databases import (
+    BACKENDS,
+    Databases,
+    PostgresDatabases,
+    SqliteFiles,
+    databases_on_one_server,
+)
 from tests.support.ports import free_ports
 from tests.support.warm_starts import cold, warm_starts
 
@@ -175,6 +181,20 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 def postgres_databases() -> Iterator[PostgresDatabases]:
     """Databases on PostgreSQL; one server for all tests of this process, as to start one takes seconds."""
     yield from databases_on_one_server()
+
+
+@pytest.fixture(scope="session")
+def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
+    """Databases in SQLite files."""
+    return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
+
+
+@pytest.fixture(params=BACKENDS)
+def databases(request: pytest.FixtureRequest) -> Databases:
+    """Databases of either kind: the test runs on SQLite and on PostgreSQL."""
+    name = "sqlite_files" if request.param == "sqlite" else "postgres_databases"
+    found: Databases = request.getfixturevalue(name)
+    return found
 
 
 @pytest.fixture

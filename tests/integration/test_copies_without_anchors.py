@@ -26,22 +26,8 @@ from storage.operators import pauses, safe_mode
 from storage.store import Store
 from tests.integration.surroundings import CONFIG, ROOT, Surroundings
 from tests.storage.restores import VAULT, put_in_place
-from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles
+from tests.support.databases import Databases
 from tests.support.waiting import eventually
-
-Databases = SqliteFiles | PostgresDatabases
-
-
-@pytest.fixture(scope="module")
-def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
-    return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(params=BACKENDS)
-def databases(request: pytest.FixtureRequest) -> Databases:
-    name = "sqlite_files" if request.param == "sqlite" else "postgres_databases"
-    found: Databases = request.getfixturevalue(name)
-    return found
 
 
 class Copied:

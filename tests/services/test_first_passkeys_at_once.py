@@ -6,7 +6,7 @@ On PostgreSQL several transactions really go on at once; SQLite lets one write a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,21 +16,8 @@ from bot.services import people
 from bot.services.operators import confirmation_answers
 from bot.services.passkeys import enrolment
 from storage.requests import confirmations
-from tests.support.databases import BACKENDS, PostgresDatabases
 from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_world
-
-
-@pytest.fixture(params=BACKENDS)
-def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Of a fresh database; "" for the SQLite file of the world."""
-    if request.param == "sqlite":
-        yield ""
-        return
-    postgres_databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
-    made = postgres_databases.migrated()
-    yield made
-    postgres_databases.drop(made)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from bot import startup
 from bot.services.anchor_places import EVERY_ENTRIES, AnchorPlaces
 from bot.services.passkeys import readiness
 from storage import audit
+from storage.transaction import Tx
 from tests.services.test_passkeys_on_record import next_start
 from tests.support.waiting import eventually
 from tests.support.world import World
@@ -53,8 +54,8 @@ async def test_a_log_that_is_not_whole_is_logged_and_read_once_it_is_repaired(
     head = await _end(world)
     real, is_damaged = audit.Walk.to, True
 
-    async def damaged(self: audit.Walk, tx: object, seq: int) -> None:
-        await real(self, tx, seq)  # type: ignore[arg-type]
+    async def damaged(self: audit.Walk, tx: Tx, seq: int) -> None:
+        await real(self, tx, seq)
         if is_damaged:
             self.fault = (2, "hash")
 

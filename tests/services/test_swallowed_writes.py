@@ -9,7 +9,7 @@ anchors. The master key, and what is kept outside the database, are not theirs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -40,18 +40,6 @@ ADDS = "('passkey.added')"
 # SQLite has no such triggers.
 AT_COMMIT = "postgresql at the commit"
 Refused = (CountersignError, PageRefused, SQLAlchemyError)
-
-
-@pytest.fixture(params=BACKENDS)
-def url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Of a database of its own, whose schema the thief changes; empty = an SQLite file of the world."""
-    if request.param.startswith("sqlite"):
-        yield ""
-        return
-    databases: PostgresDatabases = request.getfixturevalue("postgres_databases")
-    made = databases.migrated()
-    yield made
-    databases.drop(made)
 
 
 @pytest.fixture

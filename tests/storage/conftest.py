@@ -9,23 +9,10 @@ import pytest
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.clock import FrozenClock
-from tests.support.databases import BACKENDS, PostgresDatabases, SqliteFiles
+from tests.support.databases import Databases, SqliteFiles
 from tests.support.disks import a_small_disk
 
-Databases = SqliteFiles | PostgresDatabases
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
-
-
-@pytest.fixture(scope="session")
-def sqlite_files(tmp_path_factory: pytest.TempPathFactory) -> SqliteFiles:
-    return SqliteFiles(tmp_path_factory.mktemp("sqlite"))
-
-
-@pytest.fixture(params=BACKENDS)
-def databases(request: pytest.FixtureRequest) -> Databases:
-    name = "sqlite_files" if request.param == "sqlite" else "postgres_databases"
-    found: Databases = request.getfixturevalue(name)
-    return found
 
 
 @pytest.fixture

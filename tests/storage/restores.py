@@ -13,7 +13,7 @@ from storage.maintenance import copies
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault
-from tests.storage.conftest import Databases
+from tests.support.databases import Databases
 from tests.support.world import MASTER, World
 
 VAULT = Vault(Keyring.parse(MASTER))

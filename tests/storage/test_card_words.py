@@ -19,9 +19,10 @@ from storage.migrate import migrate
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
-from tests.storage.conftest import MASTER, Databases, Opener
+from tests.storage.conftest import MASTER, Opener
 from tests.storage.test_migrations import _copy_rows
 from tests.support.clock import FrozenClock
+from tests.support.databases import Databases
 from tests.support.samples import examples
 
 FIRST = ("ALICE", "Álvaro", "BOB", "ANNE-MARIE", "Zoë", "o'Neil", "LI", "ALI", "active", "FRO")

@@ -13,9 +13,9 @@ from bot.services import message_kinds
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.operators import copy_detection, safe_mode
 from storage.messages import outbox
-from tests.storage.conftest import Databases
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, open_alerts, read_ledger
+from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
 # The clock of the machine on which the first copy was put back, compared with the right one.

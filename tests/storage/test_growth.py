@@ -18,7 +18,7 @@ from sqlalchemy import event, make_url, text
 from bot.domain.cards import CardEntry
 from storage.cards import cards
 from storage.store import Store
-from tests.storage.conftest import Databases
+from tests.support.databases import Databases
 from tests.support.hot_paths import HOT, Hot, begin
 from tests.support.hot_writes import without_new_indexes
 from tests.support.large_data import Size

@@ -26,7 +26,6 @@ from sandbox.partner.ledger import ledger
 from storage.operators import OrphanDebit
 from storage.operators import safe_mode as rows
 from storage.requests import requests
-from tests.storage.conftest import Databases
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import (
     an_entry,
@@ -37,6 +36,7 @@ from tests.storage.test_restores_at_odd_times import (
     open_alerts,
     read_ledger,
 )
+from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
 LIMITS = Limits(Decimal(100), Decimal(100), Decimal(100))

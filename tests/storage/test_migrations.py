@@ -31,8 +31,9 @@ from storage.operators import safe_mode
 from storage.requests import decisions
 from storage.store import Store
 from storage.tables import metadata
-from tests.storage.conftest import Databases, Opener
+from tests.storage.conftest import Opener
 from tests.storage.factories import decision, insert, request
+from tests.support.databases import Databases
 
 THIS = newest()
 

@@ -20,8 +20,8 @@ from bot.services.passkeys import enrolment, links
 from storage.maintenance import back_up
 from storage.operators import safe_mode as rows
 from tests.services.test_passkeys_on_record import confirm_by_click, reset
-from tests.storage.conftest import Databases
 from tests.storage.restores import VAULT, put_in_place, restart_on
+from tests.support.databases import Databases
 from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import BOB, CAROL, World, a_world
 

@@ -37,8 +37,8 @@ from storage.operators import safe_mode as rows
 from storage.requests import confirmations
 from storage.store import Store
 from storage.upsert import upsert
-from tests.storage.conftest import Databases
 from tests.storage.restores import VAULT, debit, put_in_place, restart_on
+from tests.support.databases import Databases
 from tests.support.disks import a_small_disk, fill, mount
 from tests.support.world import BOB, CAROL, World, a_world
 

@@ -21,7 +21,6 @@ from bot.services.requests import approvals, batch_submission, lifecycle
 from storage import tables
 from storage.messages import outbox
 from tests.services.bulk_requests import ask_bulk, rows_of
-from tests.storage.conftest import Databases
 from tests.storage.restores import restart_on
 from tests.storage.test_restores_at_odd_times import (
     an_entry,
@@ -31,6 +30,7 @@ from tests.storage.test_restores_at_odd_times import (
     leave,
     read_ledger,
 )
+from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, World, a_world
 
 #: What nobody may read of a request whose key took money.

@@ -32,8 +32,8 @@ from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, pauses, restored_copies
 from storage.operators import safe_mode as rows
 from storage.requests import confirmations
-from tests.storage.conftest import Databases
 from tests.storage.restores import VAULT, debit, put_in_place, restart_on
+from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
 

@@ -13,10 +13,10 @@ from bot.domain.requests import State
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.operators import safe_mode
-from tests.storage.conftest import Databases
 from tests.storage.restores import restart_on
 from tests.storage.test_restore_pays_once import CLAIMS_NOTHING
 from tests.storage.test_restores_at_odd_times import as_a_volume, by_restore, copied, leave, read_ledger
+from tests.support.databases import Databases
 from tests.support.kinds import PATH, QUOTE_NAMES, asked, kind_class
 from tests.support.world import World, a_world
 

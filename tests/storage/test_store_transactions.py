@@ -16,8 +16,9 @@ from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, Datab
 from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Vault
-from tests.storage.conftest import MASTER, Databases, Opener
+from tests.storage.conftest import MASTER, Opener
 from tests.support.clock import FrozenClock
+from tests.support.databases import Databases
 
 
 async def test_a_block_that_raises_leaves_nothing(store: Store) -> None:

@@ -21,7 +21,7 @@ from storage import audit
 from storage.database import Database
 from storage.maintenance import copies
 from storage.migrate import migrate, newest
-from tests.storage.conftest import Databases
+from tests.support.databases import Databases
 from tests.support.world import BOB, CAROL, World, a_world
 
 DATA = Path(__file__).parent / "data"

@@ -141,6 +141,9 @@ class PostgresDatabases:
             connection.execute(statement.encode())
 
 
+Databases = SqliteFiles | PostgresDatabases
+
+
 def _in_memory() -> Path | None:
     """Where files never get to a disk, if there is room: a database made there takes a quarter of the time."""
     return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES else None

@@ -360,3 +360,14 @@ async def test_what_people_read_as_done_is_so_after_a_start_whatever_table_keeps
                 continue
             if await starts(world):
                 assert await is_so(world), f"{change} of {table}: {name}"
+
+
+async def test_an_entry_that_is_undone_as_the_last_of_its_transaction_is_noticed_before_the_commit(
+    world: World,
+) -> None:
+    """Nothing comes behind it that would take its number."""
+    await take_out(world, ENDS)
+
+    with pytest.raises(LogNotWhole):
+        async with world.store.begin() as tx:
+            await audit.append(tx, actor=BOB, action="passkey.ended", subject="passkey:P1")

@@ -26,6 +26,7 @@ from bot.services.requests import lifecycle, request_lookups
 from handlers.views.requests import request_card
 from storage.messages import outbox
 from tests.storage.test_restores_at_odd_times import in_force, open_alerts, read_ledger
+from tests.support.databases import SqliteFiles
 from tests.support.world import World, a_world
 
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
@@ -34,7 +35,6 @@ LEDGER = {"500": {"status": 500}, "timeout": None, "403": {"status": 403}}
 SLACK: dict[str, Exception] = {
     "429": SlackAway("Slack takes no more.", "ratelimited"),
     "down": SlackAway("Slack was not reached.", "no answer"),
-    "a fault of ours": ValueError("unreadable"),
     "no scope": LookupFailed("Slack refused.", "missing_scope"),
     "not in the channel": LookupFailed("Slack refused.", "not_in_channel"),
 }
@@ -43,9 +43,15 @@ FOREVER = {"403", "no scope", "not in the channel"}
 TROUBLES = [
     *((ledger, "") for ledger in LEDGER),
     *(("", slack) for slack in SLACK),
-    ("500", "429"), ("500", "no scope"), ("403", "down"), ("timeout", "down"),
+    ("500", "429"), ("500", "no scope"), ("timeout", "down"),
 ]  # fmt: skip
 HELD = [each for each in TROUBLES if set(each) - FOREVER - {""}]
+
+
+@pytest.fixture
+def databases(sqlite_files: SqliteFiles) -> SqliteFiles:
+    """What is held is the same on either database."""
+    return sqlite_files
 
 
 @pytest.fixture

@@ -638,7 +638,7 @@ async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
 async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> None:
     """The same of one that was not sent by what is on record, and of which the ledger shows that it was."""
     r = t.request.c
-    mine = update(t.request).where(r.id == request_id, r.state.in_(UNSENT))
+    mine = update(t.request).where(r.id == request_id, r.state.in_([*UNSENT, State.EXECUTING]))
     await tx.run(mine.values(outcome_unknown=True))
     await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id)
 

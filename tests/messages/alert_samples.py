@@ -151,7 +151,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "pause": "Bob Tanaka paused it: the API key may have been stolen.",
         "until": NOW + timedelta(hours=4),
     },
-    ("changed_outside", ""): {"what": "who gets one-time codes"},
+    ("changed_outside", "rows"): {"what": "who gets one-time codes"},
+    ("changed_outside", "log"): {},
     ("rows_signed", ""): {"rows": 14},
     ("consent", "drafts_off"): {"who": "Carol Reyes", "until": NOW + timedelta(hours=4)},
     ("consent", "code_person"): {

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import RETURNED, SENT, Request, State
+from bot.domain.requests import RETURNED, Request, State
 from bot.outcomes import timing
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
@@ -210,7 +210,7 @@ async def _explain(
         for entry in took:
             core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
         request = await requests.get(tx, request_id) if took else None
-        if request is not None and request.state not in SENT:
+        if request is not None and await unsent_debits.was_not_sent(tx, core, request_id):
             await unsent_debits.tell(tx, core, request, took)
     await unsent_debits.count_of_failed(tx, program, fresh)
     await _tell_of_returns(tx, core, fresh, known)

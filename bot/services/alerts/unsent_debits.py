@@ -11,27 +11,37 @@ from datetime import datetime
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, said_debited
+from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
 from bot.outcomes import timing
 from bot.partner.models import LedgerEntry
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.requests import batch_rows
+from bot.services.requests import batch_rows, local_facts
 from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
 
 async def unsent(
-    tx: Tx, entries: Sequence[LedgerEntry], *, but_not: Collection[str | None] = ()
+    tx: Tx, core: Core, entries: Sequence[LedgerEntry], *, but_not: Collection[str | None] = ()
 ) -> list[LedgerEntry]:
-    """Of these rows the debits of requests for which nothing was sent from here, by what is committed. Read the ledger
-    first: what is sent was committed before. `but_not`: references that are known."""
-    states = await request_search.states_by_key(tx, {ledger_text.key_in(e.reference) for e in entries})
-    never = {key for key, state in states.items() if state not in SENT}
+    """Of these rows the debits of requests of which nothing was carried out from here, by what is committed. Read the
+    ledger first: what is sent was committed before. `but_not`: references that are known."""
     took = [e for e in entries if e.amount_usd < 0 and e.reference not in but_not]
+    known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in took})
+    never = [key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)]
     return [e for e in took if ledger_text.key_in(e.reference) in never]
+
+
+async def was_not_sent(tx: Tx, core: Core, request_id: str) -> bool:
+    """Was nothing sent for it from here, or only what the card provider has refused each time?"""
+    request = await requests.get(tx, request_id)
+    if request is None:
+        return False
+    return request.state not in SENT or (
+        request.state is State.EXECUTING and await local_facts.can_be_cancelled(tx, core, request)
+    )
 
 
 async def count_of_failed(tx: Tx, program: str, entries: Sequence[LedgerEntry]) -> None:
@@ -57,7 +67,7 @@ async def tell(tx: Tx, core: Core, request: Request, took: Sequence[LedgerEntry]
         tx, [orphan(request.program, e, found_at=tx.now, listed_at=tx.now) for e in took]
     )
     usd = -exact_sum(entry.amount_usd for entry in took)
-    if request.state in UNSENT:
+    if request.state in UNSENT | {State.EXECUTING}:
         await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
     elif not (request.outcome or {}).get(DEBITED):
         # What its message says is not true any more.

@@ -144,7 +144,7 @@ async def _not_of_this_database(core: Core, program: str) -> datetime | None:
     made = {key: at for key in keys if (at := core.ids.made_at(key)) is not None}
     async with core.store.begin() as tx:
         known = await request_search.by_key(tx, made)
-        unsent = await unsent_debits.unsent(tx, fresh, but_not=listed)
+        unsent = await unsent_debits.unsent(tx, core, fresh, but_not=listed)
         await unsent_debits.count_of_failed(tx, program, fresh)
     unknown = [at for key, at in made.items() if key not in known]
     return min([*unknown, *(one.created_at for one in unsent)], default=None)

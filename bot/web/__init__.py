@@ -11,8 +11,9 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from aiohttp import web, web_response
+from aiohttp import http, web, web_response
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
 from bot.web.connections import Door, Limits, Site
@@ -44,6 +45,17 @@ _DOOR = web.AppKey("door", Door)
 vars(web_response)["SERVER_SOFTWARE"] = "countersign"
 
 log = logging.getLogger("countersign.web")
+
+
+class _Below(logging.Logger):
+    """What aiohttp has to say below our application: of what is no HTTP nothing, as strangers could fill the log."""
+
+    def exception(self, msg: object, *args: object, exc_info: Any = None, **more: Any) -> None:
+        if not isinstance(exc_info, http.HttpProcessingError):
+            log.error("web.server_failed", extra={"error": str(msg) % args}, exc_info=exc_info)
+
+
+_BELOW = _Below("countersign.web.below", logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +175,7 @@ async def serve(app: web.Application, *, host: str, port: int) -> Server:
         auto_decompress=False,
         lingering_time=2.0,
         keepalive_timeout=IDLE_S,
+        logger=_BELOW,
     )
     await runner.setup()
     try:

@@ -17,7 +17,7 @@ from aiohttp import http, web, web_response
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
 from bot.web.connections import Door, Limits, Site
-from storage.errors import DatabaseFault
+from storage.errors import FOR_EVERYBODY, DatabaseFault
 
 #: None when all is well, else a sentence saying what is not.
 Check = Callable[[], Awaitable[str | None]]
@@ -235,6 +235,9 @@ async def _plain_answers(
         response = web.json_response({"error": error.reason}, status=error.status)
         if "Allow" in error.headers:
             response.headers["Allow"] = error.headers["Allow"]
+    except FOR_EVERYBODY as error:
+        log.exception("web.request_failed", extra={"path": request.path})
+        response = web.json_response({"error": str(error), "reason": error.reason}, status=503)
     except Exception:
         log.exception("web.request_failed", extra={"path": request.path})
         response = web.json_response({"error": "Internal error"}, status=500)

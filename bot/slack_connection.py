@@ -31,9 +31,10 @@ from bot.startup import CannotStart
 from bot.web import SlackEvents
 from handlers.slack_api import code_of
 
-# How far a signed request's time may be from ours, and how long its body may take.
+# How far a signed request's time may be from ours, and how long its body may take, so that the
+# connection ends within ten.
 SIGNED_WITHIN_S = 300
-BODY_WITHIN_S = 10.0
+BODY_WITHIN_S = 8.0
 # A start does not wait longer for a socket to Slack.
 CONNECTS_WITHIN_S = 5.0
 # Below what a check of `/readyz` may take.

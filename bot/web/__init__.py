@@ -36,6 +36,8 @@ NOT_READ = "Not known: the database cannot be read."
 LARGEST_BODY_BYTES = 1024 * 1024
 # What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
 READ_TIMEOUT_S = 5.0
+# What is refused while its body still comes in is read away for so long, so that the answer arrives.
+LINGERS_S = 2.0
 # How long a connection may stand idle between two requests: proxies keep theirs for about a minute.
 IDLE_S = 75.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
@@ -166,14 +168,13 @@ def _refused(status: int, why: str) -> web.Response:
 async def serve(app: web.Application, *, host: str, port: int) -> Server:
     """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
     # Bodies are taken as they come: signatures are over these bytes, and a compressed one could be a bomb.
-    # What is refused early may be still coming in: it is read away for a moment, so that the answer arrives.
     runner = web.AppRunner(
         app,
         access_log=None,
         handle_signals=False,
         shutdown_timeout=3.0,
         auto_decompress=False,
-        lingering_time=2.0,
+        lingering_time=LINGERS_S,
         keepalive_timeout=IDLE_S,
         logger=_BELOW,
     )

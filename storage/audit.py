@@ -195,9 +195,7 @@ async def append(
         end = await _end_with_all_known(tx)
         link = await _moved(tx, end.seq, end.hash, covered)
     if link is None:
-        raise EndOfLogLost(
-            "does not keep what is written to it"
-        )
+        raise EndOfLogLost("does not keep what is written to it")
     mac = tx.vault.mac("audit_mac", link["hash"].encode())
     try:
         await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})

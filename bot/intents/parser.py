@@ -136,7 +136,7 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
     for reading in readings:
         if reading.opened and may_be_a_freeze(reading, context):
             ask = questions.close_or_freeze(reading.slots)
-            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+            reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
         elif reading.opened and stays_closed(reading, context):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)

@@ -14,6 +14,7 @@ from bot.intents.readings import Context
 from bot.intents.recognition import spaced
 from bot.intents.requests.against import HARMLESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.wording import is_small, said_before_a_story, said_in
@@ -202,11 +203,14 @@ _VAGUE: Final = re.compile(r"\b(?:kill|shut)(?:\s+off)?\b(?![^.;!?]{0,30}\bdown\
 
 
 def may_be_a_freeze(reading: Reading, context: Context) -> bool:
-    """Whether a card is to be closed in words that may mean a freeze: for a while, or `kill it` in a story of a loss."""
+    """Whether the words leave open if a card is to be closed or frozen: one verb with the stretch of time of the other, or
+    `kill it` in a story of a loss."""
+    text = spaced(context.found.masked)
+    if reading.intent == "freeze_card":
+        return is_for_good(text)
     if reading.intent != "close_card":
         return False
-    text = spaced(context.found.masked)
-    if _FOR_A_WHILE.search(text):
+    if _FOR_A_WHILE.search(text) or is_for_a_while(text):
         return True
     vague = _VAGUE.search(text) is not None and _FOR_EVER.search(text) is None
     return vague and not is_small(_VAGUE.sub(" ", text))

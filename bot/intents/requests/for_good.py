@@ -6,6 +6,7 @@ nearly one of these counts as it: what it costs is a question.
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Final
 
@@ -14,7 +15,17 @@ _A_WHILE: Final = ("temporarily", "temporary", "meanwhile")
 #: Words of their own, one letter away from a final one.
 _OTHERS: Final = frozenset(
     {
-        *("forfood", "forwood", "forgold", "forhood", "formood", "forgod", "forgoods", "forevery", "fornever"),
+        *(
+            "forfood",
+            "forwood",
+            "forgold",
+            "forhood",
+            "formood",
+            "forgod",
+            "forgoods",
+            "forevery",
+            "fornever",
+        ),
         *("forover", "contemporary"),
     }
 )
@@ -41,7 +52,7 @@ def _holds_nearly(text: str, phrases: tuple[str, ...]) -> bool:
     from rapidfuzz.distance import OSA
 
     words = _WORD.findall(text)
-    pairs = [one + other for one, other in zip(words, words[1:], strict=False)]
+    pairs = [one + other for one, other in itertools.pairwise(words)]
     return any(
         one not in _OTHERS
         and any(

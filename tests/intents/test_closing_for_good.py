@@ -86,7 +86,16 @@ STOPPING = (
 )
 FINAL = ("for good", "for ever", "forever", "for always", "permanently", "definitively")
 #: Words of their own, one letter away from them.
-OTHER_WORDS = ("for food", "for wood", "for god", "for mood", "for hood", "for over", "for every", "for never")
+OTHER_WORDS = (
+    "for food",
+    "for wood",
+    "for god",
+    "for mood",
+    "for hood",
+    "for over",
+    "for every",
+    "for never",
+)
 
 
 def slips(phrase: str) -> list[str]:
@@ -105,7 +114,9 @@ def test_what_is_said_to_be_final_opens_no_freeze_even_with_a_slip(pattern: str)
     phrases = [*FINAL, *(slip for final in FINAL for slip in slips(final))]
     texts = [pattern.format("3018", phrase) for phrase in phrases]
 
-    assert [text for text in texts if (reading := read(text)).opened and reading.intent == "freeze_card"] == []
+    assert [
+        text for text in texts if (reading := read(text)).opened and reading.intent == "freeze_card"
+    ] == []
 
 
 def test_what_is_said_to_be_for_a_while_closes_nothing_even_with_a_slip() -> None:
@@ -114,6 +125,8 @@ def test_what_is_said_to_be_for_a_while_closes_nothing_even_with_a_slip() -> Non
     assert [text for text in texts if closes(text)] == []
 
 
-@pytest.mark.parametrize("text", ["freeze 3018, he paid for food with it", "block 3018 please, it is for food only"])
+@pytest.mark.parametrize(
+    "text", ["freeze 3018, he paid for food with it", "block 3018 please, it is for food only"]
+)
 def test_a_word_that_only_looks_like_a_final_one_is_none(text: str) -> None:
     assert read(text).opened

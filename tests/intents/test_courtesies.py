@@ -49,6 +49,9 @@ NO_REQUESTS = (
     "Let me know if we should {}",
     "if it's not too late, Bob said: {}",
     "{} would be lovely, but not yet",
+    "if you could {} I would be worried",
+    "if you could {}, would it help",
+    "I promised Bob I'd {}",
     "I'd appreciate it if you could {} tomorrow",
 )
 

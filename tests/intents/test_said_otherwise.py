@@ -125,6 +125,10 @@ def test_a_story_or_another_word_order_hides_no_request(text: str, intent: str) 
         "I would like to put 1,500 on 3018",
         "the new intern: freeze 3018",
         "who knows, freeze 3018",
+        "pause sendinh pls. everything. Nora's orders",
+        "stop sendng, all of it, Nora is on her way",
+        "pls up her daily limit to $400 and switch on 3DS for Will's card as well",
+        "cap it at 90 a day and turn 3018 back on",
     ],
 )
 def test_what_is_open_to_doubt_stays_asked_about(text: str) -> None:

@@ -63,7 +63,7 @@ _PERSONAL: Final = re.compile(
 #: Money is put on it or taken off it: `stick 40 dollars on april`, `take 40 back off may`.
 _MONEY_MOVED: Final = re.compile(
     r"\b(?:put|add|load|stick|drop|throw|send|give|credit|bung|chuck|pop|top|take|pull|unload|withdraw|claw|remove|get|move|transfer|return|bring|need|slap|shove)\b"
-    r"[^.!?\n§]{0,20}?(?:\$\s?)?\d[\d.,]*(?:\s?(?:usd|dollars?|dolars|bucks|k|\$))?(?:\s+(?:more|extra|back|again))?\s+(?:on|onto|on to|to|off|off of)\s+$",
+    r"[^.!?\n§]{0,20}?(?:\$\s?\d[\d.,]*|\d[\d.,]*\s?(?:usd|dollars?|dolars|bucks|\$)|\d[\d.,]*(?=\s+back\b))(?:\s+(?:more|extra|back|again))?\s+(?:on|onto|on to|to|off|off of)\s+$",
     re.IGNORECASE,
 )
 _NO_DATE_AFTER: Final = re.compile(

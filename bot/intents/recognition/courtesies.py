@@ -34,7 +34,7 @@ _BEFORE: Final = (
     r"(?:^|(?<=[.,;!?:] )|(?<=\bbut )|(?<=\bso ))(?:do please|please do|do kindly)(?= [a-z])",
     r"(?:^|(?<=[.;!?:] ))do(?= (?:cancel|undo|freeze|unfreeze|close|take|put|add|send|lift|submit|withdraw|remove|block|unblock) )",
     rf"{_I}(?:'d| would| will|'ll| shall)? (?:be|feel){_SO} {_GLAD}(?: (?:to you|for it|with you))?,? if {_YOU}{_ALSO} {_MAY}{_ALSO}(?= )",
-    rf"{_I}(?:'d| would| will|'ll| shall)? (?:be|feel){_SO} {_GLAD},? if(?= (?:her|his|their|the|this|that|it|we|§c\d+§)\b)",
+    rf"{_I}(?:'d| would| will|'ll| shall)? (?:be|feel){_SO} {_GLAD},? if(?= (?:(?:her|his|their|the|this|that|it|we)\b|§c))",
     rf"{_I}(?:'d| would)?(?: really| very much| greatly| so)? (?:appreciate|like|love|welcome)(?: it)?(?: very much| a lot| greatly)?,? if {_YOU}{_ALSO}(?: {_MAY})?{_ALSO}(?= )",
     rf"(?:it |that |this )?(?:would|'d|will) be{_SO} {_GREAT}(?: of you)?,? if {_YOU}{_ALSO}(?: {_MAY})?{_ALSO}(?= )",
     rf"{_I}(?:'m| am| was| were|'re| are)?(?: just| also)? wonder(?:ing)?,? (?:if|whether) {_YOU}{_ALSO} {_MAY}{_ALSO}(?= )",
@@ -73,6 +73,7 @@ _ANYWHERE: Final = (
 _IF_YOU_COULD: Final = (
     rf"^(?:(?:hi|hello|hey|good \w+|morning|please|so|ok|okay|also|and|dear \w+)[\s,.!-]+)*if {_YOU}{_ALSO} (?:could|would|can|might)"
     rf"(?! (?:not|never)\b){_ALSO}(?= )(?=[^?]*$)"
+    rf"(?!.*\bwould (?:it|that|this|he|she|they|we|you)\b)(?!.*\b(?:i|we)(?:'d| would) (?!be{_SO} {_GLAD}|(?:really |very much |greatly )?(?:appreciate|love|like)))"
 )
 #: `Will has need of 125`: he needs it.
 _NEED_OF: Final = re.compile(r"\b(?:would )?ha(?:ve|s) need of\b")

@@ -42,7 +42,7 @@ HARMLESS: Final = re.compile(
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
     r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
-    r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?sorry to say(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
+    r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?(?:sorry|embarrassed|ashamed|mortified) to (?:say|admit)(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 NEGATED: Final = re.compile(
@@ -77,8 +77,8 @@ _REPORTED: Final = re.compile(
 #: A second thing to do, behind "and" or "then", or as a sentence of its own.
 _SECOND: Final = re.compile(
     r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
-    r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
-    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+(?!booking\b)"
+    r"(?:(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
+    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)|switch|turn|enable|disable|bump|cap|up(?= (?:the|her|his|their|its)\b))\s+(?!booking\b)"
     r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 #: Before a name, not before "will" and "may" as they are mostly meant.

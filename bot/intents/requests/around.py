@@ -80,6 +80,7 @@ _HANGS: Final = re.compile(
 )
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
+    r"\b(?:on|at|before|after|by|until|till|from) (?:the )?(?:black|good) friday\b|\b(?:on|before|after|by|until|till|from) (?:cyber|easter) monday\b|"
     r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
     r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
@@ -145,6 +146,8 @@ _REASONED: Final = re.compile(
 #: What somebody tells of himself or of the weather, with a word that would doubt a request.
 _TOLD: Final = re.compile(
     r"\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
+    r"|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
+    r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
     r"|\bno (?:luck|joy|clue|show)\b|\b(?:everyone|everybody)(?:'s| is| are| was) (?:waiting|hungry|stuck|there|ready|in|out|tired)\b|\b(?:that'?s|which is|this is) why\b"
     r"|\bor (?:else )?(?:the \w+|he|she|they|we|it)(?:'ll| will)? (?:can'?t|cannot|won'?t|will|loses?|miss(?:es)?|cancels?|be)\b|\b(?:he|she|they|it|§c\d+§) (?:always|usually) (?!freez|block|load|top|add|put|clos|tak|send|do|get)\w+s\b"
     r"|\b(?:does|do) not find (?:it|her|his|the) ?(?:card )?any ?more\b|\bdoes not (?:pass|go|work) without\b|\bfrom scratch\b|\bi (?:shan'?t|won'?t) (?:look|peek|tell anyone)\b|\b(?:comes?|came|arrived?|here|there) not yet\b|\bnot yet (?:here|arrived|come|there|delivered)\b|\b(?:hasn'?t|has not) (?:come|arrived|been delivered) yet\b"
@@ -155,7 +158,7 @@ _TOLD: Final = re.compile(
 )
 #: How a part goes on that does not begin its sentence: `…, who travels tonight`, `…, is joining as an intern`.
 _GOES_ON: Final = re.compile(
-    r"^\W*(?:(?:who|which|whose) (?:is|was|are|were|has|had|have|will|[\w']+s|[\w']+ed|he|she|they|we|i|somebody|someone|knew|lost|left|found|took|got)\b|(?:is|was|are|were) \w+ing\b)"
+    r"^\W*(?:which (?:is|was) §c\d+§|(?:who|which|whose) (?:is|was|are|were|has|had|have|will|[\w']+s|[\w']+ed|he|she|they|we|i|somebody|someone|knew|lost|left|found|took|got)\b|(?:is|was|are|were) \w+ing\b)"
 )
 #: What an unload takes back, and a freeze that is lifted: it was done before.
 _DONE_BEFORE: Final = {

@@ -44,6 +44,9 @@ _WAITS: Final = (
     r"[-–—(:]\s*(?:draft|cancelled|canceled|void|withdrawn|unapproved)\b\W*$|\bcancel (?:my|the|that|this) (?:\w+ )?(?:message|line|mail|text)\b",
     r"[,.]?\s(?:correct|right|ok|okay|yes|agreed|fine|true)\s*\?\W*$",
 )
+_ELSE_TO_ASK: Final = (
+    r"(?:^|[.,;:!–-]\s*|\b(?:and|but|then|please|pls|first)\s+)(?:please |pls |first )*(?:(?:check|confirm|verify|coordinate|align|speak|talk|clear (?:it|this|that)) with|run (?:it|this|that) (?:by|past)|(?:ask|consult)(?= [a-z§][\w§]*\W*(?:first|please|pls|before)?\W*$)) (?!you\b|me\b|us\b|for\b)[a-z§]",
+)
 _TAKEN_BACK: Final = (
     r"[.;!,–—-]\s*(?:i take (?:it|that) back|my (?:mistake|bad|error)|stop|cancel(?: that| it)?|abort|haha\w*|lol|a joke|joke)\W*$",
     r"\((?:a |only |just )?(?:test|sample|copied|copy|forwarded|fwd|pasted|template)\b[^)]*\)|\bsent by the\b",
@@ -82,7 +85,7 @@ def _is_put_off(part: str, hours: re.Pattern[str]) -> bool:
 
 @cache
 def _against() -> re.Pattern[str]:
-    return re.compile("|".join(_REPORTS + _WAITS + _TAKEN_BACK))
+    return re.compile("|".join(_REPORTS + _WAITS + _ELSE_TO_ASK + _TAKEN_BACK))
 
 
 @cache

@@ -224,7 +224,7 @@ _VALUES: Final = {
     "submit_funding": re.compile(
         r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer|\b(?:log|register|book|declare|file|enter|insert|record|credit\w*) (?:it|this|that|them|the)\b|\bput (?:it|this|that|them) (?:in|forward|through)\b|\btake it from there\b"
     ),
-    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up"),
+    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up|\b(?:zero|nil|nought)\b"),
     "change_phone": re.compile(
         r"§t\d+§|\b(?:update|change|modif\w+|replace|put|register|alter\w*|amend\w*|correct|edit|swap)\b"
     ),

@@ -11,6 +11,7 @@ from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
 from bot.services.operators.programs import cause_of
+from bot.services.processes import start_holds
 from storage.maintenance import why_not_written
 from storage.messages import Waiting, outbox
 from storage.operators import programs, safe_mode
@@ -64,6 +65,13 @@ async def sends(core: Core) -> str | None:
         if mode
         else None
     )
+
+
+async def looked_since_start(core: Core) -> str | None:
+    """Nothing is held back because a start could not read the ledger or the messages in Slack."""
+    async with core.store.read() as tx:
+        waits = [await start_holds.why(tx, program) for program in core.partners if core.awaits_look(program)]
+    return " ".join(filter(None, waits)) or None
 
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:

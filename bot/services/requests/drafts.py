@@ -222,7 +222,7 @@ async def _preview(core: Core, draft: Draft) -> Preview:
             draft = replace(draft, run_now=False)
             await drafts.put(tx, draft)
             over = [_too_often(core, operation), *over]
-        paused = await programs.why_paused(tx, draft.program)
+        paused = await programs.why_waits(tx, draft.program, is_urgent=operation.handling.is_urgent)
     return Preview(
         draft=draft,
         operation=operation,

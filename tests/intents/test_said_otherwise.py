@@ -71,7 +71,13 @@ def test_a_value_is_read_however_it_is_said(text: str, slots: dict[str, object])
 
 @pytest.mark.parametrize(
     "text",
-    ["put foty five dollars on 3018", "put sevnty-five dollars on 3018", "send wto hundred to 2675", "send to hundred dollars to 2675", "put 1 dollar and 150 cents on 3018"],
+    [
+        "put foty five dollars on 3018",
+        "put sevnty-five dollars on 3018",
+        "send wto hundred to 2675",
+        "send to hundred dollars to 2675",
+        "put 1 dollar and 150 cents on 3018",
+    ],
 )
 def test_a_value_with_a_slip_in_it_is_asked_about(text: str) -> None:
     assert not read(text).opened

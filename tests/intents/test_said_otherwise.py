@@ -71,7 +71,13 @@ def test_a_value_is_read_however_it_is_said(text: str, slots: dict[str, object])
 
 @pytest.mark.parametrize(
     "text",
-    ["send wto hundred to 2675", "send to hundred dollars to 2675", "put 1 dollar and 150 cents on 3018"],
+    [
+        "put foty five dollars on 3018",
+        "put sevnty-five dollars on 3018",
+        "send wto hundred to 2675",
+        "send to hundred dollars to 2675",
+        "put 1 dollar and 150 cents on 3018",
+    ],
 )
 def test_a_value_with_a_slip_in_it_is_asked_about(text: str) -> None:
     assert not read(text).opened
@@ -129,6 +135,8 @@ def test_a_story_or_another_word_order_hides_no_request(text: str, intent: str) 
         "stop sendng, all of it, Nora is on her way",
         "pls up her daily limit to $400 and switch on 3DS for Will's card as well",
         "cap it at 90 a day and turn 3018 back on",
+        "Will's card has no one-time code yet. Enable it for him please",
+        "Hugo's card: the verification, please activate it",
     ],
 )
 def test_what_is_open_to_doubt_stays_asked_about(text: str) -> None:

@@ -49,6 +49,7 @@ _CEILING: Final = re.compile(
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
+_LONGEST_FIGURE: Final = 12  # characters of a figure in words, with one more for a slip
 _THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
@@ -335,7 +336,10 @@ def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None
     )
     value = read_words(f"one {words}" if one else words)
     doubt = "" if value is not None else "how much that is"
-    beside = [*re.findall(r"^[\s,-]+([^\W\d_]+)", text[found.end() :])]
+    beside = [
+        *re.findall(r"^[\s,-]+([^\W\d_]+)", text[found.end() :]),
+        *re.findall(r"([^\W\d_]+)[\s-]+$", text[max(0, found.start() - _LONGEST_FIGURE) : found.start()]),
+    ]
     if any(_is_nearly_a_figure(word) for word in beside):
         doubt = doubt or "how much exactly"
     currency = _currency(unit) if unit else ""

@@ -144,7 +144,7 @@ _REASONED: Final = re.compile(
     r"|\ball (?:by|week|day|right)\b|\bwants (?:a|the) new\b|\b(?:board|asked) (?:meeting|note|to see that)\b|\bbefore (?:lunch|noon)\b|\bi have been asked to\b"
 )
 #: What somebody tells of himself or of the weather, with a word that would doubt a request.
-_TOLD: Final = re.compile(
+_IN_PASSING: Final = re.compile(
     r"\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
     r"|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
     r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
@@ -198,7 +198,7 @@ _DEADLINE: Final = re.compile(
 
 def _without_what_is_harmless(text: str, intent: str, *, goes_on: bool) -> str:
     """A part without the words that tell something, in which a "not" or an "until" says nothing of this request."""
-    bare = HARMLESS.sub(" ", _TOLD.sub(" ", text))
+    bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", text))
     if intent in _DONE_BEFORE:
         bare = _DONE_BEFORE[intent].sub(" ", bare)
     if goes_on:

@@ -155,7 +155,7 @@ _ARROW_TO: Final = re.compile(r"(§a\d+§)(?: usd)?\s*(?:->|→|=>|>>)\s*(§c\d+
 _ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+§)")
 
 
-#: `8863 is still frozen, sort it please`: which way the wish goes is told before it.
+#: `8863 is still frozen, sort it please`: what is to be done stands before it.
 _STILL_FROZEN: Final = re.compile(
     r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>[.,;!\n]\s*.*)$",
     re.DOTALL,
@@ -182,7 +182,7 @@ def _as_emptied(text: str) -> str:
 
 
 def _as_lifted(text: str) -> str:
-    """The same wish with its verb: `unfreeze §c0§`, where what is to be lifted is told before."""
+    """The same request with its verb: `unfreeze §c0§`, where what is to be lifted stands before."""
     found = _STILL_FROZEN.search(text) or _WE_FROZE.search(text)
     if found is None or len(re.findall(r"§c\d+§", text)) > 1 or not _LIFT_IT.search(found["after"]):
         return text

@@ -142,6 +142,11 @@ _NOT_BY: Final = {
         r"\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
+    # What is switched on may be something else of the card.
+    "unfreeze_card": re.compile(
+        r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|contactless|apple pay|google pay)\b",
+        re.DOTALL,
+    ),
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }

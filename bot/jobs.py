@@ -9,7 +9,7 @@ from bot.config import Poll
 from bot.domain import shared_work
 from bot.domain.events import Retention
 from bot.services import audit_anchors, requests
-from bot.services.alerts import alert_actions, decline_rules
+from bot.services.alerts import alert_actions, decline_rules, put_back_rules
 from bot.services.cards import details_link
 from bot.services.conversation import unread
 from bot.services.core import Core
@@ -30,7 +30,7 @@ from bot.services.processes import replicas, start_holds
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
-OF_ITS_OWN = frozenset({"deliveries"})
+OF_ITS_OWN = frozenset({"deliveries", "put-back"})
 # That, and one that may be done twice.
 _EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
@@ -99,6 +99,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
+        Job("put-back", 10, lambda: put_back_rules.tell(core)),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),

@@ -14,7 +14,23 @@ from bot.domain.errors import CountersignError
 from bot.domain.requests import Request
 from bot.services.core import Core
 from storage import audit as chain
+from storage.log_record import on_record
 from storage.transaction import Tx
+
+
+def broken(seq: int | None, kind: str | None) -> str:
+    """That the chain is broken at an entry, for whoever is at the machine: the cause, and what to do first."""
+    said = f"The audit chain is broken at entry {seq} ({kind})"
+    if kind == "key":
+        return (
+            f"{said}: it is signed under a master key that is not in the keyring. Put the line of that key back, below"
+            " the first line: a retired key proves old entries, and does nothing else. If there never was such a key,"
+            " somebody changed the database outside Countersign: keep a copy of it before anything else."
+        )
+    return (
+        f"{said}: somebody changed the database outside Countersign. Keep a copy of it before anything else, and see"
+        " `tampered` in the runbook."
+    )
 
 
 async def record(
@@ -46,7 +62,10 @@ async def record(
 async def of_request(
     tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, Any] | None = None
 ) -> None:
-    """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest."""
+    """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest.
+
+    At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request.
+    """
     recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
     await chain.append(
         tx,
@@ -56,6 +75,7 @@ async def of_request(
         body=recorded,
         policy_version=core.policy.version,
     )
+    on_record.hold_requests(tx)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

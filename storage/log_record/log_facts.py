@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from storage.log_record import open_requests
+from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
 
 WANTED = frozenset(
@@ -27,7 +29,12 @@ WANTED = frozenset(
         "rows.signed",
     }
 )
-"""The actions of the entries that tell something here."""
+"""The actions of the entries that tell something here, beside those about requests."""
+
+
+def is_wanted(action: str) -> bool:
+    """Does an entry of this action tell something here?"""
+    return action in WANTED or action.startswith(open_requests.BEGINS)
 
 
 class LogEntry(Protocol):
@@ -69,7 +76,8 @@ class LogFacts:
     (None = they were there when it was recorded first). `names`: name of the policy -> the Slack id it meant first.
     `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
-    keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries.
+    keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
+    requests that have not ended, by id.
     """
 
     seq: int = 0
@@ -86,6 +94,7 @@ class LogFacts:
     retired: Mapping[str, int] = field(default_factory=dict)
     unproven: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    open: Mapping[str, OpenRequest] = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -103,9 +112,12 @@ class _Working:
         self._before = before
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
-        self._policy, self._rows_signed = before.policy, before.rows_signed
+        self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
 
     def take(self, one: LogEntry) -> None:
+        if one.action.startswith(open_requests.BEGINS):
+            open_requests.take(self._open, one)
+            return
         _, _, about = one.subject.partition(":")
         match one.action:
             case "program.write_paused":
@@ -143,6 +155,7 @@ class _Working:
             roles=self._roles,
             policy=self._policy,
             rows_signed=self._rows_signed,
+            open=self._open,
         )
 
 

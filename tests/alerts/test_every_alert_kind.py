@@ -693,6 +693,7 @@ ELSEWHERE = {
     "code_person": ("tests/alerts/test_event_alerts.py", "One-time codes of emp-1042 go to"),
     "consent": ("tests/handlers/test_people_commands.py", "asks to resume sending to main"),
     "deliveries_refused": ("tests/events/test_events_receiver.py", "deliveries_refused"),
+    "ended_put_back": ("tests/services/test_noes_put_back.py", "ended_put_back"),
     "handover": ("tests/handlers/test_people_commands.py", 'open_of(tx, "handover")'),
     "key_reused": ("tests/services/test_topup_outcome_table.py", "key_reused"),
     "landed_late": ("tests/services/test_whose_evidence.py", "landed_late"),

@@ -63,6 +63,21 @@ TAMPERED = AlertKind(
     is_mutable=False,
 )
 
+ENDED_PUT_BACK = AlertKind(
+    name="ended_put_back",
+    raised_when="a request is otherwise in the database than on record, such as one that was rejected and waits again",
+    found_by="people, execution, upkeep",
+    ends="never: acknowledge it when you are done",
+    wordings=one(
+        Severity.CRITICAL,
+        "An older state of {request} was put back in the database: nothing was sent",
+        "{request} {why}. No approval of it counts, and nothing is sent for it. Keep a copy of the database, run"
+        " `countersign audit verify --deep`, and find out who can write to it.",
+    ),
+    is_mutable=False,
+    condition_name="put_back",
+)
+
 CHANGED_OUTSIDE = AlertKind(
     name="changed_outside",
     raised_when="rows of the database are not as Countersign left them",

@@ -27,6 +27,7 @@ __all__ = [
     "funding_rules",
     "keep",
     "ledger_rules",
+    "put_back_rules",
     "raise_",
     "remedies",
     "resolve",

@@ -60,6 +60,7 @@ async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
     found += [
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
     ]
+    found += [Difference(about, how) for about, how in chain.wrong]
     return report, found + await _signed(tx) + await _put_back(tx, chain)
 
 

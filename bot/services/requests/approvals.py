@@ -48,7 +48,7 @@ from bot.operations import read_reason, urgency
 from bot.outcomes import planning
 from bot.partner.secret import Secret
 from bot.services import alerts, audit, outbox_messages, people
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
@@ -77,7 +77,8 @@ async def approve(
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
         judge = partial(_approve, core, request_id, actor, shown_digest, proof)
-        request, verdict = await people.judged(core, standing, (actor, requester), judge)
+        async with put_back_rules.noticed(core):
+            request, verdict = await people.judged(core, standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
 
@@ -410,7 +411,8 @@ async def resolve(
         standing = await people.standing(core)
         requester = await _requester_of(core, request_id)
         judge = partial(_resolve, core, request_id, actor, terms, proof)
-        return await people.judged(core, standing, (actor, requester), judge)
+        async with put_back_rules.noticed(core):
+            return await people.judged(core, standing, (actor, requester), judge)
 
 
 async def _resolve(

@@ -25,6 +25,7 @@ from bot.services.operators import (
     programs,
     safe_mode,
 )
+from bot.services.passkeys import resets
 from bot.services.processes import replicas, start_holds
 
 Run = Callable[[], Awaitable[None]]
@@ -99,6 +100,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
+        Job("passkey-resets", 30, lambda: resets.report(core)),
         Job("put-back", 10, lambda: put_back_rules.tell(core)),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),

@@ -254,7 +254,7 @@ class Tx:
         self.appended: list[Added] = []
         self.was: dict[str, RequestRow] = {}
         #: Are the entries about requests held against the log at the end?
-        self.holds_requests = False
+        self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
         self._callbacks: list[Callable[[], None]] = []

@@ -75,7 +75,7 @@ async def of_request(
         body=recorded,
         policy_version=core.policy.version,
     )
-    on_record.hold_requests(tx)
+    on_record.hold_entries(tx)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

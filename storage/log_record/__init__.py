@@ -6,6 +6,6 @@ open_requests  which requests are open, and what may follow what
 """
 
 from storage.log_record import on_record, open_requests
-from storage.log_record.log_facts import LogFacts, Policy
+from storage.log_record.log_facts import RESET_REPORTED, LogFacts, Policy, Reset
 
-__all__ = ["LogFacts", "Policy", "on_record", "open_requests"]
+__all__ = ["RESET_REPORTED", "LogFacts", "Policy", "Reset", "on_record", "open_requests"]

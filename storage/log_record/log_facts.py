@@ -27,8 +27,16 @@ WANTED = frozenset(
         "name.resolved",
         "policy.loaded",
         "rows.signed",
+        "consent.asked",
+        "consent.given",
+        "consent.declined",
+        "consent.expired",
+        "passkey.reset",
+        "passkey.reset_reported",
     }
 )
+RESET_REPORTED = "passkey.reset_reported"
+"""People were notified in Slack that all passkeys were reset."""
 """The actions of the entries that tell something here, beside those about requests."""
 
 
@@ -67,6 +75,15 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """All passkeys were reset by entry `seq`; `by` is who did it at the machine."""
+
+    seq: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LogFacts:
     """What the entries up to number `seq`, with the fingerprint `hash`, tell. The first was made at `began_at`, in UTC
     (None = there is none).
@@ -77,7 +94,8 @@ class LogFacts:
     `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
-    requests that have not ended, by id.
+    requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
+    of all passkeys, where people were not notified of it.
     """
 
     seq: int = 0
@@ -95,6 +113,8 @@ class LogFacts:
     unproven: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     open: Mapping[str, OpenRequest] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
+    reset: Reset | None = None
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -113,6 +133,7 @@ class _Working:
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
+        self._asked, self._reset = set(before.asked), before.reset
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):
@@ -138,6 +159,20 @@ class _Working:
                 self._policy = Policy(one.policy_version, _body(one).get("settings"))
             case "rows.signed":
                 self._rows_signed = one.seq
+            case _:
+                self._said(one, about)
+
+    def _said(self, one: LogEntry, about: str) -> None:
+        """What was asked of a second person, and what was done at the machine."""
+        match one.action:
+            case "consent.asked":
+                self._asked.add(about)
+            case "consent.given" | "consent.declined" | "consent.expired":
+                self._asked.discard(about)
+            case "passkey.reset":
+                self._reset = Reset(one.seq, one.actor, datetime.fromisoformat(one.at))
+            case "passkey.reset_reported":
+                self._reset = None
 
     def _role(self, role: str, one: LogEntry) -> None:
         before, added_at = self._roles.get(role), datetime.fromisoformat(one.at)
@@ -156,6 +191,8 @@ class _Working:
             policy=self._policy,
             rows_signed=self._rows_signed,
             open=self._open,
+            asked=frozenset(self._asked),
+            reset=self._reset,
         )
 
 

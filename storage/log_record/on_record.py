@@ -18,6 +18,7 @@ from storage.log_record import open_requests
 from storage.log_record.log_facts import LogFacts, is_wanted
 from storage.transaction import Added, Contradiction, Tx
 
+GIVEN = "consent.given"
 MOST_NOTED = 1000
 """So many requests are remembered of which people are still to be notified."""
 
@@ -45,25 +46,26 @@ async def of(tx: Tx) -> LogFacts:
     return found
 
 
-def hold_requests(tx: Tx) -> None:
+def hold_entries(tx: Tx) -> None:
     """See `require_fits`, as one of the last things of this transaction."""
-    if not tx.holds_requests:
-        tx.holds_requests = True
+    if not tx.holds_entries:
+        tx.holds_entries = True
         tx.before_commit(lambda: require_fits(tx))
 
 
 async def require_fits(tx: Tx) -> None:
-    """Does what this transaction adds about requests follow what the log has of them? Raises `NotAsOnRecord` where it
-    does not, and `LogNotWhole`. To be asked at the end of a transaction that adds something: nobody else adds to the
-    log until it is over, so what was read of it is all there is.
+    """Does what this transaction adds about requests, and a second person's yes, follow what the log has of them?
 
-    Where a request is ended and no more, nothing is raised, as that is what the log has of it.
+    Raises `NotAsOnRecord` where it does not, and `LogNotWhole`. To be asked at the end of a transaction that adds
+    something: nobody else adds to the log until it is over, so what was read of it is all there is. Where a request is
+    ended and no more, nothing is raised, as that is what the log has of it.
     """
     if tx.reports_loss or not tx.appended:
         return
     before = await _before(tx)
     known = dict(before.open)
     for entry in tx.appended:
+        _require_asked(tx, before, entry)
         request_id = open_requests.id_of(entry)
         # What the row said is of before the first entry about it.
         wrong = open_requests.contradiction(known.get(request_id), entry, tx.was.pop(request_id, None))
@@ -74,6 +76,15 @@ async def require_fits(tx: Tx) -> None:
         open_requests.take(known, entry)
     found = _with_own(before, tx.appended, tx)
     tx.after_commit(lambda: _keep(tx, found))
+
+
+def _require_asked(tx: Tx, before: LogFacts, entry: Added) -> None:
+    """What a second person says yes to was asked, and neither answered since nor over."""
+    _, _, asked = entry.subject.partition(":")
+    if entry.action == GIVEN and entry.outcome == "ok" and asked not in before.asked:
+        wrong = Contradiction(asked, "was answered or over already by the audit log")
+        _note(tx, wrong)
+        raise NotAsOnRecord(wrong.request_id, wrong.why)
 
 
 def _note(tx: Tx, wrong: Contradiction) -> None:

@@ -176,6 +176,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("passkey_ended", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
     ("passkey_ended", "lost_own"): {"owner": "Bob Tanaka"},
     ("passkey_ended", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey_ended", "reset"): {"who": "cli:root", "at": NOW},
     ("handover", ""): {
         "note_and_what_is_open": Lines("R-7K3M waits for an approval.\nFunding in review: 800.00 USDC.")
     },

@@ -21,10 +21,11 @@ from bot.domain.people import KindPolicy, Policy
 from bot.domain.requests import OPEN, TERMINAL, TRANSITIONS, Request, State
 from bot.services import execution
 from bot.services.alerts import put_back_rules
-from bot.services.operators import changed_rows, deep_check
+from bot.services.operators import changed_rows, confirmation_answers, deep_check, pausing
 from bot.services.requests import approvals, batch_submission, lifecycle
-from storage.errors import NotAsOnRecord
+from storage.errors import ChangedOutside, NotAsOnRecord
 from storage.log_record import on_record
+from storage.requests import confirmations
 from storage.tables import metadata
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, keys_sent, open_alerts, processor, status
@@ -262,7 +263,7 @@ async def test_a_log_in_which_something_was_sent_after_it_had_ended_is_wrong(
     with opened(place_of(world)) as database:
         put_back_all(database, before)
     with monkeypatch.context() as patch:
-        patch.setattr(on_record, "hold_requests", lambda _: None)  # as an earlier version did
+        patch.setattr(on_record, "hold_entries", lambda _: None)  # as an earlier version did
         await sent_now(world, request)
 
     async with world.store.read() as tx:
@@ -271,3 +272,32 @@ async def test_a_log_in_which_something_was_sent_after_it_had_ended_is_wrong(
     assert keys_sent(world) == [request.key]
     assert any(f"{request.id}: request.attempt is on record" in one for one in found), found
     assert (await world.top_up("20")).state is State.APPROVED, "the log is followed all the same"
+
+
+@pytest.mark.parametrize("starts", [False, True], ids=["while it runs", "before a start"])
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_what_somebody_declined_is_not_confirmed_after_it_was_put_back(
+    world: World, starts: bool
+) -> None:
+    request = await approved(world)
+    await pausing.pause(world.core, BOB, ["main"], "the key may be stolen")
+    await pausing.resume(world.core, BOB, ["main"])
+    async with world.store.read() as tx:
+        asked = await confirmations.open_one(tx, "resume", "main")
+    assert asked is not None
+    with opened(place_of(world)) as database:
+        before = snapshot(database)
+    await confirmation_answers.decline(world.core, asked.id, CAROL)
+    with opened(place_of(world)) as database:
+        put_back_all(database, before)
+    if starts:
+        next_start(world)
+        await changed_rows.undo_what_was_put_back(world.core)
+
+    with pytest.raises(ChangedOutside):
+        await confirmation_answers.give(world.core, asked.id, CAROL)
+
+    await goes_on(world, request)
+    assert keys_sent(world) == []
+    if starts:  # else the process knows from memory that the row is an older one
+        assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}

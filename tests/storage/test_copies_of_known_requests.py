@@ -23,9 +23,10 @@ from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.operators import copy_detection, deep_check, safe_mode
 from bot.services.requests import approvals, lifecycle
 from storage import tables
+from storage.messages import alerts as alert_rows
 from storage.messages import outbox
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restore_pays_once import CLAIMS_NOTHING, refused
@@ -245,8 +246,18 @@ async def test_whatever_a_request_is_in_a_copy_and_became_since_it_is_paid_once_
         assert -sum(within) <= LIMIT_USD, "more than the limit left the float within a day"
     if await world.debits(known.key) < 0:
         await said_truly(world, known)
+    await nobody_is_accused(world)
     await world.store.close()
     databases.drop(url)
+
+
+async def nobody_is_accused(world: World) -> None:
+    """Of having changed the database: all that happened here is on record."""
+    async with world.store.read() as tx:
+        kinds = {one.kind for one in await alert_rows.open_ones(tx)}
+        assert not kinds & {"ended_put_back", "tampered", "changed_outside"}, kinds
+        assert await deep_check.differences(tx) == []
+    assert not world.store.put_back
 
 
 async def people_are_notified(world: World, known: Request) -> None:

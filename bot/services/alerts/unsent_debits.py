@@ -75,7 +75,9 @@ async def tell(tx: Tx, core: Core, request: Request, took: Sequence[LedgerEntry]
         request = await requests.touch(
             tx, request, outcome_text=text, outcome={**(request.outcome or {}), **facts}
         )
-        await audit.of_request(tx, core, request, "system:poller", "request.debited", facts)
+        # It changes nothing of what was decided, so the entry tells of no state.
+        subject = f"request:{request.id}:{request.version}"
+        await audit.record(tx, core, "system:poller", "request.debited", subject, facts)
         await outbox_messages.card(tx, core, request)
         await outbox_messages.line(tx, core, request, "debited")
         await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)

@@ -33,10 +33,9 @@ test:  ## everything: lint, types, import contracts, tests
 	$(BIN)/python -m pytest $(WORKERS) -m "not timed" $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -m timed $(PYTEST_ARGS) || [ $$? = $(NONE_CHOSEN) ]
 
-soak:  ## the long programmes at full size
+soak:  ## an hour of the long programmes: goes on where it ended, says what is proved (SOAK="--minutes 20 --only thief")
 	@$(PYTHON) .ci/setup.py test
-	SOAK=1 $(BIN)/python -m pytest -m "soak or sampled" --timeout=0 -s $(PYTEST_ARGS)
-	$(BIN)/python -m tests.simulation --soak $(SOAK_SCHEDULES)
+	$(BIN)/python -m tests.soak $(SOAK)
 
 mutants:  ## change the core in every small way, and see that a test notices (MUTANTS="--module vault": some; goes on)
 	@$(PYTHON) .ci/setup.py test

@@ -26,14 +26,14 @@ from bot.services.operators import (
     safe_mode,
 )
 from bot.services.passkeys import resets
-from bot.services.processes import replicas
+from bot.services.processes import replicas, start_holds
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
 OF_ITS_OWN = frozenset({"deliveries", "put-back"})
 # That, and one that may be done twice.
-_EVERYWHERE = frozenset({"expire", "unseen-ledgers", *OF_ITS_OWN})
+_EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
 _BY_PROGRAM = frozenset(
     {
@@ -68,6 +68,7 @@ class Watchers:
     poller: Poller
     webhooks: Webhooks
     backfill: Backfill
+    read_posted: copy_detection.ReadPosted = copy_detection.nothing_posted
 
 
 def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[Job]:
@@ -89,7 +90,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
-        Job("unseen-ledgers", 10, lambda: copy_detection.look_at_ledgers(core)),
+        Job("unseen", 10, lambda: copy_detection.look_again(core, watchers.read_posted)),
+        Job("held", 10, lambda: start_holds.report(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),

@@ -47,6 +47,7 @@ from bot.services.anchor_places import (
     empty_places,
     places,
 )
+from bot.services.audit import broken
 from bot.services.core import Core, no_crash
 from bot.services.events import Sender
 from bot.services.measures import Measures
@@ -317,11 +318,10 @@ async def _compare(store: Store, kept: Sequence[Anchor]) -> OlderCopy | None:
         try:
             end = await _whole(tx, kept)
         except LogNotWhole as fault:
-            raise CannotStart(
-                f"The audit chain is broken at entry {fault.seq} ({fault.kind}): the database was changed by"
-                " something else. Nothing was started. Keep a copy of it, run `countersign audit verify`, and restore a"
-                " backup."
-            ) from None
+            then = (
+                "" if fault.kind == "key" else " Then run `countersign audit verify`, and restore a backup."
+            )
+            raise CannotStart(f"{broken(fault.seq, fault.kind)} Nothing was started.{then}") from None
         head_at = await audit.made_at(tx, end)
     beyond = [one for one in kept if one.seq > end]
     if not beyond:

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect, sync_playwright
 
+from tests.support.chromium import CHROMIUM
 from tests.support.ports import free_ports
 
 TARGET = Path(__file__).with_name("images") / "countersign.png"
-CHROMIUM = "/usr/bin/chromium"
 ARGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 # The README shows it about 840 wide: a small window, drawn larger, so that its words can be read there.
 SIZE = {"width": 1280, "height": 1010}

@@ -32,7 +32,7 @@ from handlers.deps import Deps
 from handlers.slack_api import SlackUnreachable, chart_upload, code_of, retry_after_s, with_links
 from handlers.views import Block, charts, passkeys, replies
 from handlers.views.requests import loading, trouble
-from storage.errors import CannotOpen, ChangedOutside, EndOfLogLost, NotReadYet, Purged
+from storage.errors import FOR_EVERYBODY, EndOfLogLost, NotReadYet
 from storage.maintenance import is_out_of_use
 
 log = logging.getLogger("countersign.handlers")
@@ -51,9 +51,6 @@ _CLOSES_WITHIN_S = 0.5
 
 # An HTTP status from here on.
 _REFUSED = 400
-# What is stored isn't as Countersign left it: the text says what, for whoever clicked, too. The other errors of storage
-# are about a database that cannot be used, and say what an operator does at the machine.
-_SAYS_WHAT_IS_WRONG = (ChangedOutside, CannotOpen, Purged)
 
 
 class Seen:
@@ -312,7 +309,7 @@ class Turn:
         if isinstance(error, NotReadYet):
             log.info("handlers.refused", extra={"reason": error.reason})
             return str(error)
-        if isinstance(error, _SAYS_WHAT_IS_WRONG):
+        if isinstance(error, FOR_EVERYBODY):
             return replies.explain_stored(error, self._logged(error, error.reason))
         if isinstance(error, PartnerError | CountersignError):
             log.info("handlers.refused", extra={"reason": getattr(error, "reason", type(error).__name__)})

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain import shared_work
-from bot.domain.errors import LookupFailed, NotAllowed
+from bot.domain.errors import LookupFailed, NotAllowed, UnknownName
 from bot.partner.errors import PartnerError
 from bot.services import people
 from bot.services.core import Core
@@ -66,12 +66,30 @@ async def _publish(
     core: Core, client: AsyncWebClient, slack_id: str, trouble: Mapping[str, str], *, before: str
 ) -> str:
     """Draw it unless it would show what it shows (`before`); returns the fingerprint."""
-    model = await home.of(core, await home.shared(core), slack_id)
-    found = home.fingerprint(model, sorted(trouble.values()))
+    found, view = await _view_of(core, await _shared(core), slack_id, trouble)
     if found != before:
-        await _send(core, client, slack_id, views.home(model, core.offered_kinds, trouble))
+        await _send(core, client, slack_id, view)
         await home.drawn(core, slack_id, found)
     return found
+
+
+async def _shared(core: Core) -> home.Shared | UnknownName:
+    """What everybody's Home is made of, or which name of the policy nobody has: then nobody knows who may do what."""
+    try:
+        return await home.shared(core)
+    except UnknownName as error:
+        return error
+
+
+async def _view_of(
+    core: Core, known: home.Shared | UnknownName, slack_id: str, trouble: Mapping[str, str] | None = None
+) -> tuple[str, Block]:
+    """One person's Home with its fingerprint."""
+    if isinstance(known, UnknownName):
+        return str(known), views.closed(str(known))
+    model = await home.of(core, known, slack_id)
+    found = home.fingerprint(model, sorted((trouble or {}).values()))
+    return found, views.home(model, core.offered_kinds, trouble)
 
 
 async def _send(core: Core, client: AsyncWebClient, slack_id: str, view: Block) -> None:
@@ -114,7 +132,7 @@ class Homes:
         sent = 0
         try:
             if viewers:
-                known = await home.shared(self._core)
+                known = await _shared(self._core)
                 for viewer in viewers:
                     sent += await self._redraw(known, viewer)
         except (LookupFailed, SlackTrouble) as error:
@@ -127,17 +145,16 @@ class Homes:
         self._seen = marker
         return sent
 
-    async def _redraw(self, known: home.Shared, viewer: home.HomeView) -> bool:
+    async def _redraw(self, known: home.Shared | UnknownName, viewer: home.HomeView) -> bool:
         """Send it where it would show something new, or where the times it shows are old."""
         core, slack_id = self._core, viewer.slack_id
         if not await home.may_look(core, slack_id):
             return False
-        model = await home.of(core, known, slack_id)
-        found = home.fingerprint(model)
-        if found == viewer.fingerprint and not home.is_old(viewer, model.at):
+        found, view = await _view_of(core, known, slack_id)
+        if found == viewer.fingerprint and not home.is_old(viewer, core.clock.now()):
             return False
         try:
-            await _send(core, self._client, slack_id, views.home(model, core.offered_kinds))
+            await _send(core, self._client, slack_id, view)
         except SlackApiError as error:
             if retry_after_s(error) is not None or status_of(error) >= 500:
                 raise

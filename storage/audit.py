@@ -195,14 +195,12 @@ async def append(
         end = await _end_with_all_known(tx)
         link = await _moved(tx, end.seq, end.hash, covered)
     if link is None:
-        raise EndOfLogLost(
-            "the database does not keep where the audit chain ends: something in it undoes that"
-        )
+        raise EndOfLogLost("does not keep what is written to it")
     mac = tx.vault.mac("audit_mac", link["hash"].encode())
     try:
         await tx.run(_LINK, {"at": tx.now, **texts, **link, "mac": mac})
     except IntegrityError as error:  # there is an entry of this number
-        raise EndOfLogLost("the row that says where the audit chain ends was set back") from error
+        raise EndOfLogLost("was set back") from error
     seq, digest = int(link["seq"]), str(link["hash"])
     added = Added(seq, covered[0], **texts, prev=str(link["prev"]), hash=digest)
     if not tx.reports_loss:  # else the lost entry stays the last that is known, and nothing else is added
@@ -223,12 +221,12 @@ async def _end_with_all_known(tx: Tx) -> Head:
         known = (tx.appended[-1].seq, tx.appended[-1].hash)
     end = (await tx.run(_HEAD_LOCKED)).one_or_none()
     if end is None:
-        raise EndOfLogLost("the row that says where the audit chain ends is gone from the database")
+        raise EndOfLogLost("is gone")
     if known[0] and (end.seq, end.hash) != known and not tx.reports_loss:
         if not await _has(tx, *known):
             raise LogNotWhole(known[0], "head")
         if end.seq <= known[0]:
-            raise EndOfLogLost("the row that says where the audit chain ends was set back")
+            raise EndOfLogLost("was set back")
     return Head(end.seq, end.hash)
 
 

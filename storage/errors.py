@@ -11,12 +11,15 @@ StorageError
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
 ├── ChangedOutside     a signed row is not as we left it
-├── EndOfLogLost       nothing can be recorded: where the audit log ends was changed by somebody else
+│   ├── LogNotWhole    an entry of the audit log is missing or is not ours
+│   └── EndOfLogLost   nothing can be recorded: where the audit log ends was changed by somebody else
 ├── NotReadYet         the audit log has not been read so far, after a start
 └── Purged             a sealed value was dropped on purpose
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -92,8 +95,18 @@ class NotAsOnRecord(ChangedOutside):
         )
 
 
-class EndOfLogLost(StorageError):
+class EndOfLogLost(ChangedOutside):
+    """`how`: what became of the row that says where the log ends."""
+
     reason = "end_of_log_lost"
+
+    def __init__(self, how: str) -> None:
+        super().__init__(
+            f"Where the audit log ends is lost: its row in the database {how}. Somebody changed the database outside"
+            " Countersign, so nothing can be recorded, and nothing was done. While Countersign runs, it writes the row"
+            " again within a minute and says so in the alerts channel; then do this again. If it does not run: keep a"
+            " copy of the database, run `countersign audit verify`, and restore a backup."
+        )
 
 
 class NotReadYet(StorageError):
@@ -102,3 +115,10 @@ class NotReadYet(StorageError):
 
 class Purged(StorageError):
     reason = "purged"
+
+
+FOR_EVERYBODY: Final = (ChangedOutside, CannotOpen, Purged, NotReadYet)
+"""What is stored isn't as Countersign left it, or is not known to be: the text says what, for whoever clicked, too.
+
+The other errors are about a database that cannot be used, and say what an operator does at the machine.
+"""

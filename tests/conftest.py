@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from sqlalchemy import Engine
+from sqlalchemy.dialects.postgresql.psycopg import PGDialectAsync_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
@@ -30,6 +31,9 @@ from tests.support.warm_starts import cold, warm_starts
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
 settings.register_profile("house", deadline=None)
 settings.load_profile("house")
+
+#: All databases of one of these are alike to SQLAlchemy: SQLite files, and databases of one PostgreSQL server.
+DIALECTS = (SQLiteDialect_pysqlite, PGDialectAsync_psycopg)
 
 #: The one reason to skip that is no failure in CI: sample data that is not part of the repository.
 SAMPLE_DATA = "shared/data"
@@ -113,12 +117,12 @@ def _no_power_cut() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _compiled_once() -> Iterator[None]:
-    """Thousands of SQLite files are opened here, always by the same statements: what SQLAlchemy has made of them for
-    one file is good for the next, as in a process that stays."""
-    kept: Any = LRUCache(5_000)
+    """Thousands of databases are opened here, always by the same statements: what SQLAlchemy has made of them for one
+    is good for the next of the same kind, as in a process that stays."""
+    kept: Any = LRUCache(10_000)
 
     def cache_of(engine: Engine) -> Any:
-        return kept if type(engine.dialect) is SQLiteDialect_pysqlite else engine.__dict__["cache of its own"]
+        return kept if type(engine.dialect) in DIALECTS else engine.__dict__["cache of its own"]
 
     def keep(engine: Engine, cache: Any) -> None:
         engine.__dict__["cache of its own"] = cache
@@ -126,8 +130,9 @@ def _compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Engine, "_compiled_cache", property(cache_of, keep), raising=False)
         # What it has made is kept under the dialect, of which every engine has one of its own.
-        patch.setattr(SQLiteDialect_pysqlite, "__eq__", lambda one, other: type(one) is type(other))
-        patch.setattr(SQLiteDialect_pysqlite, "__hash__", lambda one: hash(type(one)))
+        for dialect in DIALECTS:
+            patch.setattr(dialect, "__eq__", lambda one, other: type(one) is type(other))
+            patch.setattr(dialect, "__hash__", lambda one: hash(type(one)))
         yield
 
 

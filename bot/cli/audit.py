@@ -143,9 +143,7 @@ def _as_json(report: Report, differences: list[str] | None) -> str:
 
 
 def _say_where_it_is_broken(report: Report) -> None:
-    typer.echo(
-        f"The audit chain is broken at entry {report.first_bad} ({report.kind}). Before that it is whole:"
-        f" {in_words(report.count)}."
-        " Somebody changed the database outside Countersign: keep a copy of it before anything else.",
-        err=True,
-    )
+    from bot.services.audit import broken
+
+    found = broken(report.first_bad, report.kind)
+    typer.echo(f"{found} Before that entry it is whole: {in_words(report.count)}.", err=True)

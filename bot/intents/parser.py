@@ -26,6 +26,7 @@ from bot.intents.readings import (
     read_lookup,
     read_misspelt_verb,
     read_undo_or_pause,
+    with_other_network,
 )
 from bot.intents.recognition import (
     DECIDES,
@@ -37,7 +38,14 @@ from bot.intents.recognition import (
     is_not_done_here,
     strip_lead,
 )
-from bot.intents.requests import asks_for_two, may_be_a_freeze, read_request, stays_closed
+from bot.intents.requests import (
+    asks_for_two,
+    is_bare_comma,
+    may_be_a_freeze,
+    read_request,
+    stays_closed,
+    with_first_load,
+)
 
 if TYPE_CHECKING:
     from bot.operations import Operation
@@ -108,6 +116,7 @@ def read_by_rules(
         readings = [request] if request is not None else readings
     if not answer:
         readings = _looked_at_again(_without_second(readings, clauses), context)
+        readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
 
@@ -136,6 +145,9 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
     for reading in readings:
         if reading.opened and may_be_a_freeze(reading, context):
             ask = questions.close_or_freeze(reading.slots)
+            reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
+        elif reading.opened and is_bare_comma(reading, context):
+            ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         elif reading.opened and stays_closed(reading, context):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")

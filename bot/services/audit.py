@@ -18,6 +18,21 @@ from storage.log_record import on_record
 from storage.transaction import Tx
 
 
+def broken(seq: int | None, kind: str | None) -> str:
+    """That the chain is broken at an entry, for whoever is at the machine: the cause, and what to do first."""
+    said = f"The audit chain is broken at entry {seq} ({kind})"
+    if kind == "key":
+        return (
+            f"{said}: it is signed under a master key that is not in the keyring. Put the line of that key back, below"
+            " the first line: a retired key proves old entries, and does nothing else. If there never was such a key,"
+            " somebody changed the database outside Countersign: keep a copy of it before anything else."
+        )
+    return (
+        f"{said}: somebody changed the database outside Countersign. Keep a copy of it before anything else, and see"
+        " `tampered` in the runbook."
+    )
+
+
 async def record(
     tx: Tx,
     core: Core,

@@ -11,12 +11,13 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from aiohttp import web, web_response
+from aiohttp import http, web, web_response
 
 from bot.partner.webhooks import MOST_BYTES, DeliveryRefused, TooLarge
 from bot.web.connections import Door, Limits, Site
-from storage.errors import DatabaseFault
+from storage.errors import FOR_EVERYBODY, DatabaseFault
 
 #: None when all is well, else a sentence saying what is not.
 Check = Callable[[], Awaitable[str | None]]
@@ -35,6 +36,8 @@ NOT_READ = "Not known: the database cannot be read."
 LARGEST_BODY_BYTES = 1024 * 1024
 # What a delivery may take to come in whole, of the 8 seconds the card provider gives all of it.
 READ_TIMEOUT_S = 5.0
+# What is refused while its body still comes in is read away for so long, so that the answer arrives.
+LINGERS_S = 2.0
 # How long a connection may stand idle between two requests: proxies keep theirs for about a minute.
 IDLE_S = 75.0
 _NEW, _KNOWN = b'{"stored": true, "new": true}', b'{"stored": true, "new": false}'
@@ -44,6 +47,17 @@ _DOOR = web.AppKey("door", Door)
 vars(web_response)["SERVER_SOFTWARE"] = "countersign"
 
 log = logging.getLogger("countersign.web")
+
+
+class _Below(logging.Logger):
+    """What aiohttp has to say below our application: of what is no HTTP nothing, as strangers could fill the log."""
+
+    def exception(self, msg: object, *args: object, exc_info: Any = None, **more: Any) -> None:
+        if not isinstance(exc_info, http.HttpProcessingError):
+            log.error("web.server_failed", extra={"error": str(msg) % args}, exc_info=exc_info)
+
+
+_BELOW = _Below("countersign.web.below", logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,15 +168,15 @@ def _refused(status: int, why: str) -> web.Response:
 async def serve(app: web.Application, *, host: str, port: int) -> Server:
     """Listen; port 0 picks a free one. Raises OSError when the address is taken."""
     # Bodies are taken as they come: signatures are over these bytes, and a compressed one could be a bomb.
-    # What is refused early may be still coming in: it is read away for a moment, so that the answer arrives.
     runner = web.AppRunner(
         app,
         access_log=None,
         handle_signals=False,
         shutdown_timeout=3.0,
         auto_decompress=False,
-        lingering_time=2.0,
+        lingering_time=LINGERS_S,
         keepalive_timeout=IDLE_S,
+        logger=_BELOW,
     )
     await runner.setup()
     try:
@@ -222,6 +236,9 @@ async def _plain_answers(
         response = web.json_response({"error": error.reason}, status=error.status)
         if "Allow" in error.headers:
             response.headers["Allow"] = error.headers["Allow"]
+    except FOR_EVERYBODY as error:
+        log.exception("web.request_failed", extra={"path": request.path})
+        response = web.json_response({"error": str(error), "reason": error.reason}, status=503)
     except Exception:
         log.exception("web.request_failed", extra={"path": request.path})
         response = web.json_response({"error": "Internal error"}, status=500)

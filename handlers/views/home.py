@@ -150,5 +150,5 @@ def _fresh(state: ProgramState) -> str:
 
 
 def closed(sentence: str) -> b.Block:
-    """What somebody sees who may not use the app."""
+    """What somebody sees who may not use the app, and everybody while it is not known who may."""
     return {"type": "home", "blocks": [b.section(f"*✗* {b.said(sentence)}")]}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from storage import audit
-from storage.errors import ChangedOutside, NotReadYet
+from storage.errors import ChangedOutside, EndOfLogLost, NotReadYet
 from storage.operators import safe_mode
 from storage.transaction import Confirmed, Made, PasskeysOnRecord, Tx
 
@@ -89,7 +89,7 @@ async def learn(tx: Tx) -> int:
 async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> PasskeysOnRecord:
     """What is known, and the entries up to this number."""
     if known.seq > end.seq:
-        raise _changed(known.seq)
+        raise await _too_short(tx, known.seq)
     found = await _walk(tx, known, to) if to > known.seq else known
     if found.seq == end.seq:
         if found.unproven:
@@ -97,7 +97,9 @@ async def _read(tx: Tx, known: PasskeysOnRecord, end: audit.Head, to: int) -> Pa
         if end.seq and found.hash != end.hash:
             raise _changed(end.seq)
     seq, digest = tx.known_end
-    if seq and (seq > end.seq or (seq <= found.seq and not found.fingerprints.has(seq, digest))):
+    if seq > end.seq:
+        raise await _too_short(tx, seq)
+    if seq and seq <= found.seq and not found.fingerprints.has(seq, digest):
         raise _changed(seq)
     return found
 
@@ -195,6 +197,13 @@ def confirmers_needed(found: PasskeysOnRecord, passkey_id: str, person: str) -> 
     made = found.made.get(passkey_id)
     is_signed_for = made is not None and made.signed_by in found.counting
     return 1 if person not in found.had_one or is_signed_for else 2
+
+
+async def _too_short(tx: Tx, seq: int) -> ChangedOutside:
+    """By the row that says where it ends. Where that alone is wrong, it is written again soon."""
+    if await audit.head_is_lost(tx):
+        return EndOfLogLost("was taken out or set back")
+    return _changed(seq)
 
 
 def _changed(seq: int) -> ChangedOutside:

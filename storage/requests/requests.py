@@ -662,8 +662,24 @@ async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
     was_sent = r.state.in_([State.EXECUTING, State.UNRESOLVED])
     is_usable = or_(r.key_expires_at.is_(None), r.key_expires_at > tx.now)
     await tx.run(update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at))
+    await _count_keys_from_the_request(tx, keys_trusted_for)
+
+
+async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> None:
+    """The same of one that was not sent by what is on record, and of which the ledger shows that it was."""
+    r = t.request.c
+    mine = update(t.request).where(r.id == request_id, r.state.in_([*UNSENT, State.EXECUTING]))
+    await tx.run(mine.values(outcome_unknown=True))
+    await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id)
+
+
+async def _count_keys_from_the_request(
+    tx: Tx, keys_trusted_for: timedelta, *wanted: ColumnElement[bool]
+) -> None:
+    """Of those that were not sent by what is on record, and may have been."""
+    r = t.request.c
     unseen = select(r.id, r.created_at).where(
-        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None)
+        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None), *wanted
     )
     found = [
         {"request_id": row.id, "until": row.created_at + keys_trusted_for}

@@ -712,6 +712,7 @@ ELSEWHERE = {
     ),
     "older_copy": ("tests/storage/test_restore_drill.py", "older_copy"),
     "ledger_unseen": ("tests/storage/test_limits_after_restores.py", "ledger_unseen"),
+    "slack_unseen": ("tests/storage/test_holds_after_a_start.py", "slack_unseen"),
     "anchors_missing": ("tests/integration/test_copies_without_anchors.py", "anchors_missing"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),

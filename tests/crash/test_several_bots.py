@@ -28,7 +28,6 @@ async def _batch(
         shared.forget()
 
 
-@pytest.mark.timed
 @pytest.mark.timeout(300)
 async def test_two_bots_in_trouble_pay_once_post_once_and_lose_nothing(
     postgres_databases: PostgresDatabases, tmp_path: Path

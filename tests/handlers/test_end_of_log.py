@@ -1,4 +1,7 @@
-"""While the row that says where the audit log ends is lost, whatever people do says what happened and does nothing."""
+"""While the row that says where the audit log ends is lost, whatever people do says what happened and does nothing.
+
+The web pages and the command line are in `tests/integration/test_end_of_log_elsewhere.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,16 @@ from typing import Any
 import pytest
 
 from bot import operations
-from bot.services.operators import changed_rows
+from bot.domain.alerts.catalogue import CATALOGUE
+from bot.services import alerts
+from bot.services.operators import changed_rows, pausing
 from handlers.commands.all_lookups import LOOK_UPS
 from handlers.guard import Turn
 from handlers.views import replies
 from sandbox.partner.calls import journal
 from storage import audit
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver
+from tests.messages.alert_samples import facts_of
 from tests.support.kinds import TEXTS
 
 Json = dict[str, Any]
@@ -111,6 +117,82 @@ async def test_nothing_is_done_and_every_answer_says_so(driver: SlackDriver, tro
     assert {said for said in trouble if NOTHING not in said} == set()
     assert (await last_entry(driver), changes_sent(driver)) == (before, sent)
     assert (await driver.world.request(request.id)).state is request.state
+
+
+async def raise_one_of_each_look(driver: SlackDriver) -> None:
+    """An alert for each set of buttons and each remedy that there is."""
+    looks = {
+        (kind.buttons, kind.remedy, kind.remedy_by, kind.is_mutable): kind for kind in CATALOGUE.values()
+    }
+    facts = {"program": "main", "card_id": driver.world.cards[0]["id"]}
+    for number, kind in enumerate(looks.values()):
+        said = kind.says(next(iter(kind.wordings)), **facts_of(kind, next(iter(kind.wordings))))
+        async with driver.core.store.begin() as tx:
+            await alerts.keep(
+                tx,
+                driver.core,
+                said,
+                condition=f"{kind.name}:{number}",
+                subject="main",
+                program="main",
+                facts=facts,
+            )
+
+
+async def all_alerts(driver: SlackDriver) -> list[Json]:
+    """The messages of the alerts channel itself, all that wait posted."""
+    for _ in range(3):
+        await driver.world.advance(6)
+        await driver.settle()
+    found = await driver.messages(BOB, ALERTS)
+    return [m for m in found if m.get("thread_ts") in (None, m["ts"]) and not m["ephemeral"]]
+
+
+@pytest.mark.timeout(180)
+async def test_no_button_of_an_alert_of_a_pause_or_of_a_resume_does_anything(
+    driver: SlackDriver, trouble: list[str]
+) -> None:
+    await raise_one_of_each_look(driver)
+    await pausing.pause(driver.core, BOB, ["main"], "the key may be stolen")
+    await pausing.resume(driver.core, BOB, ["main"])
+    shown = await all_alerts(driver)
+    labels = {button["action_id"] for message in shown for button in pressable(message["blocks"])}
+    home = await driver.home(CAROL)
+    by_hand(driver, LOST)
+    before, sent = await last_entry(driver), changes_sent(driver)
+
+    pressed = set[str]()
+    for message in shown:
+        for button in pressable(message["blocks"]):
+            verb = f"{button['action_id']} {button.get('value', '').partition(':')[0]}"
+            if verb in pressed and button["action_id"] != "alert:remedy":
+                continue
+            pressed.add(verb)
+            for user in (BOB, CAROL):
+                await driver.press(user, message, **button, channel=ALERTS)
+                await submit_all(driver, user, {"reason": "It is time"})
+                driver.world.clock.advance(2)  # the API and Slack take so many calls a minute
+                await driver.tell("clock", {"advance_seconds": 2})
+    for action in ("sending:resume:main", "sending:pause:main"):
+        if action in str(home):
+            await driver.tell("act/click", {"user": CAROL, "view_id": home["id"], "action_id": action})
+            await submit_all(driver, CAROL, {"reason": "It is time"})
+    for text in ("/countersign pause main odd debits", "/countersign resume main", "/countersign alerts"):
+        await driver.command(CAROL, text)
+
+    assert labels >= {
+        "alert:ack",
+        "alert:snooze",
+        "alert:more",
+        "alert:remedy",
+        "alert:redeliver",
+        "alert:confirm",
+    }
+    assert labels >= {"alert:resume", "alert:decline", "alert:take_over", "alert:show_card"}
+    assert len(trouble) > len(pressed)
+    assert {said for said in trouble if NOTHING not in said} == set()
+    assert (await last_entry(driver), changes_sent(driver)) == (before, sent)
+    assert await pausing.of(driver.core, "main") is not None
 
 
 @pytest.mark.parametrize("change", [LOST, SET_BACK])

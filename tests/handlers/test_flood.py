@@ -167,6 +167,28 @@ async def test_what_one_person_sends_at_once_is_read_one_after_the_other() -> No
     assert kept._people == {}
 
 
+async def test_the_answers_to_one_person_are_found_one_after_the_other(
+    driver: SlackDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is found after its ack, so that the order of the acks alone would not see to it."""
+    inside, most = 0, 0
+
+    async def counted(*_: Any) -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        for _round in range(5):
+            await asyncio.sleep(0)
+        inside -= 1
+
+    monkeypatch.setattr("handlers.conversation.dialog.talk_about", counted)
+    asked = {"user": ALICE, "channel": DM_ALICE, "text": "what's our float now?"}
+    await asyncio.gather(*(driver.act("message", asked, settle=False) for _ in range(10)))
+    await driver.settle()
+
+    assert most == 1
+
+
 @pytest.mark.timed
 def test_no_text_of_2000_characters_holds_the_loop_for_long() -> None:
     """Six in ten of the limit of 100 ms; `python -m benchmarks` has the figures."""

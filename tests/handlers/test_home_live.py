@@ -13,6 +13,7 @@ from bot.domain.alerts import Said, Severity, decline_alerts, float_alerts
 from bot.domain.people import Actor
 from bot.services import alerts
 from bot.services.alerts import alert_actions
+from bot.services.execution import maintenance
 from bot.services.money import float_lookups
 from bot.services.operators import pausing
 from bot.services.overview import status
@@ -300,6 +301,34 @@ async def test_a_view_that_slack_refuses_for_one_person_does_not_stop_the_others
     await driver.ask_top_up(amount="51")
     await keeper.tend()
     assert "U0NOBODY" not in client.sent
+
+
+async def test_a_name_that_means_nobody_any_more_is_said_on_home_until_it_does_again(
+    driver: SlackDriver, homes: tuple[Homes, Counted]
+) -> None:
+    """Who looks at Home sees it, and so does who opens it; a view from before would offer what nobody can do."""
+    view, client = homes
+    await driver.home(CAROL)
+    groups = driver.slack.workspace.store.groups
+    taken = {name: groups.pop(name) for name, one in dict(groups).items() if one.handle == "card-approvers"}
+    driver.world.clock.advance(timedelta(minutes=1).total_seconds())
+    await maintenance.policy_problems(driver.core)  # as every minute, with an alert
+
+    await view.tend()
+    await driver.home(BOB)
+    for user in (BOB, CAROL):
+        assert "Slack has that group no longer" in await shown(driver, user), user
+        assert buttons((await driver.see(user))["home"]) == set()
+    sent = len(client.sent)
+    await view.tend()
+    assert len(client.sent) == sent, "nothing new is nothing to draw"
+
+    groups |= taken
+    driver.world.clock.advance(timedelta(minutes=1).total_seconds())
+    await maintenance.policy_problems(driver.core)
+    await view.tend()
+    for user in (BOB, CAROL):
+        assert "Pause main" in buttons((await driver.see(user))["home"]), user
 
 
 async def test_a_hand_over_is_read_in_the_channel_and_counted_among_no_alerts(driver: SlackDriver) -> None:

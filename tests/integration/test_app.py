@@ -197,6 +197,17 @@ async def test_a_channel_with_a_guest_gets_nothing_and_it_is_said_where_it_can_b
         await running.stop()
 
 
+async def test_a_channel_that_the_file_allows_to_be_shared_gets_its_messages(around: Surroundings) -> None:
+    around.slack.workspace.store.channels["C0APPROVALS"].members.append("U0GUEST")
+    around.slack.workspace.store.channels["C0ALERTS"].is_ext_shared = True
+    allowed = CONFIG.replace(b"[slack]", b'[slack]\nshared_ok = ["#card-approvals"]')
+    running = await around.start(allowed)
+    try:
+        assert running.core.channels.withheld == {"C0ALERTS": "is_ext_shared"}
+    finally:
+        await running.stop()
+
+
 async def test_a_group_that_became_a_persons_name_since_the_last_start_stops_the_start(
     around: Surroundings,
 ) -> None:

@@ -207,6 +207,34 @@ def test_the_master_key_is_rotated_by_rewrap_and_checked_by_verify(ready: Termin
     assert "0 sealed value(s) moved" in ready.run("keys", "rewrap")
 
 
+def test_where_the_line_of_a_retired_key_was_taken_out_the_keyring_is_what_has_to_be_put_right(
+    ready: Terminal,
+) -> None:
+    """A backup would have the same entries, and nobody changed the database."""
+    old = (ready.folder / "master.key").read_text().strip()
+    new = ready.new_master("new.key")
+    (ready.folder / "master.key").write_text(f"{new}\n{old}\n")
+    ready.run("keys", "rewrap")
+    (ready.folder / "master.key").write_text(f"{new}\n")
+    (ready.folder / "countersign.toml").write_text((ROOT / "countersign.toml").read_text())
+    slack = {
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "SLACK_SIGNING_SECRET": "0" * 32,
+        "SLACK_API_URL": "http://127.0.0.1:1/api/",
+    }
+
+    findings = ready.reported("doctor", code=1, **slack)["findings"]
+    said = [ready.run("audit", "verify", code=1), ready.run("run", code=1, **slack)]
+    said.append(next(one["text"] for one in findings if one["check"] == "audit_chain"))
+
+    for sentences in said:
+        assert "entry 1" in sentences
+        assert "is not in the keyring" in sentences
+        assert "estore a backup" not in sentences
+    (ready.folder / "master.key").write_text(f"{new}\n{old}\n")
+    assert "whole" in ready.run("audit", "verify")
+
+
 def test_the_audit_chain_is_whole_until_somebody_changes_the_database(ready: Terminal) -> None:
     assert "whole: 1 entry" in ready.run("audit", "verify")
 

@@ -303,6 +303,8 @@ def test_the_bot_runs_against_a_sandbox_as_it_does_in_production(tmp_path: Path)
             assert "countersign migrate" in complaints
         with command(tmp_path, "run", **settings) as bot:
             wait_for(f"http://127.0.0.1:{port + 2}/readyz")
+            # A crash leaves no copy of the keys in memory on a disk.
+            assert psutil.Process(bot.pid).rlimit(psutil.RLIMIT_CORE) == (0, 0)
             with command(tmp_path, "run", **settings) as second:
                 _, complaints = second.communicate(timeout=20)
                 assert second.returncode == 2

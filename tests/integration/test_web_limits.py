@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
+from bot import details, passkey_page, slack_connection, web
 from bot.config import Settings, SettingsError
 from bot.partner.webhooks import NotGenuine
 from bot.slack_connection import bolt_app, client, http_events
@@ -117,6 +118,13 @@ def test_production_gives_ten_seconds_200_connections_and_100_refusals() -> None
 
     assert (limits.whole_within_s, limits.connections, limits.of_one_address) == (10.0, 200, 20)
     assert (limits.refusals, limits.in_the_last_s) == (100, 60.0)
+
+
+def test_a_body_that_does_not_come_is_let_go_within_the_same_ten_seconds() -> None:
+    """Its time, and then that in which the rest of it would be read away."""
+    pages = (details._READ_TIMEOUT_S, passkey_page._READ_TIMEOUT_S, web.READ_TIMEOUT_S)
+
+    assert max(slack_connection.BODY_WITHIN_S, *pages) + web.LINGERS_S <= Limits().whole_within_s
 
 
 async def test_of_many_connections_only_so_many_are_held_and_one_that_goes_makes_room() -> None:

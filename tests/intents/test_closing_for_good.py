@@ -71,3 +71,62 @@ def test_shutting_off_is_freezing(text: str) -> None:
 )
 def test_a_plain_or_final_word_still_closes(verb: str, text: str) -> None:
     assert closes(text.format(verb))
+
+
+#: What stops a card for a while, said with words after which it never comes back.
+STOPPING = (
+    "deactivate {} {}",
+    "{} deactivated {} please",
+    "please disable {} {}",
+    "turn off {} {}",
+    "can you block {} {}, he left the company",
+    "Hugo has left. {} may please be deactivated {}",
+    "freeze {} {}",
+    "{} to be frozen {}",
+)
+FINAL = ("for good", "for ever", "forever", "for always", "permanently", "definitively")
+#: Words of their own, one letter away from them.
+OTHER_WORDS = (
+    "for food",
+    "for wood",
+    "for god",
+    "for mood",
+    "for hood",
+    "for over",
+    "for every",
+    "for never",
+)
+
+
+def slips(phrase: str) -> list[str]:
+    """Every phrase one letter away: missing, twice, wrong, or swapped with the next."""
+    found = set()
+    for at in range(len(phrase)):
+        found |= {phrase[:at] + phrase[at + 1 :], phrase[: at + 1] + phrase[at:]}
+        found |= {phrase[:at] + letter + phrase[at + 1 :] for letter in "aex" if phrase[at] != " "}
+        if at + 1 < len(phrase):
+            found.add(phrase[:at] + phrase[at + 1] + phrase[at] + phrase[at + 2 :])
+    return sorted(one.strip() for one in found if not one.startswith(OTHER_WORDS))
+
+
+@pytest.mark.parametrize("pattern", STOPPING)
+def test_what_is_said_to_be_final_opens_no_freeze_even_with_a_slip(pattern: str) -> None:
+    phrases = [*FINAL, *(slip for final in FINAL for slip in slips(final))]
+    texts = [pattern.format("3018", phrase) for phrase in phrases]
+
+    assert [
+        text for text in texts if (reading := read(text)).opened and reading.intent == "freeze_card"
+    ] == []
+
+
+def test_what_is_said_to_be_for_a_while_closes_nothing_even_with_a_slip() -> None:
+    texts = [f"close 3018 {slip}" for phrase in ("temporarily", "meanwhile") for slip in slips(phrase)]
+
+    assert [text for text in texts if closes(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["freeze 3018, he paid for food with it", "block 3018 please, it is for food only"]
+)
+def test_a_word_that_only_looks_like_a_final_one_is_none(text: str) -> None:
+    assert read(text).opened

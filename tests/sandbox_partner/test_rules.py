@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from aiohttp import web
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
 
 from sandbox.partner.accounts import Settings
 from sandbox.partner.control import CALLS
@@ -17,10 +17,10 @@ from sandbox.partner.openapi import document as openapi_document
 from sandbox.partner.scenarios import SCENARIOS
 from sandbox.partner.schemas import PAYLOADS
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
+from tests.support.chromium import CHROMIUM, a_browser
 from tests.support.docs_scripts import docs_script
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = Path("/usr/bin/chromium")
 
 
 def test_every_rule_is_proved_by_a_test_or_says_why_not() -> None:
@@ -165,12 +165,8 @@ addEventListener("message", (event) => window.told.push({ data: event.data, orig
 
 @pytest.fixture
 async def page() -> AsyncIterator[Page]:
-    async with async_playwright() as player:
-        browser = await player.chromium.launch(
-            executable_path=str(CHROMIUM), args=["--no-sandbox", "--disable-gpu"]
-        )
+    async with a_browser() as browser:
         yield await browser.new_page()
-        await browser.close()
 
 
 async def serve_text(text: str) -> tuple[web.ServerRunner, str]:

@@ -1,18 +1,14 @@
 """The simulator's own page, in a real browser."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Page, expect
 
 from sandbox.partner.purchases import declines
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand, Receiver
-
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-             "--disable-sync", "--no-first-run"]  # fmt: skip
+from tests.support.chromium import CHROMIUM, a_browser
 
 PATIENCE_MS = 15_000  # a busy machine draws late
 expect.set_options(timeout=PATIENCE_MS)
@@ -25,15 +21,13 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture
 async def page(simulator: Running, hand: Hand) -> AsyncIterator[Page]:
     await hand("scenarios/happy-day")
-    async with async_playwright() as player:
-        browser = await player.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+    async with a_browser() as browser:
         page = await browser.new_page()
         problems: list[str] = []
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         await page.goto(simulator.url + "/")
         yield page
-        await browser.close()
         assert [text for text in problems if "status of 400" not in text] == []  # a refusal is no defect
 
 

@@ -43,8 +43,8 @@ class Proof:
 
 
 def commit() -> str:
-    """The commit of the tree, with a + where anything but the proof itself was changed since."""
-    changed = _git("status", "--porcelain", "-uno", "--", ".", f":!{PROVED.relative_to(ROOT)}")
+    """The commit of the tree, with a + where anything but what was proved was changed since."""
+    changed = _git("status", "--porcelain", "-uno", "--", ".", ":!benchmarks/*-proved.jsonl")
     return _git("rev-parse", "--short=8", "HEAD") + ("+" if changed else "")
 
 

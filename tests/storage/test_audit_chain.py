@@ -404,6 +404,22 @@ async def test_an_export_can_be_read_back_and_says_what_it_holds(store: Store) -
     assert rows[3]["reason_code"] == '"quoted", with commas'
 
 
+async def test_every_cell_of_an_exported_table_is_in_quotes(store: Store) -> None:
+    """Else what another character parts, as `;` does in many spreadsheets, begins a cell of its own and may run."""
+    async with store.begin() as tx:
+        for hostile in ("x;=cmd|' /C calc'!A1;y", "x\t=1+1", "x\r=1+1", "x\n=1+1", 'x";=1+1', ""):
+            await audit.append(tx, actor=hostile, action="a", subject=hostile, reason_code=hostile)
+    table = io.StringIO()
+
+    async with store.read() as tx:
+        await audit.export(tx, table.write, "csv")
+
+    again = io.StringIO()
+    rows = csv.reader(io.StringIO(table.getvalue(), newline=""))
+    csv.writer(again, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
+    assert again.getvalue() == table.getvalue()
+
+
 async def test_the_exported_lines_alone_prove_the_chain(store: Store) -> None:
     """An independent reading of the format, with nothing of ours but the lines."""
     await _grow(store, 4)

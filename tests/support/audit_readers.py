@@ -59,6 +59,9 @@ KNOWN = {
         " number, and the reading that checks says that the log isn't whole"
     ),
     "storage.audit.put_head_back <- bot.services.operators.changed_rows._end_of_log_again": "as `head_is_lost`",
+    "storage.audit.head_is_lost <- storage.operators.passkeys_on_record._too_short": (
+        "which of two sentences is read; no passkey counts in either case"
+    ),
     "storage.audit._piece <- bot.cli.exporting.export_chain": "verify_audit.py finds what an export lacks",
     "storage.audit._piece <- bot.services.overview.export_rows._audit": "a table for people; an export can be verified",
 }

@@ -1,7 +1,7 @@
 """What many authors wrote to the bot (tests/intents/authors), and how a reading of it is judged.
 
-Split by author, never by sentence: 01 to 11 and 16 to 18 train the ranker, 12 and 19 calibrate it; all of them show
-the rules what is missing. Whoever measures on others hands in their folder.
+Split by author, never by sentence: 01 to 11, 16 to 18 and 20 train the ranker, 12, 19 and 21 calibrate it; all of them
+show the rules what is missing. Whoever measures on others hands in their folder.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any, Final
 from bot.intents import Directory, Facts, KnownCard, Parsed, Reading
 
 FOLDER: Final = Path(__file__).parents[1] / "intents" / "authors"
-TRAINING: Final = (*(f"{number:02}" for number in range(1, 12)), "16", "17", "18")
-DEVELOPMENT: Final = ("12", "19")
+TRAINING: Final = (*(f"{number:02}" for number in range(1, 12)), "16", "17", "18", "20")
+DEVELOPMENT: Final = ("12", "19", "21")
 #: What a form must hold exactly as it was said; why something is requested is its writer's to check.
 EXACT: Final = ("card", "amount", "limits", "phone", "email", "name", "tx_hash", "network")
 #: Beside those, what a look-up is narrowed by.
@@ -133,6 +133,10 @@ def _refused(reading: Reading) -> bool:
     return not reading.opened and any(refusal in text for text in said for refusal in _REFUSALS)
 
 
+#: The sum of a transfer is no field of its form: the chain says what came.
+_NO_FIELD: Final = frozenset({("submit_funding", "amount")})
+
+
 def _harm(said: Said, opened: Reading | None) -> tuple[str, bool]:
     """What an opened form holds that was not said, and whether it goes the other way."""
     if opened is None:
@@ -143,6 +147,8 @@ def _harm(said: Said, opened: Reading | None) -> tuple[str, bool]:
     if not _is(said.intent, opened):
         return f"opened {opened.intent}, said {said.intent}", flipped
     for name in EXACT:
+        if (said.intent, name) in _NO_FIELD:
+            continue
         read, wanted = opened.slots.get(name), said.slots.get(name)
         if wanted == "all" and opened.slots.get("everything"):
             continue

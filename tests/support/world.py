@@ -41,7 +41,7 @@ from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
 from tests.support.clock import SteppedClock
-from tests.support.databases import migrated_file
+from tests.support.databases import Content, content_of, fill, is_fresh, migrated_file
 
 MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 HOME = "T0SANDBOX"
@@ -240,12 +240,13 @@ class _Begun:
     """A small world at its start: what the simulator and the bot hold, the cards as they are known, the time passed."""
 
     simulator: Snapshot
-    database: bytes
+    database: bytes | Content
     cards: str
     seconds: float
 
 
-_begun: dict[bool, _Begun] = {}  # made once for the whole process, and copied for every test
+#: By the kind of database and `an_hour_later`: made once for the whole process, and copied for every test.
+_begun: dict[tuple[str, bool], _Begun] = {}
 
 
 async def _begin(world: World, *, an_hour_later: bool) -> None:
@@ -261,14 +262,29 @@ async def _begin(world: World, *, an_hour_later: bool) -> None:
     world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
 
 
-def _kept(world: World, seconds: float) -> _Begun:
+def _kept(world: World, url: str, seconds: float) -> _Begun:
     """All of it, to begin from again. Read while nothing is written."""
     simulator = world.simulator.world
     snapshot = Snapshot(simulator.store.copy(), dict(simulator.bodies))
-    with closing(sqlite3.connect(world.database)) as file, closing(sqlite3.connect(":memory:")) as copy:
+    return _Begun(snapshot, _database_of(url), json.dumps(world.cards), seconds)
+
+
+def _database_of(url: str) -> bytes | Content:
+    if not url.startswith("sqlite"):
+        return content_of(url)
+    file_path = url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(file_path)) as file, closing(sqlite3.connect(":memory:")) as copy:
         file.backup(copy)
         database = copy.serialize()
-    return _Begun(snapshot, database[:18] + _WAL + database[20:], json.dumps(world.cards), seconds)
+    return database[:18] + _WAL + database[20:]
+
+
+def _go_on_from(begun: _Begun, url: str) -> None:
+    """The database is as it was when the world began."""
+    if isinstance(begun.database, Content):
+        fill(url, begun.database)
+    else:
+        Path(url.removeprefix("sqlite:///")).write_bytes(begun.database)
 
 
 @asynccontextmanager
@@ -286,16 +302,16 @@ async def a_world(
     """
     clock = SteppedClock()
     database = folder / "bot.db"
-    begun = None if url else _begun.get(an_hour_later)
+    of_this_kind = url.partition(":")[0] or "sqlite", an_hour_later
     if not url:
-        if begun is None:
-            await migrated_file(database)
-        else:
-            database.write_bytes(begun.database)
+        url = f"sqlite:///{database}"
+        await migrated_file(database)
+    fresh = is_fresh(url)
+    begun = _begun.get(of_this_kind) if fresh else None
+    if begun is not None:
+        _go_on_from(begun, url)
     async with AsyncExitStack() as stack:
-        store = await Store.open(
-            url or f"sqlite:///{database}", vault=Vault(Keyring.parse(MASTER)), clock=clock
-        )
+        store = await Store.open(url, vault=Vault(Keyring.parse(MASTER)), clock=clock)
         stack.push_async_callback(store.close)
         simulator = await serve(port=0)
         stack.push_async_callback(simulator.close)
@@ -329,8 +345,8 @@ async def a_world(
         if begun is None:
             before = clock.monotonic()
             await _begin(world, an_hour_later=an_hour_later)
-            if not url:
-                _begun[an_hour_later] = _kept(world, clock.monotonic() - before)
+            if fresh:
+                _begun[of_this_kind] = _kept(world, url, clock.monotonic() - before)
         else:
             clock.advance(begun.seconds)
             simulator.world.restore(begun.simulator)

@@ -43,11 +43,9 @@ async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Findin
 def _audit_chain(report: Report) -> Finding:
     if report.ok:
         return well("audit_chain", f"The audit chain is whole: {in_words(report.count)}.")
-    return wrong(
-        "audit_chain",
-        f"The audit chain is broken at entry {report.first_bad} ({report.kind}): somebody changed the database outside"
-        " Countersign. Keep a copy of it before anything else, and see `tampered` in the runbook.",
-    )
+    from bot.services.audit import broken
+
+    return wrong("audit_chain", broken(report.first_bad, report.kind))
 
 
 async def messages(store: Store) -> Finding:

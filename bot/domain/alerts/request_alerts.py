@@ -83,12 +83,22 @@ CHANGED_OUTSIDE = AlertKind(
     raised_when="rows of the database are not as Countersign left them",
     found_by="upkeep, people",
     ends="all of them are as they were left",
-    wordings=one(
-        Severity.CRITICAL,
-        "Somebody changed the database: {what}",
-        "The changed rows are not used, and what they stop stays stopped. Keep a copy of the database, and run"
-        " `countersign audit verify --deep`. Find out who can write to it.",
-    ),
+    wordings={
+        "rows": Wording(
+            (Severity.CRITICAL,),
+            "Somebody changed the database: {what}",
+            "The changed rows are not used, and what they stop stays stopped. Keep a copy of the database, and run"
+            " `countersign audit verify --deep`. Find out who can write to it.",
+        ),
+        "log": Wording(
+            (Severity.CRITICAL,),
+            "The audit log isn't as Countersign left it: nothing is approved or sent",
+            "Either an older copy of the database was put in place while Countersign ran: a backup, a snapshot, or a"
+            " standby that was behind. Then restart every process: the start begins safe mode. Or somebody changed the"
+            " database. Then keep a copy of it, run `countersign audit verify --deep`, and find out who can write to"
+            " it.",
+        ),
+    },
     endings=over(
         "The database is as Countersign left it again",
         "It was not for {lasted}. Find out who changed it.",

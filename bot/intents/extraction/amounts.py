@@ -22,7 +22,8 @@ _OTHER: Final = (
     r"r\$|a\$|c\$|s\$|hk\$|€|£|¥|₹|₦|₽|₩|₱|₺|rs\.?|zł|zl|pln|ngn|naira|brl|reais|reals?|sgd|czk|kč|sek|nok|dkk|huf|eur|euros?|gbp|pounds?|quid|yen|jpy|chf|francs?|cad|aud|inr|rupees?|usdt|usdc|eth|btc|matic|pence"
     r"|cents?"
 )
-_SIGN: Final = r"(?P<sign>(?<![\w)])[-−–]\s?)"
+#: A dash with a space on both sides parts two things, unless a number stands before it: `bal zero - 1.5k on ads`.
+_SIGN: Final = r"(?P<sign>(?<![\w)])[-−–](?:(?<=\d\s.)\s|(?<=§\s.)\s|(?=[^\s])))"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
     r"(?P<digits>\d+(?:[.,']\d+)*(?:(?<=\d)[ ]\d{3}(?![\d]))*(?:[.,]\d+)?)"
@@ -33,11 +34,11 @@ _NUMBER: Final = re.compile(
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
     r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
-    r"|no more than)|[~≈<>]|\bor)\s*$"
+    r"|no more than)|[~≈<]|(?<![-=])>|\bor)\s*$"
 )
 #: `put it up to 300` raises it to exactly that.
 _RAISED_TO: Final = re.compile(
-    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised)\b(?:\s+[\w§'’-]+){1,6}?\s+up to\s*$",
+    r"\b(?:put|raise|bring|bump|move|lift|take|increase|push|set|bumped|raised|mark-?up)\b(?:\s+[\w§'’-]+){0,6}?\s+up to\s*$",
     re.IGNORECASE,
 )
 #: A highest amount: rough for what is paid, exact for a limit.
@@ -48,6 +49,7 @@ _CEILING: Final = re.compile(
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")
 _NEAR: Final = 80  # characters before an amount that may say it is a rough one
+_LONGEST_FIGURE: Final = 12  # characters of a figure in words, with one more for a slip
 _THOUSANDS: Final = 20_000
 _TIMES: Final = {"k": 1000, "grand": 1000, "thousand": 1000, "hundred": 100}
 _RATES: Final = {"%", "percent", "per cent", "pct"}
@@ -61,6 +63,23 @@ _HALF: Final = re.compile(
     r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"
 )
 _HALVES: Final = {"half a": "0.5", "a half": "0.5", "a quarter of a": "0.25", "three quarters of a": "0.75"}
+
+
+#: `one and a half percent`.
+_AND_A_PART: Final = re.compile(
+    r"\b(?P<whole>one|two|three|four|five|six|seven|eight|nine|ten|[1-9]) and (?P<part>a half|a quarter) (?:percent|per cent|%)",
+    re.IGNORECASE,
+)
+_IN_WORDS: Final = rf"(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS})){{0,6}}"
+#: `45 dollars and 50 cents`, also in words.
+_WITH_CENTS: Final = re.compile(
+    rf"(?<![\w.,$-])(?P<dollars>\d{{1,6}}|{_IN_WORDS})\s+(?:us )?(?:dollars?|usd|bucks?)\s+(?:and\s+)?(?P<cents>\d{{1,2}}|{_IN_WORDS})\s+cents?(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _whole(written: str) -> Decimal | None:
+    return Decimal(written) if written.isdigit() else read_words(written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,14 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
             continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
+    for found in _AND_A_PART.finditer(text):
+        whole = read_words(found["whole"]) or Decimal(found["whole"] if found["whole"].isdigit() else 0)
+        part = Decimal("0.5") if "half" in found["part"].lower() else Decimal("0.25")
+        yield Entity("rate", *found.span(), Amount(whole + part, "%"), found[0])
+    for found in _WITH_CENTS.finditer(text):
+        dollars, cents = _whole(found["dollars"]), _whole(found["cents"])
+        if dollars is not None and cents is not None and 0 < cents < 100:
+            yield _entity(found, text, most, (dollars + cents / 100, "USD"), "")
     for found in _NUMBER.finditer(text):
         yield _read(found, text, most)
     for found in _WORDS.finditer(text):
@@ -289,16 +316,30 @@ def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bo
     return "" if value == value.quantize(Decimal("0.01")) else "an amount in whole cents"
 
 
+#: `a card with hundred dollars on it`. Behind a slip of "two" or "four" it may be more than one of them.
+_ONE_OF_THEM: Final = re.compile(r"\b(?:with|by|another|add|load|put|send|give|of)\s+$", re.IGNORECASE)
+_A_DAY: Final = re.compile(r"\s+(?:an?|per|each|every) (?:day|week|month)\b", re.IGNORECASE)
+
+
 def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None:
     """Number words count only beside a currency, or with a multiplier in them."""
     unit = (found["after"] or "").lower()
     words = found[0].lower().removesuffix(unit).strip()
     big = re.search(r"\b(?:hundred|thousand|grand)s?\b", words)
-    if not unit and not big:
+    a_day = _A_DAY.match(text[found.end() :])
+    if (not unit and not big and not a_day) or words == "grand":
         return None
-    value = read_words(words)
+    one = (
+        unit
+        and words in ("hundred", "thousand")
+        and _ONE_OF_THEM.search(text[max(0, found.start() - 12) : found.start()])
+    )
+    value = read_words(f"one {words}" if one else words)
     doubt = "" if value is not None else "how much that is"
-    beside = [*re.findall(r"^[\s,-]+([^\W\d_]+)", text[found.end() :])]
+    beside = [
+        *re.findall(r"^[\s,-]+([^\W\d_]+)", text[found.end() :]),
+        *re.findall(r"([^\W\d_]+)[\s-]+$", text[max(0, found.start() - _LONGEST_FIGURE) : found.start()]),
+    ]
     if any(_is_nearly_a_figure(word) for word in beside):
         doubt = doubt or "how much exactly"
     currency = _currency(unit) if unit else ""

@@ -22,7 +22,7 @@ _WORDS: Final = re.compile(
     r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|(?:(?<=\0 )|(?<=\0, )|(?<=\0\. ))base(?=\s*(?:$|[.,;!?])| (?:please|pls|now|thx|thanks)\b)|base(?=[.,:;]?\s\0)|base(?= mainnet| chain))"
-    r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin))(?![\w-])",
+    r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin|eth(?= (?:transfer|network|mainnet|chain|wallet|addy|address|addr|deposit)\b)|(?<=on )eth(?!\s*\d)|(?<=via )eth(?!\s*\d)))(?![\w-])",
     re.IGNORECASE | re.MULTILINE,
 )
 UNKNOWN_NETWORK: Final = "OTHER"

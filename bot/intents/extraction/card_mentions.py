@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.intents.directory import ORDINARY, WORD, Directory, bare_word, each_once, fold
 from bot.intents.extraction.entity import Entity
+from bot.intents.model import KnownCard
 
 #: How far back a value looks for a word that says what it is: looking from the beginning each time takes long.
 NEAR: Final = 80
@@ -53,6 +54,46 @@ _POSSESSED: Final = re.compile(
     r"|(?:daily|weekly|monthly)(?= (?:to|at|from|down|up|is|\$?\d)))\b",
     re.IGNORECASE,
 )
+#: What only a person has: `Will's flight was moved`. No month has a wallet.
+_PERSONAL: Final = re.compile(
+    r"(?:'s|'(?!\w))\s+(?:(?!card)\w+\s+){0,2}?(?:flights?|train|taxi|wallet|purse|handbag|bag|backpack|pocket|laptop|texts?|messages|kids?|toddler|baby|son|daughter"
+    r"|husband|wife|mother|father|mum|visa|passport|boss|manager|chip|codes?|last day|first day|notice|van|car|bike|luggage|receipts)\b",
+    re.IGNORECASE,
+)
+#: Money is put on it or taken off it: `stick 40 dollars on april`, `take 40 back off may`.
+_MONEY_MOVED: Final = re.compile(
+    r"\b(?:put|add|load|stick|drop|throw|send|give|credit|bung|chuck|pop|top|take|pull|unload|withdraw|claw|remove|get|move|transfer|return|bring|need|slap|shove)\b"
+    r"[^.!?\n§]{0,20}?(?:\$\s?\d[\d.,]*|\d[\d.,]*\s?(?:usd|dollars?|dolars|bucks|\$)|\d[\d.,]*(?=\s+back\b))(?:\s+(?:more|extra|back|again))?\s+(?:on|onto|on to|to|off|off of)\s+$",
+    re.IGNORECASE,
+)
+_NO_DATE_AFTER: Final = re.compile(
+    r"\s*(?:$|[,;:!?)(\n]|[.](?!\d)|(?:please|pls|plz|ta|thx|thanks|cheers|now|asap|today|quick|again|for (?!\d)|so|because|she|he|they|her|his)\b)",
+    re.IGNORECASE,
+)
+#: A limit is named behind it: `april weekly down to 200`, `bump april to 250 per day`.
+_LIMIT_AFTER: Final = re.compile(
+    r"\s+(?:daily|weekly|monthly)(?:\s+(?:limit|cap))?\s*(?:(?:down|up)\s+)?(?:to|at|=|:)\s*\$?\d"
+    r"|\s+(?:down\s+|up\s+)?(?:to|at)\s+\$?\d[\d.,]*k?(?:\s?(?:usd|dollars|bucks|\$))?\s*(?:(?:an?|per|each|every|the)\s+(?:day|week|month)\b|daily|weekly|monthly|/\s?[dwm])",
+    re.IGNORECASE,
+)
+_LIMIT_VERB: Final = re.compile(
+    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:bump|raise|lower|cap|limit|drop|bring|put|set|cut|keep|hold|please|pls|so|and|change)\s+)$",
+    re.IGNORECASE,
+)
+#: `can may have 60 on hers`, `let April see her card details`.
+_ALLOWED: Final = re.compile(r"\b(?:can|could|let)\s+$", re.IGNORECASE)
+_GETS: Final = re.compile(
+    r"\s+(?:please\s+)?(?:(?:have|get|see|use|view)\b(?=\s+(?:\$|\d|an?\s|another|her|his|the|some|more))|(?:spend|pay)\b)",
+    re.IGNORECASE,
+)
+#: `how much did april spend`, `has will got enough`.
+_ASKED_OF: Final = re.compile(r"\b(?:did|does|has|had|didn'?t|doesn'?t|hasn'?t)\s+$", re.IGNORECASE)
+_DID: Final = re.compile(
+    r"\s+(?:(?:already|alredy|really|even|just|ever|actually|also|still)\s+)?(?:spend|spent|pay|paid|buy|bought|use|used|put|get|got|have|make|made|charge|charged|do|done|go|gone|need|lose|lost|receive|received)\b",
+    re.IGNORECASE,
+)
+_OWNS: Final = re.compile(r"'s\s+(?!(?:not|never|to|be|going)\b)[^\W\d_]", re.IGNORECASE)
+_A_CARD_JUST_BEFORE: Final = re.compile(r"(?:^|[\s(])cards?\s+$", re.IGNORECASE)
 _OWNED: Final = re.compile(
     r"\s+(?:(?:\w+)\s+){0,1}?(?:cards?|balance|limits?|spend(?:ing)?|purchases|transactions?|declines?|phone|threeds|plastic)\b",
     re.IGNORECASE,
@@ -63,14 +104,15 @@ _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|anot
 _TITLED: Final = re.compile(r"\b(?:mr|ms|mrs|miss|dr|herr|frau)\.?\s+$", re.IGNORECASE)
 _CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(
-    r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of)\s+$", re.IGNORECASE
+    r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
+    re.IGNORECASE,
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
 _DOES: Final = re.compile(
-    r"(?:'s (?:at|in|on|stuck|back|off|out|here|there|going|away|got|lost|been|been|gone)\b|(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
+    r"(?:'s (?:at|in|on|stuck|back|off|out|here|there|going|away|got|lost|been|been|gone)\b|(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|says|tells|thinks|tried|keeps|kept|asked|phoned|texted|messaged|emailed|heads|can (?:order|pay|buy|get|book|use|fill|settle|check|travel|go)|spent|spends|bought|buys|received|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
     r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
-    r"|has (?:lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
-    r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b)",
+    r"|has (?:received|asked|lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
+    r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|does (?:not )?(?:need|want|have)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b)",
     re.IGNORECASE,
 )
 _BEGINS: Final = re.compile(
@@ -223,6 +265,9 @@ def _name_at(
         known, used = more, used + 1
         if genitive:
             break
+    initial = _initial_at(text, words, at + 1, known) if used == 1 else ()
+    if initial:
+        known, used = initial, 2
     start, last = words[at].start(), words[at + used - 1]
     end = last.end() - (2 if last[0].lower().endswith("'s") else 1 if genitive else 0)
     traits = _trust(text, start, end, full=used > 1)
@@ -235,6 +280,23 @@ def _name_at(
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+_INITIAL: Final = re.compile(r"(?![aiAI]\b)[^\W\d_](?:'s)?")
+
+
+def _initial_at(
+    text: str, words: list[re.Match[str]], at: int, known: Sequence[KnownCard]
+) -> Sequence[KnownCard]:
+    """The cards whose holder's other name begins with the one letter that stands there: `April O's card`."""
+    if (
+        at >= len(words)
+        or not _INITIAL.fullmatch(words[at][0])
+        or text[words[at - 1].end() : words[at].start()] != " "
+    ):
+        return ()
+    letter = fold(words[at][0][0])
+    return [card for card in known if any(word.startswith(letter) for word in fold(card.holder).split()[1:])]
 
 
 def _without_s(written: str) -> str:
@@ -255,7 +317,8 @@ def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Ent
     if word[0][-1:] not in ("s", "S") or len(written) < 3:
         return None
     known = cards.with_words([bare_word(written)])
-    possessed = _OWNED.match(text[word.end() :])
+    after = text[word.end() : word.end() + NEAR]
+    possessed = _OWNED.match(after) or _LIMIT_AFTER.match(after)
     if not known or ((fold(written) in ORDINARY or fold(word[0]) in ORDINARY) and not possessed):
         return None
     tail = _NAME_TAIL.match(text[word.end() :])
@@ -263,6 +326,26 @@ def _without_apostrophe(text: str, word: re.Match[str], cards: Directory) -> Ent
     start = word.start() if lead is None else lead
     end = word.end() + (tail.end() if tail else 0)
     return Entity("card", start, end, tuple(known), written, traits=frozenset({"name"}))
+
+
+def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
+    """Do the words around a name that is also a word leave only a person?"""
+    return any(
+        (
+            _POSSESSED.match(after) or _CARD_OF.search(before) or _PERSONAL.match(after),
+            _DOES.match(after) and _BEGINS.search(before),
+            _MONEY_MOVED.search(before) and _NO_DATE_AFTER.match(after),
+            _ASKED_OF.search(before) and _DID.match(after),
+            _LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before),
+            _ALLOWED.search(before) and _GETS.match(after),
+            word in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after),
+            word == "will" and _OWNS.match(after),
+            word == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after),
+            capital and _CARD_AFTER.match(after) and before.strip(),
+            capital and _A_CARD_JUST_BEFORE.search(before),
+            capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after),
+        )
+    )
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:
@@ -276,18 +359,8 @@ def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | N
         return frozenset({"name"})
     if _MINE.search(before):
         return None
-    if _POSSESSED.match(after) or _CARD_OF.search(before):
-        return frozenset({"name"})
     capital = word[:1].isupper() and not text.isupper()
-    if capital and _CARD_AFTER.match(after) and before.strip():
-        return frozenset({"name"})
-    if _DOES.match(after) and _BEGINS.search(before):
-        return frozenset({"name"})
-    if fold(word) in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after):
-        return frozenset({"name"})
-    if fold(word) == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after):
-        return frozenset({"name"})
-    if capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after):
+    if _is_a_person(fold(word), before, after, capital=capital):
         return frozenset({"name"})
     mid_sentence = re.search(r"[\w,]\s$", before) is not None
     return frozenset({"name", "weak"}) if capital and mid_sentence else None

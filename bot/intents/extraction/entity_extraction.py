@@ -41,6 +41,56 @@ _SIDE_LINE: Final = re.compile(
     r"[ \t]*[:=][ \t]*(?![^\n]*\b(?:not?|never|if|unless|until|till|after|next|tomorrow|wait|no)\b)[^\n:§]{1,40}(?=\n|$)",
     re.IGNORECASE,
 )
+_ORDINALS: Final = (
+    *(
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "eleventh",
+    ),
+    *(
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
+    ),
+    *(
+        "twentieth",
+        "twenty-first",
+        "twenty-second",
+        "twenty-third",
+        "twenty-fourth",
+        "twenty-fifth",
+        "twenty-sixth",
+    ),
+    *("twenty-seventh", "twenty-eighth", "twenty-ninth", "thirtieth", "thirty-first"),
+)
+_NTH: Final = {
+    word: f"{number}{'st' if number in (1, 21, 31) else 'nd' if number in (2, 22) else 'rd' if number in (3, 23) else 'th'}"
+    for number, word in enumerate(_ORDINALS, start=1)
+}
+_A_DAY: Final = "|".join(sorted(_ORDINALS, key=len, reverse=True))
+_A_MONTH: Final = "january|february|march|april|may|june|july|august|september|october|november|december|this month|the month"
+#: `since the tenth`, `second to sixth of november`: days in words, as figures.
+_ORDINAL_DAY: Final = re.compile(
+    rf"(?:(?<=since the )|(?<=until the )|(?<=till the )|(?<=from the )|(?<=to the ))(?:{_A_DAY})(?=\s*(?:$|[,.;?!]|(?:until|till|to|of)\b))"
+    rf"|\b(?:{_A_DAY})(?= (?:to|until|till|and) (?:the )?(?:{_A_DAY}) of (?:{_A_MONTH})\b)|\b(?:{_A_DAY})(?= of (?:{_A_MONTH})\b)",
+    re.IGNORECASE,
+)
+_WK: Final = re.compile(r"\b(last|this|past|previous) wk\b", re.IGNORECASE)
+#: `1. Name: …` and `2) Mobile: …` below each other: the numbers of a list are no values.
+_LISTED: Final = re.compile(r"(?m)^[ \t]*([1-9])[.)][ \t]+(?=\S)")
 _PHONE_NO: Final = re.compile(
     r"\b(phone|mobile|mob|cell|tel|telephone|contact)\.?\s+(?:no\b\.?|nr\b\.?)(?!\s+(?:more|longer))",
     re.IGNORECASE,
@@ -86,7 +136,11 @@ class Found:
 def as_one_line(text: str) -> str:
     """A form (`card: 9140` below `Top up`) becomes one clause; `3-D Secure` one word; dictated stops are stops."""
     text = _SIDE_LINE.sub("", text) if len(_ANY_LINE.findall(text)) > 1 else text
+    numbered = [int(found[1]) for found in _LISTED.finditer(text)]
+    if len(numbered) > 1 and numbered == list(range(1, len(numbered) + 1)):
+        text = _LISTED.sub("", text)
     text = _PHONE_NO.sub(r"\1 number", text)
+    text = _WK.sub(r"\1 week", _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text))
     text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 

@@ -30,6 +30,13 @@ _DOCUMENT: Final = re.compile(
     r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
     re.IGNORECASE,
 )
+#: An hour without its "o'clock", where somebody goes, starts or closes then: `she's flying to Accra by 6`, `renews at 11`.
+_HOUR: Final = re.compile(
+    r"\b(?:renews?|starts?|opens?|closes?|begins?|leaves?|leaving|flies|flying|lands?|landing|boards?|boarding|departs?|arrives?|checks? (?:in|out)|goes live|go live|due|meeting|flight|train|pickup|interview|appointment)\b"
+    r"(?:\s+[^\W\d_]+){0,4}?\s+(?P<hour>(?:at|by|before|b4|till|until|from)\s+(?:[1-9]|1[0-9]|2[0-4]))(?=\s*(?:$|[,;!?)\n]|\.(?!\d)|\s+(?:so|and|please|pls)\b))"
+    r"|(?P<noon>\bb4 (?=noon|lunch|eod|the|he|she|they|it|we))",
+    re.IGNORECASE,
+)
 
 
 def find_incidental_numbers(text: str) -> Iterator[Entity]:
@@ -37,3 +44,6 @@ def find_incidental_numbers(text: str) -> Iterator[Entity]:
         for found in pattern.finditer(text):
             if any(char.isdigit() for char in found[0]):
                 yield Entity("number", *found.span(), found[0], found[0], traits=frozenset({INCIDENTAL}))
+    for found in _HOUR.finditer(text):
+        name = "hour" if found["hour"] else "noon"
+        yield Entity("number", *found.span(name), found[name], found[name], traits=frozenset({INCIDENTAL}))

@@ -31,11 +31,11 @@ _TH: Final = r"(?:st|nd|rd|th)"
 
 #: Tried in this order at each place; the first that fits is taken.
 _ATOM: Final = re.compile(
-    rf"""(?:(?<![\w§.,/$-])|(?<=\d\.\.))(?:
+    rf"""(?:(?<![\w§.,/$-])|(?<=\d\.\.)|(?<=\d\.-))(?:
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
-    | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
+    | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through|and)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
         \s+(?:of\s+)?(?P<days_month>{MONTH})\b
-    | (?:(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=\.-)|(?<=till\ )|(?<=until\ )|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
+    | (?:(?=\d{{1,2}}\.\d{{1,2}}\.\s*[-–]\s*\d{{1,2}}\.\d{{1,2}}\.)|(?<=ledger\ of\ )|(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=\.-)|(?<=till\ )|(?<=until\ )|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
         (?P<dotted>\d{{1,2}}\.\d{{1,2}}\.)(?!\d)
     | (?P<quarter>q[1-4])\b | (?:the\s+|last\s+|over\s+the\s+)?(?P<weekend>weekend)(?:'s)?\b(?!\s+\w+s?\s+\w*card)
     | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})
@@ -44,7 +44,7 @@ _ATOM: Final = re.compile(
     | (?:in\s+|of\s+|for\s+)?(?:the\s+)?(?:(?:calendar\s+)?week|kw|cw)\s?(?P<week_no>\d{{1,2}})\b(?!\s?(?:usd|\$|dollars?|bucks|k|%|days)\b)
     | (?:the\s+)?(?P<quarter_word>first|second|third|fourth)\s+quarter(?:\s+of\s+(?:this|the)\s+year)?\b
     | (?P<short_month>jan|feb|aug|sept|sep|oct|nov|dec)(?=\s+(?:float|report|spend|so\s+far|statement|ledger|totals?|purchases|transactions|numbers|figures|history|close|closing)\b)
-    | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:\s+of)?\s+(?P<dm_month>{MONTH})\b\.?
+    | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:(?:\s+of)?\s+|/)(?P<dm_month>{MONTH})\b\.?
         (?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
     | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?
         (?![\d%$€£k,.:]*\d)(?!\s?(?:usd|\$|dollars?|bucks|k|%|am|pm)\b)(?:,?\s+(?P<md_year>(?:19|20)\d{{2}})\b)?
@@ -98,6 +98,10 @@ _LATER: Final = re.compile(
 )
 
 
+#: A day by its name in the shops is no time of ours: `the campaign of Black Friday`.
+_NAMED_DAY: Final = re.compile(
+    r"\b(?:black|good) friday$|\b(?:cyber|easter) monday$|\bgiving tuesday$", re.IGNORECASE
+)
 _NEAR: Final = 80
 _A_SPAN: Final = re.compile(r"in (?:a|one) (?:day|week|month)", re.IGNORECASE)
 _AS_A_LIMIT: Final = re.compile(
@@ -137,7 +141,11 @@ class _Atom:
 def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterator[Entity]:
     """All periods of `text`, neighbours joined by "to" or "and" as one; then what lies in the future."""
     calendar = Calendar(now.astimezone(ZoneInfo(tz)), week_starts)
-    atoms = [_Atom(*found.span(), _read(found, calendar)) for found in _ATOM.finditer(text)]
+    atoms = [
+        _Atom(*found.span(), _read(found, calendar))
+        for found in _ATOM.finditer(text)
+        if not _NAMED_DAY.search(text[max(0, found.start() - 10) : found.end()])
+    ]
     at = 0
     while at < len(atoms):
         first = atoms[at]

@@ -16,12 +16,14 @@ from bot.intents.readings.declared_phrases import read_declared_phrase
 from bot.intents.readings.follow_ups import read_follow_up
 from bot.intents.readings.lookups import read_lookup, read_lookup_as
 from bot.intents.readings.misspelt_verbs import read_misspelt_verb
+from bot.intents.readings.other_networks import with_other_network
 from bot.intents.readings.slot_checks import is_today
-from bot.intents.readings.slot_values import REQUIRED, plain, values_of
+from bot.intents.readings.slot_values import NO_MARKUP, REQUIRED, plain, values_of
 from bot.intents.readings.thread_answers import read_answer
 from bot.intents.readings.undo_and_pause import read_undo_or_pause
 
 __all__ = [
+    "NO_MARKUP",
     "REQUIRED",
     "Context",
     "is_today",
@@ -37,4 +39,5 @@ __all__ = [
     "read_misspelt_verb",
     "read_undo_or_pause",
     "values_of",
+    "with_other_network",
 ]

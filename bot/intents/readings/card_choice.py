@@ -139,8 +139,11 @@ def one_of(named: Sequence[Entity]) -> tuple[str, list[KnownCard]]:
     return named[0].written, fits
 
 
-def one_card(context: Context) -> tuple[str, KnownCard | None]:
-    """How the one card of the whole text is called, and which it is; None where there is none, or more than one."""
-    named = context.found.inside(context.found.masked, "card")
+def one_card(context: Context, piece: str = "") -> tuple[str, KnownCard | None]:
+    """How the one card of the whole text is called, and which it is; None where there is none, or more than one.
+
+    The cards of `piece` alone where it names any.
+    """
+    named = context.found.inside(piece, "card") or context.found.inside(context.found.masked, "card")
     written, fits = one_of(named)
     return written, fits[0] if len(fits) == 1 else None

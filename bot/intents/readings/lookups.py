@@ -13,6 +13,7 @@ from bot.intents.plain_text import Clause, word_set
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
+from bot.intents.readings.other_networks import with_other_network
 from bot.intents.recognition import kind_of_request, lookup_intent_of, person_of, status_of
 
 MOST_DAYS: Final = 90
@@ -110,8 +111,13 @@ _NAME_OF_LIST: Final = re.compile(
     r"|something under|named|called)\s+(?:an? |mr\.? |ms\.? "
     r"|mrs\.? )?(?P<name>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)(?=\s*(?:$|[,.;:?!)]|\b(?:at|in|on|yet"
     r"|already|with|pls|please|or)\b))"
-    r"|^\W*(?:has|does|did|is)\s+(?P<who>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:(?:got|have|own"
-    r"|hold|possess|already|even|still)\s+)+(?:an?|any|one|more)\b"
+    r"|^\W*(?:has|does|did|is)\s+(?P<who>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:(?:got|gotten|have|own"
+    r"|hold|possess|received|already|even|still)\s+)+(?:an?|any|one|more)\b"
+    r"|^\W*(?:has|does)\s+(?P<has>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:any|a)\s+card\b"
+    r"|^\W*(?P<got>[^\W\d_]{3,}(?: [^\W\d_]{3,})?)\s+(?:got|has|have)\s+(?:an?|any|one)\b"
+    r"(?=.*(?:\?|\bor no\b|\byet\b))"
+    r"|\b(?:one|cards?|anything)\s+(?:at all )?(?:under|for|in the name of)\s+"
+    r"(?P<under>(?!the|our|my|all|every|each)[^\W\d_]{3,}(?: [^\W\d_]{3,})?)(?=\s+anywhere|\s*\?|\s*$)"
 )
 _NOBODY: Final = word_set(
     """
@@ -126,7 +132,7 @@ def _somebody(text: str, context: Context) -> str:
     found = _NAME_OF_LIST.search(text)
     if found is None:
         return ""
-    name = found["name"] or found["who"]
+    name = next(filter(None, (found[group] for group in ("name", "who", "has", "got", "under"))))
     return "" if any(word in _NOBODY for word in name.split()) else context.found.original(name)
 
 
@@ -201,4 +207,4 @@ def read_lookup_as(intent: str, context: Context) -> Reading:
     its = bool(_ITS.search(text))
     if intent in _MAY_HAVE_CARD:
         reading = _with_card(reading, cards, context, its=its)
-    return _with_period(reading, text, context)
+    return with_other_network(_with_period(reading, text, context), context)

@@ -32,6 +32,15 @@ REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
 _EVERYTHING: Final = re.compile(
     r"\b(?:everything|empty|drain|sweep|all of it|all (?:the )?(?:money|funds)|the (?:rest|remaining)|whatever)\b"
 )
+#: The limit as it was: `make it 650 per month instead of present 500`.
+_INSTEAD: Final = re.compile(r"\binstead of (?:the )?(?:present |current |old |previous |usual )?§a\d+§")
+_DEPOSITS_ONLY: Final = "It applies to the deposits route only."
+#: Nothing is as much in percent as in anything else.
+NO_MARKUP: Final = re.compile(
+    r"\b(?:to|at|be|is|it|that|mark-?up|us|:)[\s:=]+(?:zero|nil|nought)\b"
+    r"(?! point|\s*(?:percent|per cent|%)?\s*(?:point|and|[.,]\d))"
+    r"|\bzero (?:the |our |out (?:the |our )?)mark-?up\b|\bmark-?up\s*[=:]?\s*(?:to |at )?§a\d+§\W*$"
+)
 _FROM_TO: Final = re.compile(r"\bfrom §a\d+§(?: usd)? (?:down |up )?to (?=§a\d+§)")
 _EVERY: Final = {
     "day": "daily",
@@ -43,7 +52,7 @@ _EVERY: Final = {
 }
 _UNIT: Final = r"(daily|weekly|monthly|day|week|month)"
 _AFTER: Final = re.compile(
-    rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a)\s*{_UNIT}\b|§a(\d+)§"
+    rf"§a(\d+)§\s*(?:usd\s*)?(?:an?|per|each|every|/|a|the)\s*{_UNIT}\b|§a(\d+)§"
     rf" {_UNIT}\b(?!\s*:?\s*(?:limit\s*)?(?:to|of|at)?\s*§a)"
 )
 _BEFORE: Final = re.compile(rf"\b{_UNIT}\b(?:(?!daily|weekly|monthly)[^§]|§c\d+§)*§a(\d+)§")
@@ -72,7 +81,7 @@ _NAME: Final = re.compile(
 _NAME_LIKE: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|[ '.-])*")
 _NO_NAME: Final = word_set(
     "me us him her them the a an our my your new team someone everyone people guest intern"
-    " client you it this that"
+    " client you it this that name holder cardholder phone mobile email mail"
 )
 
 
@@ -135,7 +144,7 @@ def _limits(text: str, found: Found) -> Values:
     amounts = found.inside(text, "amount")
     if _NO_LIMIT.search(text) and not amounts:
         return Values({}, Ask("limits", "The API cannot remove a limit, only change it. To which amount?"))
-    text = _FROM_TO.sub("to ", text)
+    text = _INSTEAD.sub("", _FROM_TO.sub("to ", text))
     wanted = found.inside(text, "amount")
     if wanted and _BY_HOW_MUCH.search(text):
         return Values({}, questions.exactly("limits", "the new limit itself, not by how much it changes"))
@@ -206,6 +215,8 @@ def _funding(text: str, found: Found) -> Values:
 def _markup(text: str, found: Found) -> Values:
     text = _FROM_TO.sub("to ", text)
     rates, bare = found.inside(text, "rate"), found.inside(text, "amount")
+    if not rates and NO_MARKUP.search(text) and not any(entity.value.value for entity in bare):
+        return Values({"amount": "0"}, notes=(_DEPOSITS_ONLY,))
     if bare:
         return Values(
             {},
@@ -225,7 +236,7 @@ def _markup(text: str, found: Found) -> Values:
                 "amount", rates[0].doubt or "a markup of 0 to 50 percent, with at most three decimals"
             ),
         )
-    return Values({"amount": plain(percent)}, notes=("It applies to the deposits route only.",))
+    return Values({"amount": plain(percent)}, notes=(_DEPOSITS_ONLY,))
 
 
 def _phone(text: str, found: Found) -> Values:

@@ -106,6 +106,7 @@ def _completed(reading: Reading, context: Context) -> Reading:
             return replace(reading, intent="ambiguous", wanted=intent, ask=ask)
         reading = replace(reading, card=fits[0])
     for slot in REQUIRED.get(intent, ()):
-        if slot not in reading.slots:
+        other = slot == "network" and reading.slots.get(slot) not in context.facts.networks
+        if other or slot not in reading.slots:
             return replace(reading, ask=questions.missing(slot, intent, context.facts.networks))
     return replace(reading, opened=intent in ACTIONS)

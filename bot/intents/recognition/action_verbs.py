@@ -32,7 +32,7 @@ _LEAD: Final = re.compile(
     r"|[\s,:!(*-]+"
     r"|(?:can|could|would|will) (?:you|u|we|i|someone|somebody|anyone|one of you)\b(?:"
     r" (?:all|guys|folks))?\s*(?:please|pls|kindly|maybe|quickly|just)?\s*"
-    r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i"
+    r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i|we) wanna\s+|(?:i"
     r"|we)'d like (?:you )?to\s+|(?:i'd|we'd) like (?:you )?to\s+"
     r"|let's\s+|lets\s+|go ahead and\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
     r" sure (?:you|to)\s+|/(?=\w)"

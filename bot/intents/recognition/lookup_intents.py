@@ -65,7 +65,8 @@ DECIDES: Final = re.compile(
     r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
     r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
     r"|sign|reject)|should)\b).*"
-    r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off|i confirm|i agree|i deny|deny|lgtm"
+    r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off"
+    r"|sign (?:it|this|that) off|validate|i confirm|i agree|i deny|deny|lgtm"
     r"|ship it|go ahead)\b"
 )
 HELP: Final = re.compile(

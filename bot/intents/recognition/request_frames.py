@@ -13,6 +13,7 @@ from functools import cache
 from typing import Final
 
 from bot.intents.recognition.action_verbs import A, C
+from bot.intents.recognition.courtesies import without_courtesies
 
 #: One card, named or pointed at.
 IT: Final = (
@@ -362,8 +363,8 @@ def find_loose_request(text: str) -> Framed | None:
 
 
 def spaced(text: str) -> str:
-    """A masked text with a space on each side of every sign, as the frames expect it."""
-    return _SIGNS.sub(r" \1 ", text).strip()
+    """A masked text with a space on each side of every sign, as the frames expect it, and without its courtesies."""
+    return without_courtesies(_SIGNS.sub(r" \1 ", text).strip())
 
 
 def find_requests(text: str) -> list[Framed]:

@@ -19,7 +19,7 @@ _AFTER: Final = (
     r"[\s!.]*$"
 )
 _THING: Final = (
-    r"(?:request|change|action|order|top-?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?"
+    r"(?:request|change|action|order|top[ -]?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?"
     r"|thing|one|step|move|operation)"
 )
 _BACK: Final = r"(?:undo|revert|reverse|roll ?back|take back|cancel|withdraw|retract|pull back)"

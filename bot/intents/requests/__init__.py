@@ -15,10 +15,10 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
-from bot.intents.requests.last_look import may_be_a_freeze, stays_closed
-from bot.intents.requests.other_requests import read_other_request
+from bot.intents.requests.last_look import is_bare_comma, may_be_a_freeze, stays_closed
+from bot.intents.requests.other_requests import is_taken_back, read_other_request
 from bot.intents.requests.plain_requests import read_plain_request
-from bot.intents.requests.value_requests import read_value_request, with_name
+from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
 
 if TYPE_CHECKING:
     from bot.operations import Operation
@@ -35,6 +35,8 @@ def read_request(
     words = context.found.masked.split()
     if len(words) > LONGEST or any(len(word) > _LONGEST_WORD for word in words):
         return None
+    if is_taken_back(context.found.masked):
+        return read_other_request(clauses, context, kinds)
     return (
         read_plain_request(clauses, context)
         or read_value_request(clauses, context)
@@ -43,4 +45,12 @@ def read_request(
     )
 
 
-__all__ = ["asks_for_two", "may_be_a_freeze", "read_request", "stays_closed", "with_name"]
+__all__ = [
+    "asks_for_two",
+    "is_bare_comma",
+    "may_be_a_freeze",
+    "read_request",
+    "stays_closed",
+    "with_first_load",
+    "with_name",
+]

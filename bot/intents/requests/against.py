@@ -32,13 +32,17 @@ NEVER: Final = re.compile(
     r"|a (?:day|week|month)|keep|keeps|stay|stays|remain\w*|girl|guy|boy|intern|plus|minus the|stop|abort|cancel"
     r"|dispute|refund|cvv|pin|naira|pounds|euros?|reais|zloty|zł|zl|pln)\b"
 )
+#: No card in particular: which one has to be asked for, whoever else is named.
+ANY_CARD: Final = re.compile(
+    r"\b(?:one|some) of (?:our|the|my) cards\b|\b(?:me|have|get|(?:un|de)?(?:freez|block|lock)\w*|close|terminate|suspend|reactivate|thaw|load|top up|topup|reload|recharge|refill|fund|unload) (?:a|one) card\b"
+)
 HARMLESS: Final = re.compile(
     r"\b(?:if you wouldn'?t mind|when there'?s an? (?:lull|minute|moment|chance)|when(?:ever)? (?:it )?suits(?: you)?|no harm done|(?:grateful|glad|thankful|obliged|pleased|delighted|appreciate it|be (?:so |very |really )?(?:great|nice|kind|lovely|perfect|wonderful|helpful|good))(?: of you)?,? if (?:you|we|someone|somebody|this|that|it|her|his|their|the|§c\d+§)(?: card)? (?:could|would|can|may|might)\b|i would not ask if|i wouldn'?t ask if|so that|if (?:you|u)(?:'d| would|'?ll| could| can| don'?t mind| please)?(?: be)?(?: so kind| kind enough)?"
     r"(?: as to)?|if (?:at all )?possible|when(?:ever)? you(?:'re ready| can| have (?:an?|some)?(?: (?:spare|free))?"
     r" (?:moment|minute|second|sec|time))|if it'?s? (?:is )?not too much trouble|until further notice|at once|for now"
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
     r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
-    r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?sorry to say(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
+    r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?(?:sorry|embarrassed|ashamed|mortified) to (?:say|admit)(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 NEGATED: Final = re.compile(
@@ -53,13 +57,17 @@ ELSEWHERE: Final = re.compile(
 )
 #: Words that are part of a request of this kind, and speak against any other.
 _OWN: Final = {
-    "set_limits": r"\b(?:instead of (?:the )?(?:old|present|current)|limits?|cap|max|maximum|at most|policy|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more|half|starting(?= now| today| from now| immediately|\W*$)|(?:should|must|may|can|shall|does|do|ought) ?(?:not|n'?t)(?: be able to| be allowed to| to)? (?:do|spend|go|use|exceed|charge|get|have|take|pay)\b[^.§]{0,12}?(?:more than|over|above|beyond|past))\b",
+    "set_limits": r"\bnot the (?:daily|weekly|monthly)(?: (?:one|limit|cap))?\b(?:,? leave (?:that|it)(?: one| alone| as is)?\b)?|\b(?:should|shall|must|to) have (?=(?:an? )?(?:§a|(?:daily|weekly|monthly|day|limit)\b))|\bin one (?:day|week|month)\b|\b(?:while|until|till) (?:he|she|they|it|we|i|the)(?:'s)?\b|\b(?:instead of(?= (?:the )?(?:(?:old|present|current|previous|usual) )?§a)|instead of (?:the )?(?:old|present|current)|limits?|cap|max|maximum|at most|policy|per|daily|weekly|monthly|a (?:day|week|month)|each|not more|no more|half|starting(?= now| today| from now| immediately|\W*$)|(?:should|must|may|can|shall|does|do|ought) ?(?:not|n'?t)(?: be able to| be allowed to| to)? (?:do|spend|go|use|exceed|charge|get|have|take|pay)\b[^.§]{0,12}?(?:more than|over|above|beyond|past))\b",
     "unload_card": r"\b(?:back )?(?:in)?to (?:the|our) (?:float|pot|pool|main account|deposit account)\b",
-    "change_phone": r"\b(?:phone|mobile|number) (?:is )?already\b|\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
-    "submit_funding": r"\bfile\b|\bwithout delay\b|\bto (?:the|our) float\b|\bgoes\b|\balready (?=sent|made|transferred|paid|done|bridged)|\b(?:\w+ )?(?:did|made|sent|has sent|has made|have sent|have made) (?=(?:the|a|an|our|this|it|that|§)\b|\W*§)|\b(?:deposit|transfer|payment|funding) (?:that |which )?(?:we|i|he|she|they|\w+) (?:just |have |has )?(?:made|did|sent|bridged)\b",
+    "change_phone": r"\bshould (?:now )?have (?=(?:the (?:new )?number )?§t)|\b(?:phone|mobile|number) (?:is )?already\b|\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
+    "submit_funding": r"\balready(?=\W*(?:$|so\b|and\b))|\byou should (?=(?:insert|submit|register|book|enter|log|file|record))|\bfile\b|\bwithout delay\b|\bto (?:the|our) float\b|\bgoes\b|\balready (?=sent|made|transferred|paid|done|bridged)|\b(?:\w+ )?(?:did|made|sent|has sent|has made|have sent|have made) (?=(?:the|a|an|our|this|it|that|§)\b|\W*§)|\b(?:deposit|transfer|payment|funding) (?:that |which )?(?:we|i|he|she|they|\w+) (?:just |have |has )?(?:made|did|sent|bridged)\b",
     "set_3ds": r"\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
-    "order_card": r"\b(?:her|his|their) own\b|\bboard\b",
+    "order_card": r"\bas per (?:the )?(?:below|following|above)\b|\b(?:her|his|their) own\b|\bboard\b",
 }
+#: `I don't want that Sofia spends more than 1500 a month`: a limit, said the other way round.
+WANTS_LESS: Final = re.compile(
+    r"\b(?:i|we) (?:don'?t|do not) want (?:that )?(?:§c\d+§|he|she|him|her|them|they)(?: card)? (?:to )?(?:spends?|spending|goes?|going|uses?|using|exceeds?|pays?)(?: any)? ?(?:more than|over|above|beyond)\b"
+)
 _REPORTED: Final = re.compile(
     r"\b(?:has been|have been|had|was|were|got|i|he|she|they|we|somebody|someone|anybody|anyone|who|§\w\d+§) "
     r"(?:set|changed|raised|lowered|increased|ordered|submitted|updated|moved|replaced|registered|bumped|cut|dropped|brought|made|put|given)\b"
@@ -69,8 +77,8 @@ _REPORTED: Final = re.compile(
 #: A second thing to do, behind "and" or "then", or as a sentence of its own.
 _SECOND: Final = re.compile(
     r"(?:\b(?:and|then|also|&|n|instead)\s+(?:(?:then|also|please|pls|kindly|order instead)\s+)*|^)"
-    r"(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
-    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)\s+(?!booking\b)"
+    r"(?:(?:un|re-?)?(?:open|activate|freeze|block|lock|suspend|pause|close|cancel|terminate|top ?up|load|fund|credit|refill|recharge|add|put"
+    r"|give|send|move|transfer|take|pull|unload|withdraw|order|issue|set|raise|lower|change|submit|reveal)|switch|turn|enable|disable|bump|cap|up(?= (?:the|her|his|their|its)\b))\s+(?!booking\b)"
     r"(?!(?:me|us|it through|it up|a note|that|this)\b)(?:instead\s+)?(?:[^\s§]+\s+){0,4}?(?:§|\w)"
 )
 #: Before a name, not before "will" and "may" as they are mostly meant.
@@ -86,12 +94,20 @@ def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
     `is_exact`: the values of the request tell that it is ours, and no word for a place can speak against it.
     """
     bare = HARMLESS.sub(" ", text)
+    if intent == "set_limits":
+        bare = WANTS_LESS.sub(" ", bare)
     if intent in _OWN:
         bare = re.sub(_OWN[intent], " ", bare)
     patterns = (NEVER, NEGATED, _REPORTED) if is_exact else (NEVER, NEGATED, _REPORTED, ELSEWHERE)
     return any(pattern.search(bare) for pattern in patterns)
 
 
+#: People who are spoken of or to, and whose card is not meant: `guys, …`, `somebody in Lisbon is buying shoes with it`.
+_SPOKEN_OF: Final = re.compile(
+    r"(?<!the )(?<!our )(?<!these )(?<!two )\bguys\b|\b(?:poor|silly|lucky|clever|good) (?:girl|guy|boy|lad|lady|chap)\b"
+    r"|\b(?:someone|somebody|one person|a man|a woman) (?:in|from|at) (?:[\w§]+ ){1,3}?(?:is|has|was|used|uses|tried|tries|bought|buys|keeps?|got|spent|ordered|charged|paid)\b"
+    r"|\bthe (?:guy|girl|boy|lady|chap|man|woman) (?:is|was|there|behind|won't|wont|wanted|needs|at the)\b|\b(?:taking|treating|feeding|training|meeting) (?:the|our|two|three|some) interns?\b|\bintern'?s peace\b"
+)
 _SOMEBODY: Final = re.compile(
     r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
 )
@@ -119,16 +135,26 @@ def asks_for_two(clauses: Sequence[Clause], *, of_somebody: bool = False) -> boo
     `of_somebody`: it may name somebody by their work, as what is requested names its card itself or has none.
     """
     patterns = (_REPORTS, _ENDS_IN_NOT, _NOT_THE_VALUE, *(() if of_somebody else (_SOMEBODY,)))
-    if any(pattern.search(clause.text) for clause in clauses for pattern in patterns):
+    if any(pattern.search(_SPOKEN_OF.sub(" ", clause.text)) for clause in clauses for pattern in patterns):
         return True
     texts = [strip_lead(clause.text) for clause in clauses if not clause.negated]
     return sum(len(_SECOND.findall(text)) for text in texts) > 1
+
+
+_MODALS: Final = frozenset({"will", "may", "can"})
+#: `and will pay`, `a freeze will do`: what a modal verb stands before.
+_A_VERB_AFTER: Final = re.compile(
+    r"\s+(?!(?:and|or|to|with|by|at|up|down|from|for|on|please|pls|plz|now|too|also|again|back|asap|the|a|an|another|his|her|card)\b)[a-z]{2,}"
+)
 
 
 def names_by_a_word(context: Context) -> bool:
     """Does the message seem to name a holder by a word that is also a word, and was not taken for one?"""
     for found in _BEFORE_A_NAME.finditer(context.found.masked):
         word = fold(found["name"])
+        after = context.found.masked[found.end() :]
+        if word in _MODALS and _A_VERB_AFTER.match(after):
+            continue
         if word in ORDINARY and context.cards.with_words([word]):
             return True
     return False

@@ -80,6 +80,7 @@ _HANGS: Final = re.compile(
 )
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
+    r"\b(?:on|at|before|after|by|until|till|from) (?:the )?(?:black|good) friday\b|\b(?:on|before|after|by|until|till|from) (?:cyber|easter) monday\b|"
     r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
     r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
@@ -96,11 +97,11 @@ _IS_STATE: Final = re.compile(
     r"|\bin frozen condition\b"
 )
 _IS_CANCELLED: Final = re.compile(
-    r"\b(?:phone|mail|e-?mail|zoom|video) call\b|(?:the |our )?\b(?:audit|check|review|investigation|verification|clarification|training|probation|project|trip|inspection|maintenance|repair|stocktake|reconciliation)s? (?:is |was |are |all )?(?:done|over|finished|complete|completed|closed|passed|cleared)\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
+    r"\b(?:site|shop|store|merchant|page|app|hotel|[\w.]+\.com|it|they) (?:won'?t|doesn'?t|dont|will not|does not) (?:take|accept|let) (?:it|the card|her|his|him)(?: card)?(?: (?:without|otherwise))?(?: it)?\b|\b(?:phone|mail|e-?mail|zoom|video) call\b|(?:the |our )?\b(?:audit|check|review|investigation|verification|clarification|training|probation|project|trip|inspection|maintenance|repair|stocktake|reconciliation)s? (?:is |was |are |all )?(?:done|over|finished|complete|completed|closed|passed|cleared)\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
     r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
-    r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract)s? (?:[^\W\d_]+ ){0,3}?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished)\b"
+    r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract|mission|assignment|internship)s? (?:[^\W\d_]+ ){0,3}?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished|terminated)\b"
     r"|\b(?:account|shop|store|office|merchant|site) (?:is |was |got )?(?:blocked|closed)\b|\bblocked (?:the|our|his|her) account\b|\bclosed (?:deal|books|year)\b|\bclosing (?:of )?(?:the )?(?:year|books|month)\b"
 )
 _TAKING_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
@@ -133,7 +134,7 @@ _AFTER_TALK: Final = re.compile(
 _LABEL: Final = re.compile(
     r"(?:(?:(?:please|pls|plz|kindly|can you|could you|so|and) )*(?:log|submit|register|book|declare|report|file|post|record|claim|enter|put in|bump|set|do|fix|change|update|correct) (?:it|this|that|them|this one|that one|this tx|that tx|the following|the below)(?:(?: |, )(?:tx|one|transfer|deposit|now|in|for us|for our float|for the float|thx|thanks|please|pls|today))*|(?:i )?(?:take|make|with|in) refer\w* to [\w\s§']{0,40}|further to [\w\s§']{0,40}|with (?:many )?apolog\w+(?: for [\w\s]+)?|for (?:going|being|having) [\w\s]+|bit of a [\w\s-]+|a (?:small|little|quick) (?:favou?r|thing|request|one)|here(?: it)? (?:goes|is)|(?:closure|recovery|block|unblock|refill|request|top-?up|limit|change) (?:form|entry|note|slip)(?:\W+(?:ref|card|holder))?|request for \w+|nature|ref|balance|finally)\W*|"
     r"(?:(?:new|below|the|card|tx|transaction|our|her|his|their|for|of|on|by|please|pls|(?:phone|mobile|cell|number)(?= (?:for|of) §c)|§c\d+§|§n\d+§)\W+)*(?:hash|network|chain|card|amount|holder|cardholder|phone|mob|mobile|cell|number|e-?mail|mail|name|tx|txn id|id|ref|limits?|daily|weekly|monthly|day|week|month"
-    r"|reason|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
+    r"|reason|motive|purpose|here'?s the (?:tx|hash|transaction|link)|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
     r"\b(?:typed|entered|clicked|pressed|charged|paid|billed|keyed|debited|booked) (?:it |him |her |us |me |that |them )?twice\b|\b(?:it|he|she|they|that|card|§c\d+§) (?:always|usually) (?:rejects?|declines?|fails?|bounces?|refuses|runs out|forgets|loses|pays|buys|overspends)\b|\bboth (?:ways|directions|nights|days|rooms|legs|trips|flights|weeks)\b|\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
@@ -142,6 +143,42 @@ _REASONED: Final = re.compile(
     r"|\bi promised (?:it |this )?(?:to )?(?:him|her|them|§c\d+§)\b|\bi promise\W*$"
     r"|\ball (?:by|week|day|right)\b|\bwants (?:a|the) new\b|\b(?:board|asked) (?:meeting|note|to see that)\b|\bbefore (?:lunch|noon)\b|\bi have been asked to\b"
 )
+#: What somebody tells of himself or of the weather, with a word that would doubt a request.
+_IN_PASSING: Final = re.compile(
+    r"\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
+    r"|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
+    r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
+    r"|\bno (?:luck|joy|clue|show)\b|\b(?:everyone|everybody)(?:'s| is| are| was) (?:waiting|hungry|stuck|there|ready|in|out|tired)\b|\b(?:that'?s|which is|this is) why\b"
+    r"|\bor (?:else )?(?:the \w+|he|she|they|we|it)(?:'ll| will)? (?:can'?t|cannot|won'?t|will|loses?|miss(?:es)?|cancels?|be)\b|\b(?:he|she|they|it|§c\d+§) (?:always|usually) (?!freez|block|load|top|add|put|clos|tak|send|do|get)\w+s\b"
+    r"|\b(?:does|do) not find (?:it|her|his|the) ?(?:card )?any ?more\b|\bdoes not (?:pass|go|work) without\b|\bfrom scratch\b|\bi (?:shan'?t|won'?t) (?:look|peek|tell anyone)\b|\b(?:comes?|came|arrived?|here|there) not yet\b|\bnot yet (?:here|arrived|come|there|delivered)\b|\b(?:hasn'?t|has not) (?:come|arrived|been delivered) yet\b"
+    r"|\bwhich (?:is|was)(?:n'?t| not) (?:right|fair|ideal|great|good|nice|normal|us|ours|hers|his)\b|\bdone (?:with|wi|for the (?:day|season|year)|wrong|travel\w+)\b"
+    r"|\b(?:she|he|they)(?:'d| would) rather (?:i|we) (?:dealt|handled|had|got|took|kept)\b|^\W*nothing (?=(?:he|she|they|urgent))|\bi (?:do )?hope (?:i'm|i am) (?:asking|writing) in the right (?:place|channel)\b"
+    r"|\b(?:down )?(?:to|till|until) the last (?:cent|penny|dollar)\b|^\W*not (?:pleasant|nice|ideal|fun|cheap|happy|her fault|his fault|my fault|the month|a month|month)\W*$"
+    r"|\b(?:i|we) (?:will |'ll |shall )?(?:tell|send|give|explain|paste|forward|write) (?:you |it |the \w+ )*(?:in a (?:moment|minute|bit|second)|soon|later|after(?:wards)?|once [\w ]{1,30}|as soon as [\w ]{1,30})\b"
+)
+#: How a part goes on that does not begin its sentence: `…, who travels tonight`, `…, is joining as an intern`.
+_GOES_ON: Final = re.compile(
+    r"^\W*(?:which (?:is|was) §c\d+§|(?:who|which|whose) (?:is|was|are|were|has|had|have|will|[\w']+s|[\w']+ed|he|she|they|we|i|somebody|someone|knew|lost|left|found|took|got)\b|(?:is|was|are|were) \w+ing\b)"
+)
+#: What an unload takes back, and a freeze that is lifted: it was done before.
+_DONE_BEFORE: Final = {
+    "unload_card": re.compile(
+        r"\b(?:i|we|he|she|they|somebody|someone|bob|carol) (?:\w+ly )?(?:(?:have|has|had|just) )?(?:put|loaded|topped(?: up)?|added|sent|gave|overfunded|overloaded|overdid it)\b(?: §a\d+§)?(?: (?:too much|too many))?"
+        r"|\b(?:last|previous|earlier|yesterday's) top-?ups?\b|\btop-?up (?:was|is|i filed|filed)\b|\bnothing (?:should|must|may|shall) (?:remain|be left|stay)\b|\bwithout remainder\b|\boops\b"
+    ),
+    "order_card": re.compile(
+        r"\b(?:first|initial|opening|starting) (?:load(?:ing)?|charge|top-?up|balance|amount|limit)\b|\b(?:old|first|previous|last) (?:one|card) (?:is |was |got |has )?(?:cracked|broken|lost|stolen|expired|damaged|bent|melted|frozen|closed|blocked)\b"
+    ),
+    "freeze_card": re.compile(
+        r"\bnot (?:to )?(?:close|cancel|delete|terminate)(?: (?:it|the card|her card|his card))?\b"
+    ),
+    "reveal_card": re.compile(
+        r"\b(?:add|put|key|enter|type) (?:it|the card|her card|his card) (?:to|in|into)\b"
+    ),
+    "set_limits": re.compile(
+        r"^\W*(?:but )?(?:no|not) more\W*$|^\W*(?:until|till|while) (?:he|she|they|it|we|i|the)\b"
+    ),
+}
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|be|needs?|lost|left|found|agreed|forgot|got|went|came|stole|will|can|cannot|must|\w{3,}(?:ed|ing))\b|n't\b"
 )
@@ -159,12 +196,13 @@ _DEADLINE: Final = re.compile(
 )
 
 
-def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, objects: bool = False) -> bool:
-    """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?
-
-    `objects`: a "but" joins it, so that a "not" in it is said against what came before.
-    """
-    bare = HARMLESS.sub(" ", text)
+def _without_what_is_harmless(text: str, intent: str, *, goes_on: bool) -> str:
+    """A part without the words that tell something, in which a "not" or an "until" says nothing of this request."""
+    bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", text))
+    if intent in _DONE_BEFORE:
+        bare = _DONE_BEFORE[intent].sub(" ", bare)
+    if goes_on:
+        bare = _GOES_ON.sub(" it ", bare)
     if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):
         bare = _UNTIL_WE.sub(" ", bare)
     if intent == "close_card":
@@ -172,7 +210,18 @@ def speaks_against_from_around(text: str, intent: str, *, asked: bool = False, o
     bare = _AFTER_TALK.sub(" ", bare)
     if intent == "freeze_card":
         bare = _PHISHED.sub(" ", bare)
-    bare = _DEADLINE.sub(" ", bare)
+    return _DEADLINE.sub(" ", bare)
+
+
+def speaks_against_from_around(
+    text: str, intent: str, *, asked: bool = False, objects: bool = False, goes_on: bool = False
+) -> bool:
+    """Does this part of the message, in which nothing is requested, take the request back, doubt or report it?
+
+    `objects`: a "but" joins it, so that a "not" in it is said against what came before. `goes_on`: it does not begin its
+    sentence, so that a "who" in it asks nothing.
+    """
+    bare = _without_what_is_harmless(text, intent, goes_on=goes_on and not asked)
     if asked or _WRITTEN.search(bare) or _QUESTION.search(bare) or _OTHER_TIME.search(bare):
         return True
     if not bare.strip(" ,.!?"):

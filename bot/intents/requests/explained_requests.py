@@ -17,6 +17,7 @@ from bot.intents.plain_text import QUOTED, Clause
 from bot.intents.readings import Context, is_today, plain, questions
 from bot.intents.recognition import find_loose_request, find_requests, spaced
 from bot.intents.requests.against import (
+    ANY_CARD,
     ELSEWHERE,
     HARMLESS,
     LONGEST,
@@ -31,7 +32,7 @@ from bot.intents.requests.parts import Part, cut, tells_enough
 from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
 _A_CARD: Final = re.compile(
-    r"\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b|\btop[ -]?up §a|\bun-?freeze(?=\W*(?:$|,|please|pls|for|as|since))"
+    r"\bone of (?:our|the|my) cards\b|\b(?:an?|one|me one) (?:card|top[ -]?up|recharge|refill|load)\b|\b(?:freeze|block|unfreeze|close) card\b|\btopup\b|\btop[ -]?up §a|\bun-?freeze(?=\W*(?:$|,|please|pls|for|as|since))"
 )
 _WHEN: Final = re.compile(r"§[pl]\d+§")
 _MONEY: Final = frozenset({"topup_card", "unload_card"})
@@ -49,16 +50,25 @@ _SOMEBODY_DOES: Final = re.compile(
     r"(?:he|she|they|it|we|i|who|because|since|as|somebody|someone|his|her|their)\b"
 )
 #: What is joined so speaks against what was said before it.
-_OBJECTS: Final = re.compile(r"\b(?:but|otherwise)\b")
+_OBJECTS: Final = re.compile(r"\bbut\b")
 #: The amount of the story, pointed at by the request; not one that has been put there already.
 _NAMED_SUM: Final = re.compile(
-    r"\b(?:this|that|the same|the|said|exactly this|exactly that) (?:amount|sum|money|figure)\b|\b(?:these|those)\b"
+    r"(?<!some of )(?<!part of )(?<!all )\b(?:this|that|the same|the|said|exactly this|exactly that) (?:amount|sum|money|figure)\b|\b(?:these|those)\b"
 )
 _ALREADY: Final = re.compile(
     r"\b(?:loaded|topped up|added|put|sent|gave|given|received|spent|paid|charged|declined|refunded|limit|limits|a day|a week|a month)\b"
 )
 #: `1,250` without a currency is thousands for some and cents for others: enough for a plain command only.
 _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
+#: One word and a past day tell all: `replaced last week`.
+#: What a payment is for, by its paper: `against PO 4410`, `reason: invoice 11/2026`.
+_NAMES_A_REASON: Final = re.compile(r"\b(?:against|reason|ref|as per) (?:the )?§x\d+§\W*$")
+_SOMEBODY_GOES: Final = re.compile(
+    r"^(?:§c\d+§|he|she|they) (?:travels|flies|leaves|drives|lands|arrives|departs|returns)\b"
+)
+_HAPPENED: Final = frozenset(
+    {"replaced", "lost", "stolen", "returned", "expired", "resigned", "quit", "cracked", "cloned"}
+)
 _PROMISES: Final = re.compile(
     r"^\W*(?:i|we)(?:'?ll| will)?\s+(?:explain|tell|send|write|call|call you|report|confirm)\b"
 )
@@ -73,7 +83,7 @@ _LEFT: Final = re.compile(
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
 _TO_COME: Final = re.compile(
     r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
-    r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books|moved to|postponed|delayed|extended|extends|rescheduled|sleeps?|stays? (?:in|at|until)|flight|train|checks? (?:in|out)|interview|appointment|wedding|course)\b"
+    r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books|stalls|runs out|ends|moved to|postponed|delayed|extended|extends|rescheduled|sleeps?|stays? (?:in|at|until)|flight|train|checks? (?:in|out)|interview|appointment|wedding|course)\b"
 )
 
 
@@ -97,8 +107,8 @@ class _Divided:
 
 def read_explained_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one request of a message that also tells why; None where there is any doubt."""
-    text = _with_signs(spaced(context.found.masked), context)
-    if context.doubts or QUOTED in text or len(text.split()) > LONGEST:
+    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    if context.doubts or QUOTED in text or len(text.split()) > LONGEST or _SHOWS_DETAILS.search(text):
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
         return None
@@ -123,12 +133,16 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
             return None
         asked = part.asked and part.sentence not in asking
         if speaks_against_from_around(
-            part.text, intent, asked=asked, objects=_OBJECTS.search(part.joined) is not None
+            part.text,
+            intent,
+            asked=asked,
+            objects=_OBJECTS.search(part.joined) is not None,
+            goes_on=part.goes_on,
         ):
             return None
     if any(part.asked and not _POLITELY.search(part.text) for part in divided.small if part.text):
         return None
-    if card is None:
+    if card is None or ANY_CARD.search(text):
         return _without_card(intent, text, context)
     return _reading(intent, divided, card, context)
 
@@ -139,6 +153,61 @@ _SPENT_ON: Final = re.compile(
 )
 _ARROW_TO: Final = re.compile(r"(§a\d+§)(?: usd)?\s*(?:->|→|=>|>>)\s*(§c\d+§)")
 _ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+§)")
+
+
+#: `8863 is still frozen, sort it please`: what is to be done stands before it.
+_STILL_FROZEN: Final = re.compile(
+    r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>[.,;!\n]\s*.*)$",
+    re.DOTALL,
+)
+_WE_FROZE: Final = re.compile(
+    r"^(?P<before>\W*)(?:we|i) (?:froze|blocked|locked|paused|suspended) (?P<card>§c\d+§)(?P<after> .*)$",
+    re.DOTALL,
+)
+_LIFT_IT: Final = re.compile(
+    r"\b(?:lift|open|release|undo|remove|sort|fix) (?:it|that|this)(?: out| up| again)?(?=\W*(?:please|pls|plz|now|asap|today|for (?:him|her|them|me|us)|⋯|\s)*$)"
+    r"|\bto be (?:removed|lifted|released|undone)(?=\W*(?:please|pls|now|asap|\s)*$)"
+)
+
+
+_SHOWS_DETAILS: Final = re.compile(r"\breveal\w*\b")
+#: `everything that is on §c0§ please return to the float`.
+_ALL_ON_IT: Final = re.compile(
+    r"\b(?:everything|whatever)(?: what| that| which)?(?: is|'s)(?: still)?(?: left| lying)? on (?P<card>§c\d+§)[\s,:]+(?:please|pls|kindly) (?P<verb>return|fetch|bring|take|pull|move|send)(?: it| that)?(?: back)?(?: (?:in)?to (?:the |our )?(?:float|pot))?"
+)
+
+
+def _as_emptied(text: str) -> str:
+    return _ALL_ON_IT.sub(lambda found: f"please {found['verb']} everything back from {found['card']}", text)
+
+
+def _as_lifted(text: str) -> str:
+    """The same request with its verb: `unfreeze §c0§`, where what is to be lifted stands before."""
+    found = _STILL_FROZEN.search(text) or _WE_FROZE.search(text)
+    if found is None or len(re.findall(r"§c\d+§", text)) > 1 or not _LIFT_IT.search(found["after"]):
+        return text
+    if NEGATED.search(found["before"]):
+        return text
+    after = _LIFT_IT.sub(f"unfreeze {found['card']}", found["after"])
+    return f"{found['before']}{after}" if _STILL_FROZEN.search(text) else f"{found['before']}it was{after}"
+
+
+#: Whose card is cancelled for this, is not to come back.
+_LEFT_US: Final = re.compile(
+    r"\b(?:he|she|they|§c\d+§) (?:has |have |just |already )*(?:left|resigned|quit|retired|moved on|stopped working)\b|\b(?:contract|job|internship|project|employment|notice) (?:has |is |was )?(?:just )?(?:ended|ends|over|finished|expired|terminated)\b"
+    r"|\b(?:he|she|they|§c\d+§)(?:'s| is| are) (?:no longer|not) (?:with us|here|employed|working)\b|\b(?:is|are) (?:no (?:more|longer)) (?:required|needed|in use|used)\b|\blast day\b|\bleft (?:the company|us)\b|\bleaver\b"
+)
+_CANCEL: Final = re.compile(
+    r"\bcancel(?=\s+(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:§c\d+§|it\b|(?:the|her|his|their|that|this) card\b))"
+)
+
+
+def _as_closed(text: str) -> str:
+    """`cancel §c0§, he left`: to close it for good."""
+    final = _LEFT_US.search(text) or re.search(r"\bcancel\b[^.;!?\n]{0,30}\bfinally\b", text)
+    if final is None or not _CANCEL.search(text):
+        return text
+    return re.sub(r"(\bclose\b[^.;!?\n]{0,30}?) finally\b", r"\1", _CANCEL.sub("close", text))
 
 
 def _with_signs(text: str, context: Context) -> str:
@@ -313,6 +382,10 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
     if entity.kind in ("card", "person", "amount"):  # amounts were looked at before
         return False
     homes = [part for part in divided.story if entity in context.found.inside(part.text)]
+    if INCIDENTAL in entity.traits and any(
+        _NAMES_A_REASON.search(part.text) or part.joined == "since" for part in homes
+    ):
+        return False
     if INCIDENTAL in entity.traits or entity.kind == "network":
         return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
@@ -323,7 +396,11 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
         intent == "close_card" or not any(_TO_COME.search(part.text) for part in homes)
     ):
         return True
-    words = [word for part in homes for word in re.findall(r"(?<!§)\b[a-z']{2,}\b", part.text)]
+    words = [word for part in homes for word in re.findall(r"(?<!§)\b[a-z']{2,}\b|§[xcm]\d+§", part.text)]
+    if _is_past(entity, context) and _HAPPENED.intersection(words):
+        return False
+    if len(words) > 1 and any(_SOMEBODY_GOES.search(part.text) for part in homes):
+        return False
     fewest = _FEWEST_WORDS - (1 if _is_past(entity, context) and len(homes) == 1 else 0)
     return len(words) < fewest and not any(_PROMISES.search(part.text) for part in homes)
 

@@ -12,8 +12,9 @@ from typing import Final
 from bot.intents.model import Reading
 from bot.intents.readings import Context
 from bot.intents.recognition import spaced
-from bot.intents.requests.against import HARMLESS
+from bot.intents.requests.against import ANY_CARD, HARMLESS, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
+from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.wording import is_small, said_before_a_story, said_in
@@ -73,6 +74,37 @@ _GREETS: Final = frozenset(
         "this",
         "that",
         "there",
+        *(
+            "eish",
+            "ag",
+            "ja",
+            "shame",
+            "ugh",
+            "right",
+            "well",
+            "gosh",
+            "oh",
+            "ah",
+            "hmm",
+            "argh",
+            "yikes",
+            "damn",
+        ),
+        *(
+            "lads",
+            "ladies",
+            "gents",
+            "anyway",
+            "put",
+            "add",
+            "take",
+            "give",
+            "lift",
+            "make",
+            "lower",
+            "raise",
+        ),
+        *("send", "move", "remove", "bring", "pull", "cancel", "suspend", "pause", "switch", "turn"),
         "morning",
         "afternoon",
         "evening",
@@ -91,13 +123,13 @@ _TAKEN_BACK: Final = re.compile(
 )
 _STATED: Final = re.compile(
     r"\b(?:thanks|thank you|sorry|apologies) for (?:un|re)?(?:freez|block|lock|clos|load|topp|putt|unload|tak|add|send|reveal)\w*ing\b|\bagree to\b|\bif you (?:like|wish|want)\b|\bby the (?:issuer|bank|provider)\b"
-    r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
+    r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a(?!.*\b(?:please|pls|kindly) (?:change|set|update|correct|put))|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
-        r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:failed|fails|missing|arrived?|rejected|refused|denied)\b|\b(?:above|over|below|under|until|till) §a|\bup to §a"
+        r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
         r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b|\b(?:on|onto|in|into|to)(?: the| an?)? of\b"
@@ -107,12 +139,23 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
-        r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
+        r"\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
+    ),
+    # What is switched on may be something else of the card.
+    "unfreeze_card": re.compile(
+        r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|contactless|apple pay|google pay)\b",
+        re.DOTALL,
     ),
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
+#: Why money is taken back.
+_TOO_MUCH: Final = re.compile(r"\b(?:oops|ups|whoops)\b")
+#: A top-up that was made, and did not arrive.
+_FAILED: Final = re.compile(
+    r"(?=.*(?:§a|\b(?:top[ -]?up|topup|load|money|funds)\b)).*\b(?:failed|fails|arrived?|rejected|refused|denied|missing(?! (?:exactly |just |only |another )?§a))\b"
+)
 _OTHER_THING: Final = re.compile(
     r"\b(?:close|unload|load|freeze|lock|unlock|block|suspend|pause|terminate|top up)\s+(?:the|a|my|our|this|that)\s+"
     r"(?!(?:cards?|crad|account|plastic|prepaid|one|old|new|said|following|freeze|hold|lock|block|sum|amount|rest|balance|limit|daily|weekly|monthly|same|virtual|physical|money|extra|usual|unused|whole|full|entire|remaining|company|corporate"
@@ -168,7 +211,11 @@ def _is_taken_back_around(reading: Reading, text: str) -> bool:
                 return True
             continue
         own = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
-        if not own and not part.asked and speaks_against_from_around(part.text, reading.intent):
+        if (
+            not own
+            and not part.asked
+            and speaks_against_from_around(part.text, reading.intent, goes_on=part.goes_on)
+        ):
             return True
     return False
 
@@ -202,35 +249,59 @@ _VAGUE: Final = re.compile(r"\b(?:kill|shut)(?:\s+off)?\b(?![^.;!?]{0,30}\bdown\
 
 
 def may_be_a_freeze(reading: Reading, context: Context) -> bool:
-    """Whether a card is to be closed in words that may mean a freeze: for a while, or `kill it` in a story of a loss."""
+    """Whether the words leave open if a card is to be closed or frozen: one verb with the stretch of time of the other, or
+    `kill it` in a story of a loss."""
+    text = spaced(context.found.masked)
+    if reading.intent == "freeze_card":
+        return is_for_good(text)
     if reading.intent != "close_card":
         return False
-    text = spaced(context.found.masked)
-    if _FOR_A_WHILE.search(text):
+    if _FOR_A_WHILE.search(text) or is_for_a_while(text):
         return True
     vague = _VAGUE.search(text) is not None and _FOR_EVER.search(text) is None
     return vague and not is_small(_VAGUE.sub(" ", text))
 
 
+#: `1,500` without a currency is thousands for some and cents for others: enough for a plain command only.
+_BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
+_NO_COMMAND: Final = re.compile(
+    r"\b(?:i|we)(?:'d| would| want| need| wish)\b|^\W*(?:\w+\W+){0,4}?(?:could|can|would|might|may) (?:you|we|i|someone)\b"
+)
+
+
+def is_bare_comma(reading: Reading, context: Context) -> bool:
+    """Whether the amount may be one of cents for its writer, who asks rather than commands."""
+    amounts = context.found.inside(context.found.masked, "amount")
+    if reading.intent not in ("topup_card", "unload_card") or not _NO_COMMAND.search(context.found.masked):
+        return False
+    return any(_BARE_COMMA.fullmatch(amount.written) for amount in amounts)
+
+
 def stays_closed(reading: Reading, context: Context) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading."""
     text = spaced(context.found.masked)
+    if reading.intent == "unload_card":
+        text = _TOO_MUCH.sub(" ", text)
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
     bare = HARMLESS.sub(" ", text)
     if reading.intent == "freeze_card":
         bare = _PHISHED.sub(" ", bare)
-    if is_not_asked_for(bare, reading.intent):
+    if reading.intent == "set_limits":
+        bare = WANTS_LESS.sub(" ", bare)
+    if is_not_asked_for(bare, reading.intent) or (reading.card is not None and ANY_CARD.search(text)):
         return True
     if _NOT_A_REQUEST.search(bare) or _ORDERED.search(bare) or _LATER_THAN_NOW.search(bare):
         return True
     if _is_taken_back_around(reading, text):
         return True
-    if _speaks_somebody_else(text) or _is_addressed(context):
+    if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
         return True
     if _CALLED.search(context.found.cased) and not _ENDS_IN_OURS.search(text):
         return True
     if reading.intent in _NOT_BY and _NOT_BY[reading.intent].search(text):
+        return True
+    if reading.intent == "topup_card" and any(_FAILED.search(part.text) for part in cut(text)):
         return True
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
@@ -243,7 +314,7 @@ _DAY: Final = re.compile(r"§p\d+§")
 
 #: `Ines left Friday` is a story, though it has one word.
 _WENT: Final = re.compile(
-    r"^(?:§c\d+§|he|she|they) (?:left|quit|resigned|retired|went|moved|died|finished|stopped|departed|got fired|was (?:fired|let go|dismissed))"
+    r"^(?:§c\d+§|he|she|they) (?:travels|flies|leaves|drives|lands|arrives|departs|returns|left|quit|resigned|retired|went|moved|died|finished|stopped|departed|got fired|was (?:fired|let go|dismissed))"
     r"(?: us)?(?: (?:on|last|this|since))? §p\d+§\W*$"
 )
 
@@ -278,4 +349,4 @@ def _tells(text: str) -> bool:
     )
 
 
-__all__ = ["may_be_a_freeze", "stays_closed"]
+__all__ = ["is_bare_comma", "may_be_a_freeze", "stays_closed"]

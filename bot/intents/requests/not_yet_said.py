@@ -21,7 +21,7 @@ _ASKS_FOR: Final = word_set(
     need needs needed want wants wanna like love you u ya please pls plz kindly possible able forgot as ahead time
     help ask asks asking request requesting requested required wish mind needful is are has have ought sure glad
     grateful action urgent urgently someone somebody and then now also going decided agreed bound happy chance
-    moment way good best back up due from on it them him her card get got remember try hereby team
+    moment way good best back up due from on it them him her card get got remember try hereby team arrange kind manage ensure proceed threeds
     """
 )
 _ALLOWED: Final = "|".join(sorted(_ASKS_FOR))
@@ -43,6 +43,9 @@ _WAITS: Final = (
     r"\bfor (?:your |my |our |everyone's )?(?:information|info|awareness)\b",
     r"[-–—(:]\s*(?:draft|cancelled|canceled|void|withdrawn|unapproved)\b\W*$|\bcancel (?:my|the|that|this) (?:\w+ )?(?:message|line|mail|text)\b",
     r"[,.]?\s(?:correct|right|ok|okay|yes|agreed|fine|true)\s*\?\W*$",
+)
+_ELSE_TO_ASK: Final = (
+    r"(?:^|[.,;:!–-]\s*|\b(?:and|but|then|please|pls|first)\s+)(?:please |pls |first )*(?:(?:check|confirm|verify|coordinate|align|speak|talk|clear (?:it|this|that)) with|run (?:it|this|that) (?:by|past)|(?:ask|consult)(?= [a-z§][\w§]*\W*(?:first|please|pls|before)?\W*$)) (?!you\b|me\b|us\b|for\b)[a-z§]",
 )
 _TAKEN_BACK: Final = (
     r"[.;!,–—-]\s*(?:i take (?:it|that) back|my (?:mistake|bad|error)|stop|cancel(?: that| it)?|abort|haha\w*|lol|a joke|joke)\W*$",
@@ -82,7 +85,7 @@ def _is_put_off(part: str, hours: re.Pattern[str]) -> bool:
 
 @cache
 def _against() -> re.Pattern[str]:
-    return re.compile("|".join(_REPORTS + _WAITS + _TAKEN_BACK))
+    return re.compile("|".join(_REPORTS + _WAITS + _ELSE_TO_ASK + _TAKEN_BACK))
 
 
 @cache

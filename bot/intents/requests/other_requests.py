@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.intents.model import Ask, Reading
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from bot.operations import Operation
 
 _LAST: Final = r"(?:very )?(?:last|latest|previous|most recent|newest|preceding)"
-_THING: Final = r"(?:request|change|action|order|top-?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?|thing|one|step|move|operation|submission|entry|bit|command|instruction)s?"
+_THING: Final = r"(?:request|change|action|order|top[ -]?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?|thing|one|step|move|operation|submission|entry|bit|command|instruction)s?"
 _MINE: Final = (
     rf"(?:(?:my|the|that|our) (?:own )?{_LAST}(?: {_THING})?|(?:the|that|whatever|my|this)(?: \w+){{0,2}}? (?:request|thing|one|change|operation|top-?up)|(?:the |that )?(?:last|latest) {_THING}"
     rf"|(?:that|the|whatever|all)?\s?(?:what|thing|things|whatever|which|one|request|requests|change|order|entry|it was)?(?: it was)? ?(?:that |which )?i(?:'ve| have|ve)? ?(?:just |only |now )?(?:have )?(?:just )?(?:did|do|done|asked|requested|ordered|put|filed|made|entered|submitted|raised|sent|typed|said)(?: (?:in|through|for|last|now))*"
@@ -32,7 +33,9 @@ _MINE: Final = (
 )
 _BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
 _UNDO: Final = re.compile(
-    rf"\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
+    r"\bundo (?:the |my |that )?(?:last |latest )?(?:top[ -]?up|topup|load|unload|withdrawal|freeze|unfreeze|limits?(?: change)?|order|phone change|markup(?: change)?)(?: (?:for|of|on|from|to))? §c"
+    r"|\b(?:what|whatever)\b[^.]{0,8}\bi (?:just |only )?(?:now )?(?:on §c\d+§ )?(?:changed|did|done|entered|ordered|filed)\b|\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put in|submitted)\b(?=.*\b(?:cancel|withdraw|undo|revok|revers|retract))"
+    rf"|\b{_BACK}\b(?: (?:please|pls|kindly|me))*\s+{_MINE}|{_MINE}(?:[^.!?]{{0,40}}?)\b(?:should be|must be|has to be|to be|may please be|may be|can be|is to|needs to be|be)\s+(?:{_BACK}|undone|reversed|reverted|taken back|withdrawn|cancel)"
     rf"|\b(?:take|bring|roll|pull) (?:that|it|this|{_MINE})(?: one)? back\b|^\W*(?:ctrl|control|cmd)[ +-]*z\b|\bgit revert\b|\b(?:go|going) (?:one step )?back\b(?=\W|$)(?! (?:to|on|in|home|from))|\bone step back\b|\breturn to before\b"
     r"|\b(?:make|get|have)\b[^.]{0,40}\b(?:undone|reversed|reverted|retracted|cancelled|revoked)\b|\b(?:what|that which|the thing|whatever)\b[^.,]{0,15}\bi\b[^.]{0,40}\b(?:take (?:it )?back|undo|revert|reverse|cancel|revoke|retract|reset)\b"
     rf"|\b{_BACK}\s+(?:please |pls |kindly )?(?:what|whatever|the thing|that|the one|everything)\b[^.]{{0,12}}\bi\b[^.]{{0,30}}\b(?:did|done|do|entered|enterd|typed|sent|asked|filed|raised|submitted|ordered|changed|put|made|pressed|clicked|requested)\b"
@@ -41,7 +44,7 @@ _UNDO: Final = re.compile(
 )
 _PAUSE_VERB: Final = (
     r"(?:stop|pause|halt|suspend|hold|freeze|block|arrest|interrupt(?:ed)?|switch off|turn off|brakes? on|put (?:a |an )?(?:full |complete |total )?(?:stop|halt|brake|hold|pause)(?: to| on)?|put in pause|put on (?:hold|pause)|pull the plug on|hit (?:the )?(?:brakes?|kill ?switch|pause|stop)(?: on)?"
-    r"|pull the (?:hand)?brake(?: on)?|put (?:the )?(?:complete |whole |entire |total |full )?(?=sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
+    r"|pull the (?:hand)?brake(?: on)?|put(?: the)?(?: complete| whole| entire| total| full)?(?= sending)|kill ?switch|emergency stop|emergency brake|sigstop|stopped|paused|halted|cease|shut off|shut down|lock down|to pause)"
 )
 _OUTGOING: Final = r"(?:everything|anything|all(?! cards)(?: (?:of )?(?:the |our |that |what |which |things |it )*)?|sendings?|sendign|(?:send )?queue|outgoings?|outgoign|transmissions?|payouts?|executions?|transfers|operations|transactions|the lot|every single thing|every thing|nothing|pipeline|being sent|going out|is leaving|are leaving|on its way out|what goes out|whatever)"
 _PAUSE: Final = re.compile(
@@ -49,13 +52,13 @@ _PAUSE: Final = re.compile(
     r"|^\W*(?:emergency stop|kill ?switch|hit the brakes|all stop)\b|\bstop it all\b|\bswitch all (?:executions|sending) to pause\b"
 )
 _SENT: Final = re.compile(
-    r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|circuit breaker|emergency|brakes?|lot|transactions?|all|orders|in course)\b"
+    r"\b(?:everything|anything|send\w*|sent|queue|outgo\w*|transmissions?|payouts?|executions?|transfers?|operations?|pipeline|going out|goes out|leav\w+|way out|kill ?switch|circuit breaker|emergency|brakes?|lot|transactions?|all|orders|in course|thing|things)\b"
 )
 _OF_CARDS: Final = re.compile(
     r"§c\d+§|\b(?:all|every|each|both|the|our|those|these) (?:\w+ )?cards?\b(?! operations)|\bevery(?:one|body)\b|\bspending\b|\bpurchases?\b|\blimits?\b|\bsubscriptions?\b|\byou(?: are|'re)? (?:do|doing)\b|\bwith (?:the|that|your)\b|\b(?:everything|all) (?:on|about|at) (?:my|your|the)\b|\bnetflix\b|\bmusic\b"
 )
 _REVEAL: Final = re.compile(
-    r"\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:open|open up|show|bring up|unlock|pull up)\b[^.]{0,12}\b(?:card )?details (?:of|for|on|to) §c|\blet\s+(?:§c\d+§|him|her|them)\s+(?:see|view|look at|have a look at)\s+(?:(?:her|his|the|their|its) )?(?:card(?: details| info)?|details)\b|\b(?:needs?|wants?|has|have) to (?:see|view) (?:her|his|the|their) (?:card|details)\b[^.]{0,20}\b(?:secure|safe|window|page|link|screen)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
+    r"\b(?:safe|secure|secured|protected) (?:link|way|manner|page|view)\b|\breveal\w*|\bunmask\b|\bdisclos\w+|\bdetails\b[^.]{0,30}\b(?:on screen|for viewing|to (?:him|her|them)|through the|via the)\b|\blet\s+(?:§c\d+§|him|her)\s+see\s+(?:(?:her|his|the) )?card details\b|\b(?:needs?|wants?) to see (?:her|his|the) card details\b|\b(?:secure|safe|protected) (?:link|page|view|way|reveal)\b|\bdetails (?:reveal|viewing)\b|\b(?:open|open up|show|bring up|unlock|pull up)\b[^.]{0,12}\b(?:card )?details (?:of|for|on|to) §c|\blet\s+(?:§c\d+§|him|her|them)\s+(?:see|view|look at|have a look at)\s+(?:(?:her|his|the|their|its) )?(?:card(?: details| info)?|details)\b|\b(?:needs?|wants?|has|have) to (?:see|view) (?:her|his|the|their) (?:card|details)\b[^.]{0,20}\b(?:secure|safe|window|page|link|screen)\b|\b(?:view|viewing|see) (?:(?:her|his|the) card|card details)(?: details)? on screen\b"
 )
 _NO_REVEAL: Final = re.compile(r"\b(?:what does|how|does|is reveal|what is)\b|\bin (?:the )?chat\b|\bhere\b")
 _A_CARD: Final = r"(?:cards?|crad|plastic|prepaid)"
@@ -73,7 +76,7 @@ _OTHERS: Final = re.compile(
     r"|\b(?:my|mine|myself)\s+(?:\w+\s+)?card\b|\bdeclin\w+|\bnot work\w*|\b(?:freeze|unfreeze|block|unlock|close|limit|(?<!opening )(?<!initial )balance|top ?up|top-up|(?<!initial )load(?! §a)|reveal|pin|cvv|activat\w+|lost|stolen|track|(?:card|it|when|will|not|hasn't) (?:\w+ )?arriv\w+|(?<!i )deliver\w*|cost|fee|price|pizza|taxi|coffee machine)\b"
 )
 _ASKED_WORDS: Final = re.compile(
-    r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)"
+    r"^\W*(?:has|have|had|did|does|do|is|are|was|were|what|which|who|how|when|where|why|should|shall)\b(?! we have)(?<!\bdo(?= the ))"
 )
 _PLAIN_NO: Final = re.compile(
     r"\b(?:don'?t|do not|never|no need|not|nobody|without)\b(?! (?:only|worry|mind))"
@@ -98,12 +101,28 @@ _FOR_SOMEBODY: Final = re.compile(
 )
 
 
+#: Where card details may be shown, whatever they are called.
+_SECURELY: Final = re.compile(r"\b(?:safe|secure|secured|protected) (?:link|way|manner|page|view)\b")
+
+
+def is_taken_back(text: str) -> bool:
+    """Does a text name a request of its writer that is to be undone: `withdraw the request I raised`?"""
+    return _REQUEST_OF_MINE.search(text) is not None and _UNDO.search(text) is not None
+
+
+_REQUEST_OF_MINE: Final = re.compile(
+    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
+)
+
+
 def read_other_request(
     clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
 ) -> Reading | None:
     """Undo, pause, a card to order, card details to show; None where none of them is asked for."""
     text = spaced(context.found.masked)
-    if context.doubts or QUOTED in text or len(text.split()) > LONGEST or NOT_OFFERED.search(text):
+    if context.doubts or QUOTED in text or len(text.split()) > LONGEST:
+        return None
+    if NOT_OFFERED.search(text) and not _SECURELY.search(text):
         return None
     parts = cut(text)
     return (
@@ -114,13 +133,28 @@ def read_other_request(
     )
 
 
+#: What is taken back, said as what was asked for: no report of somebody's.
+_WHAT_I_ASKED: Final = re.compile(
+    r"\b(?:what|whatever(?: it was)?|the (?:last )?(?:one|thing)|the (?:last |latest )?request|that|which)(?: it was)? (?:that |which )?i (?:have )?(?:just |only |now |last )?(?:asked|done|did|said|wrote)(?: for)?\b"
+)
+
+
 def _is_plain(part: Part) -> bool:
+    part = replace(part, text=_WHAT_I_ASKED.sub("it", part.text))
     return not (_PLAIN_NO.search(part.text) or _CONDITION.search(part.text) or _ASKED_WORDS.search(part.text))
 
 
+def _sentences(parts: Sequence[Part]) -> list[Part]:
+    """The sentences of which a word like "please" made several parts."""
+    numbers = dict.fromkeys(part.sentence for part in parts)
+    whole = ([part for part in parts if part.sentence == number] for number in numbers)
+    return [replace(some[0], text=" ".join(part.text for part in some)) for some in whole if len(some) > 1]
+
+
 def _undo(parts: Sequence[Part], context: Context) -> Reading | None:
-    found = next((part for part in parts if _UNDO.search(part.text)), None)
-    if any(said_in(part.text) or _IF.search(part.text) for part in parts if part is not found):
+    found = next((part for part in (*parts, *_sentences(parts)) if _UNDO.search(part.text)), None)
+    others = [part for part in parts if found is None or part.text not in found.text]
+    if any(said_in(part.text) or _IF.search(part.text) for part in others):
         return None  # what is taken back is what was just said
     if found is None or not all(_is_plain(part) for part in parts if _UNDO.search(part.text)):
         return None
@@ -133,19 +167,23 @@ def _undo(parts: Sequence[Part], context: Context) -> Reading | None:
     kind = kind_of_request(without_undo_words(found.text))
     if kind:
         slots["kind"] = kind
-    written, card = one_card(context)
+    written, card = one_card(context, found.text)
     if not written:
         return Reading("undo", slots)
     return Reading("undo", {"card": written, **slots}, card=card) if card is not None else None
 
 
 def _pause(parts: Sequence[Part], context: Context) -> Reading | None:
-    asks = [part for part in parts if _PAUSE.search(part.text) and _SENT.search(part.text)]
+    asks = [
+        part for part in (*parts, *_sentences(parts)) if _PAUSE.search(part.text) and _SENT.search(part.text)
+    ][:1]
     if any(_IF.search(part.text) for part in parts):
         return None
     if not asks or any(_OF_CARDS.search(part.text) or not _is_plain(part) for part in asks):
         return None
-    if context.found.inside(context.found.masked, "card", "amount", "phone", "tx_hash"):
+    if context.found.inside(context.found.masked, "card", "phone", "tx_hash"):
+        return None
+    if any(context.found.inside(part.text, "amount") for part in asks):
         return None
     return Reading("pause_sending")
 

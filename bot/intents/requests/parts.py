@@ -20,7 +20,7 @@ _CUT: Final = re.compile(
     rf"|\s+(?=(?:so(?! (?:grateful|kind|good|much|pleased|glad|obliged|happy|very|as to)\b)|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
     rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)|(?<=[a-z])\s+(?=(?:i|we) (?:would )?(?:hereby |therefore |kindly |now )*(?:ask|request) (?:you to|that|for|to)\b)"
-    rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til) (?:we|i|he|she|they|it|someone|somebody)\b)"
+    rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til|while) (?:we|i|he|she|they|it|someone|somebody|she's|he's|they're|it's|i'm)\b)"
 )
 #: Before a name, where its stop ends no sentence.
 _TITLE: Final = re.compile(
@@ -43,6 +43,7 @@ class Part:
     joined: str = ""  # the word that joins it to the part before: "so", "because"
     sentence: int = 0
     colon: bool = False  # a colon ends it
+    goes_on: bool = False  # it does not begin its sentence
 
 
 def cut(text: str) -> list[Part]:
@@ -103,20 +104,30 @@ def tells_enough(text: str) -> bool:
 
 def _parts(text: str) -> Iterator[Part]:
     text = _TITLE.sub("", text)
-    at = sentence = 0
+    at = sentence = begun = 0
     for found in _CUT.finditer(text):
         if found[0].isspace() and _UNFINISHED.search(text[at : found.start()]):
             continue  # `Sofia thinks she lost it` is one thing
         stop = found["end"] or ""
-        yield from _part(text[at : found.start()], sentence, asked="?" in stop, colon=":" in found[0])
+        for part in _part(
+            text[at : found.start()],
+            sentence,
+            asked="?" in stop,
+            colon=":" in found[0],
+            goes_on=begun == sentence + 1,
+        ):
+            yield part
+            begun = sentence + 1
         at = found.end()
         sentence += bool(stop) or "\n" in found[0]
-    yield from _part(text[at:], sentence, asked=False)
+    yield from _part(text[at:], sentence, asked=False, goes_on=begun == sentence + 1)
 
 
-def _part(text: str, sentence: int, *, asked: bool, colon: bool = False) -> Iterator[Part]:
+def _part(
+    text: str, sentence: int, *, asked: bool, colon: bool = False, goes_on: bool = False
+) -> Iterator[Part]:
     bare = text.strip(" \t\n,:;.!?-–—/|()[]*")
     if bare or asked:
         joined = _JOINING.match(bare)
         rest = bare[joined.end() :] if joined else bare
-        yield Part(rest, asked, joined[0].strip(" ,") if joined else "", sentence, colon)
+        yield Part(rest, asked, joined[0].strip(" ,") if joined else "", sentence, colon, goes_on)

@@ -15,7 +15,7 @@ from bot.intents.directory import ORDINARY, fold
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Reading
 from bot.intents.plain_text import QUOTED, Clause, word_set
-from bot.intents.readings import REQUIRED, Context, is_today, one_card, plain, questions, values_of
+from bot.intents.readings import NO_MARKUP, REQUIRED, Context, is_today, one_card, plain, questions, values_of
 from bot.intents.recognition import Frame, spaced
 from bot.intents.requests.against import LONGEST, asks_for_two, names_by_a_word, speaks_against
 from bot.intents.requests.around import introduces, speaks_against_from_around, without_story
@@ -42,7 +42,7 @@ _NUMBER: Final = re.compile(
     r"\b(?:phone|number|mobile|cell|cellular|cellphone|sim|codes?|otp|handset|telephone|tel|mob|sms|texts?|line|contact)\b"
 )
 _CHANGE: Final = re.compile(
-    r"\b(?:chang\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
+    r"\b(?:chang\w+|modif\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
     r"|is now|should be|should have|shall be|must be|change[sd]?|\+|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
 )
 _CALL: Final = re.compile(
@@ -54,7 +54,7 @@ _CHANGE_NUMBER: Final = re.compile(
     r"|\b(?:phone|number|mobile|cell|telephone)\b(?: number)?(?:\W+[\w§']+){0,4}?\W+(?:chang\w+|updat\w+|replac\w+|alter\w*|amend\w*)\b"
 )
 _ORDER: Final = re.compile(
-    r"\b(?:order\w*|issu\w+|emit\w*|creat\w+|mak\w+|open|produc\w+|request\w*|get|give|set up|spin up|arrang\w+|appl\w+|need\w*|want\w*"
+    r"\b(?:command of|order\w*|issu\w+|emit\w*|creat\w+|mak\w+|open|produc\w+|request\w*|get|give|set up|spin up|arrang\w+|appl\w+|need\w*|want\w*"
     r"|requir\w+|must have|should get|should have|deserves?|new|another|second|replacement|can we|could we|can i|could i)\b"
 )
 _A_CARD: Final = re.compile(
@@ -64,7 +64,11 @@ _A_CARD: Final = re.compile(
 )
 #: People who ask their bank for a card of their own.
 _OWN_CARD: Final = re.compile(
-    r"\b(?:my|mine|myself|(?:get|give|order|send|issue) me|i (?:reside|live|am in)|(?:can|may|could|do|will) i (?:get|order|have)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+    r"\b(?:my|mine|myself|(?:get|give|order|send|issue) me|i (?:reside|live|am in)|(?:can|may|could|do|will) i (?:get|order|have)(?! (?:an?|another|one)(?: new)? card for (?:our|the|my new|a)\b)|i (?:want|need|would like|\'d like) (?:a|to))\b"
+)
+#: Enough beside a phone and an address: `card pls | Ada Quist | +31… | ada@…`.
+_AS_A_FORM: Final = re.compile(
+    r"^\W*(?:(?:please|pls|kindly|new|prepaid|can you|could you)\b\W*)*(?:order|issue|create|make|card (?:pls|please|application|order|request|for))\b"
 )
 _ANOTHER: Final = re.compile(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
@@ -82,6 +86,7 @@ _TO_SET: Final = re.compile(
     rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|correct|fix|update|now)\b|mark-? ?up:? {_A}"
 )
 _FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
+_INSTEAD_OF: Final = re.compile(r"\binstead of (?:the )?(?:present |current |old |previous |usual )?§a\d+§")
 _CHANGE_MARKUP: Final = re.compile(
     r"\b(?:chang\w+|adjust\w*|set|updat\w+|rais\w+|lower\w*|revis\w+|new|make|drop|bump|cut)\b(?:\W+\w+){0,4}?\W+mark-? ?up\b"
     r"|\b(?:need|want|like|get|have)\b[^.]{0,12}\bmark-? ?up (?:to be )?(?:changed|adjusted|updated|revised|raised|lowered|reduced|increased)\b|\bzero (?:the |our )?mark-? ?up\b|\bmark-? ?up\b(?:\W+\w+){0,3}?\W+(?:adjusting|changing|updating|revising|raising|lowering|adjustment)\b|\b(?:no more|set|make|put)\b[^.]{0,20}\bmark-? ?up\b|\bmark-? ?up\b[^.]{0,25}\b(?:zero|nil|nothing)\b"
@@ -113,7 +118,7 @@ _LIMIT_SET: Final = re.compile(
 )
 _NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
 _NAMED: Final = (
-    re.compile(rf"\b[Nn]ame(?:d)? (?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
+    re.compile(rf"\b[Nn]ame(?:d)?\s*(?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(rf"\b[Rr]eplacement(?: card)? for {_NAME}(?=\s*[,.;:!?(])"),
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
@@ -138,7 +143,8 @@ _NAMED: Final = (
 _SMALL_NAME: Final = re.compile(
     r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
-    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
+    r"|^\W*(?P<lead>[^\W\d_]{2,} [^\W\d_]{2,})(?=\s*§t)"
+    r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|(?:set )?up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
 )
 _NO_NAME: Final = frozenset(
@@ -155,7 +161,7 @@ _NO_NAME: Final = frozenset(
         "my",
         "your",
         "new",
-        "team",
+        "name",
         "someone",
         "everyone",
         "people",
@@ -215,10 +221,16 @@ _TO_DO: Final = re.compile(
 _VALUE: Final = re.compile(r"§[ahte]\d+§")
 #: What of a message belongs to the request itself: its values and the words that name it.
 _VALUES: Final = {
-    "submit_funding": re.compile(r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer"),
-    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up"),
-    "change_phone": re.compile(r"§t\d+§|\b(?:update|change|replace|put|register)\b"),
-    "set_limits": re.compile(r"§a\d+§|\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"),
+    "submit_funding": re.compile(
+        r"§[hn]\d+§|\bsubmi\w+|\bdeposit|\bfunding|\bfloat|\btransfer|\b(?:log|register|book|declare|file|enter|insert|record|credit\w*) (?:it|this|that|them|the)\b|\bput (?:it|this|that|them) (?:in|forward|through)\b|\btake it from there\b"
+    ),
+    "set_markup": re.compile(r"§a\d+§|\bmark-? ?up|\b(?:zero|nil|nought)\b"),
+    "change_phone": re.compile(
+        r"§t\d+§|\b(?:update|change|modif\w+|replace|put|register|alter\w*|amend\w*|correct|edit|swap)\b"
+    ),
+    "set_limits": re.compile(
+        r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
+    ),
     "set_3ds": re.compile(r"\bthreeds\b"),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
@@ -338,8 +350,14 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
                 return True
             if speaks_against(without_story(part.text), intent, is_exact=True):
                 return True
-        elif (part.colon and introduces(part.text)) or speaks_against_from_around(
-            part.text, intent, asked=part.asked and part.sentence not in asking
+        elif (
+            part.colon
+            and introduces(part.text)
+            and not (
+                intent == "order_card" and (NEWCOMER.match(part.text) or _ENDS_IN_A_LABEL.search(part.text))
+            )
+        ) or speaks_against_from_around(
+            part.text, intent, asked=part.asked and part.sentence not in asking, goes_on=part.goes_on
         ):
             return True
     return False
@@ -366,7 +384,7 @@ def _submission(text: str, context: Context) -> bool:
 
 
 def _markup(text: str, context: Context) -> bool:
-    rates = context.found.inside(text, "rate")
+    rates = context.found.inside(text, "rate") or NO_MARKUP.search(text)
     if not rates and not context.found.inside(text, "amount"):
         return _CHANGE_MARKUP.search(text) is not None
     return _MARKUP.search(text) is not None and _TO_SET.search(text) is not None
@@ -374,7 +392,7 @@ def _markup(text: str, context: Context) -> bool:
 
 def _is_earlier(entity: Entity, intent: str, text: str, context: Context) -> bool:
     """Is this the old value of `from 2 to 2.25 percent`?"""
-    old = _FROM.search(text)
+    old = _FROM.search(text) or _INSTEAD_OF.search(text)
     return (
         intent in ("set_markup", "set_limits") and old is not None and entity in context.found.inside(old[0])
     )
@@ -394,13 +412,20 @@ def _limits(text: str, context: Context) -> bool:
         return False
     if not context.found.inside(text, "amount"):
         return _CHANGE_LIMITS.search(text) is not None
-    terse = _LIMIT.search(text) is not None and is_small(_UNITS.sub(" ", text))
+    own = " ".join(part.text for part in cut(text) if "§a" in part.text or "§c" in part.text)
+    terse = _LIMIT.search(own) is not None and is_small(_UNITS.sub(" ", own))
     return terse or (_LIMIT.search(text) is not None and _LIMIT_SET.search(text) is not None)
 
 
 def _order(text: str, context: Context) -> bool:
     if _OWN_CARD.search(text) or (context.found.inside(text, "card") and not _ANOTHER.search(text)):
         return False
+    if (
+        context.found.inside(text, "phone")
+        and context.found.inside(text, "email")
+        and _AS_A_FORM.search(text)
+    ):
+        return True
     return _A_CARD.search(text) is not None and _ORDER.search(text) is not None
 
 
@@ -431,6 +456,8 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
         notes = (*notes, *more)
         if not slots.keys() & {"name", "phone", "email"}:
             return None
+    if intent == "order_card" and "name" not in slots and (holder := _holder_of_another(context)):
+        slots = {"name": holder, **slots}
     missing = [slot for slot in REQUIRED[intent] if slot not in slots]
     spare = _spare(intent, text, context)
     reading = Reading(intent, slots, card=card, notes=notes)
@@ -456,6 +483,37 @@ def _order_slots(
     return {**slots, "amount": amount}, (note,)
 
 
+#: Whom a card is for: `New colleague in Berlin: Matthias Krone`.
+NEWCOMER: Final = re.compile(
+    r"^\W*(?:our |the |a |one )?new (?:colleague|joiner|joinee|hire|starter|employee|team member|member|driver|intern|trainee|contractor|sales\w*)\b[\w\s]{0,30}$"
+)
+
+
+_ENDS_IN_A_LABEL: Final = re.compile(
+    r"\b(?:name|phone|mobile|tel|cell|e-?mail|mail|initial load|first load|opening balance|amount)\W*$"
+)
+
+
+def with_first_load(reading: Reading, context: Context) -> Reading:
+    """A card to order with the amount that is to be on it; not open where that amount is in doubt, or not one."""
+    amounts = context.found.inside(context.found.masked, "amount")
+    if reading.intent != "order_card" or not reading.opened or "amount" in reading.slots or not amounts:
+        return reading
+    slots, notes = _order_slots(dict(reading.slots), context.found.masked, context)
+    slots = {**reading.slots, **({"amount": slots["amount"]} if "amount" in slots else {})}
+    if "amount" not in slots:
+        ask = questions.exactly("amount", "what is to be on the new card")
+        return replace(reading, intent="ambiguous", wanted="order_card", opened=False, ask=ask)
+    return replace(reading, slots=slots, notes=(*reading.notes, *notes))
+
+
+def _holder_of_another(context: Context) -> str:
+    """Somebody who has a card already, by the full name that was written; empty where it is none, or two."""
+    cards = context.found.inside(context.found.masked, "card")
+    names = {entity.written for entity in cards if "name" in entity.traits and " " in entity.written}
+    return names.pop() if len(names) == 1 and all("name" in entity.traits for entity in cards) else ""
+
+
 _USED: Final[Mapping[str, frozenset[str]]] = {
     "submit_funding": frozenset({"tx_hash", "network"}),
     "set_markup": frozenset({"rate"}),
@@ -478,6 +536,8 @@ def _spare(intent: str, text: str, context: Context) -> bool:
             continue
         if _is_in_the_story(entity, intent, story, context):
             continue
+        if intent == "order_card" and entity.kind == "card" and _holder_of_another(context):
+            continue
         if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):
             return True
     return False
@@ -495,9 +555,15 @@ def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context:
         of_story = entity.value is not None and entity.value.last_day <= context.facts.now.date()
     else:
         of_story = INCIDENTAL in entity.traits
+    if entity.kind in ("later", "period") and not of_story and intent != "set_limits":
+        of_story = any(entity in context.found.inside(part) and _IS_DUE.search(part) for part in story)
     return of_story and any(entity in context.found.inside(part) and tells_enough(part) for part in story)
 
 
+#: What is to come in the story, and is no hour for the request.
+_IS_DUE: Final = re.compile(
+    r"\b(?:is due|are due|travels?|flies|leaves|lands|arrives|starts|renews?|travelling|traveling|departs|checks in|returns)\b"
+)
 #: A request that names a holder is no longer than that.
 _MOST_OF_A_REQUEST: Final = 600
 #: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
@@ -507,12 +573,36 @@ _LEADS_A_NAME: Final = re.compile(
 )
 
 
+#: What comes after a name that was read too far: `Lucia Moretti should`, `samir needs`.
+_ENDS_A_NAME: Final = re.compile(
+    r"(?<=\w)\s+(?:needs?|wants?|should|shall|will|would|must|keeps?|is|was|has|have|had|gets?|requires?|joins?|starts?|joined|comes|travels|set)\b.*$|\s+(?:mobile|phone|e-?mail|tel|mail|cell)\W*$|'s$|’s$",
+    re.DOTALL | re.IGNORECASE,
+)
+#: Part of the name of a holder with more words: a card for `Marketing – Events` beside one for `Marketing – Ads`.
+_OF_A_GROUP: Final = re.compile(
+    r"\b(?:name(?: of)?|named|called|for)\s+(?P<sign>§c(?P<number>\d+)§)\s+(?P<dash>[–-])\s+(?P<rest>[^\W\d_][\w'’-]*)"
+)
+
+
+def _whole_name(written: str) -> str:
+    return _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
+
+
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
     """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
     cased = context.found.cased[:_MOST_OF_A_REQUEST]
+    group = _OF_A_GROUP.search(cased)
+    if group:
+        first = context.found.entities[int(group["number"])].written
+        return {
+            "name": f"{first} {group['dash']} {group['rest']}",
+            **{k: v for k, v in slots.items() if k != "name"},
+        }
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
-            name = _LEADS_A_NAME.sub("", match["name"].strip(" .,-–"))
+            name = _whole_name(match["name"])
+            if name.islower() and _only_full_name(cased):
+                continue
             words = [word.lower() for word in name.split()]
             common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
             if "§" in name or not words or any(word in _NO_NAME for word in words) or common:
@@ -520,7 +610,7 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
             if len(words) > 1 or name[:1].isupper():
                 return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
     for match in _SMALL_NAME.finditer(cased) if generous else ():
-        name = (match["name"] or match["who"]).strip()
+        name = _whole_name(match["name"] or match["who"] or match["lead"])
         words = fold(name).split()
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
@@ -530,7 +620,7 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
     return {**({"name": name} if name else {}), **{k: v for k, v in slots.items() if k != "name"}}
 
 
-_TWO_WORDS: Final = re.compile(r"(?<![\w§@])([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@])")
+_TWO_WORDS: Final = re.compile(r"(?<![\w§@])(?=([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@]))")
 _FULL_NAME: Final = re.compile(
     r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
 )
@@ -550,7 +640,7 @@ def _like_the_email(cased: str, email: str) -> str:
         words = [fold(found[1]), fold(found[2])]
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
         if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
-            return found[0]
+            return f"{found[1]} {found[2]}"
     return ""
 
 

@@ -19,7 +19,7 @@ from bot.intents.recognition import C
 A: Final = rf"(?:{AMOUNT}|(?:exactly\s+)?(?:this|that|the same|said)\s+(?:amount|sum|figure)|these(?=\s+(?:on|onto|to|from)\b))"
 _IT: Final = r"(?:it|this|that one|this one|them money|him|her|them|hers|his|theirs|same)"
 _HER_CARD: Final = r"(?:(?:the|that|this|her|his|their|said|same|above|old)\s+(?:card|plastic|one|prepaid))"
-_O: Final = rf"(?:(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:the\s+)?{C}(?:\s+(?:card|one|plastic))?|{_HER_CARD}|{_IT}|card)"
+_O: Final = rf"(?:(?:me )?(?:a|one) card|one of (?:our|the|my) cards|(?:the\s+)?(?:card\s+(?:of|for)\s+)?(?:the\s+)?{C}(?:\s+(?:card|one|plastic))?|{_HER_CARD}|{_IT}|card)"
 _BE: Final = (
     r"(?:(?:has|have|ought|needs?|is|are) to be|(?:can|could|may|must|shall|should|might|would)(?: please| now| kindly| also| therefore| already)* be|to be"
     r"|be|needs?|requires?|(?:want|need|like|have|get|got|see|make|required)\s+" + _O + r"(?: to be)?)"
@@ -278,6 +278,19 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             "unload_card",
             rf"(?P<all4>{_ALL})(?:\s+(?:that|what|is|s|left|still|remaining|remains))*\s+(?:left\s+)?on\s+{_O}\s+(?:please\s+|must\s+|should\s+|can\s+|may\s+|has to\s+|to\s+)*(?:return|returns|go|goes|come|comes|be (?:returned|moved|taken|brought|withdrawn)|move it|come off|back)(?:\s+(?:back|off|out|home))*(?:\s+(?:to|in|into)\s+(?:the\s+)?(?:float|pot|pool|main account|account))?",
         ),
+        (
+            "unload_card",
+            rf"(?:take|fetch|bring|get|pull|claw|send|move)\s+(?:it|them|this|that)\s+(?:back|off|down)(?:\s+(?:from|off|of)\s+{_O})?(?=\W*(?:please|pls|now|again|to the float|⋯|\s)*$)",
+        ),
+        (
+            "unload_card",
+            rf"(?:deduct|take|pull|withdraw|debit|remove)\s+{A}\s+and\s+(?:credit|return|send|put|move)\s+(?:it\s+)?(?:back\s+)?(?:in)?to\s+(?:our|the)\s+(?:deposit|float|pot|main account)(?:\s+account)?",
+        ),
+        ("unload_card", rf"(?:(?:year-end|final|full|complete)\s+)?(?P<all7>sweep) of {_O}"),
+        (
+            "unload_card",
+            r"(?P<all8>the (?:full|whole|entire|remaining) balance)(?:\s+(?:please|pls|comes?|goes?|to (?:come|go|be (?:brought|sent|moved))))*\s+(?:home|back)(?:\s+(?:in)?to\s+(?:the\s+|our\s+)?float)?",
+        ),
         ("unload_card", rf"(?:reduce|decrease)\s+{_O}\s+by\s+{A}"),
         (
             "unload_card",
@@ -296,6 +309,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         (
             "topup_card",
             rf"(?:transfer|send|move|put)\s+{A}\s+from\s+(?:the\s+|our\s+)?float\s+(?:to|onto|on|into)\s+{_O}",
+        ),
+        (
+            "topup_card",
+            rf"(?:{_GIVE}|{_TOP_UP})\s+(?:it|them|these|that)\s+from\s+(?:the\s+|our\s+)?float\s+(?:to|onto|on|into)\s+{_O}|(?:add|load|put)\s+(?:it|them|these)(?=\W*(?:please|pls|now|today|asap|⋯|\s)*$)",
         ),
         ("topup_card", rf"put\s+(?:him|her|them)\s+{A}(?:\s+(?:on|onto|in)\s+{_O})?"),
         (
@@ -352,6 +369,7 @@ _SMALL: Final = word_set(
     thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
     card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
     more extra another additional exactly only completely fully itself float pot pool main further
+    dollas dolars altogether entirely prepare totality
     temporarily temporary meanwhile moment while being time precaution safety safe measure security good ever always forever permanently
     permanent definitively definitely mind terribly possible trouble help u ya ur us lets let let's s 's
     sorry hurry rush emergency action request requested needed required need immediate effect effective straight dear sir madam
@@ -409,7 +427,9 @@ def said_in(part: str) -> list[Said]:
                 continue
             amounts = re.findall(AMOUNT, part)
             groups = match.groupdict()
-            everything = any(groups.get(name) for name in ("all", "all2", "all3", "all4", "all5", "all6"))
+            everything = any(
+                groups.get(name) for name in ("all", "all2", "all3", "all4", "all5", "all6", "all7", "all8")
+            )
             found[intent] = Said(intent, amounts[0] if len(amounts) == 1 else "", everything)
             break
     return list(found.values())

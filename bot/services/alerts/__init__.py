@@ -33,6 +33,7 @@ __all__ = [
     "resolve",
     "tell",
     "thread_line",
+    "unsent_debits",
     "urgent_rules",
     "view_models",
     "webhook_rules",

@@ -190,5 +190,5 @@ async def check(core: Core) -> None:
         if not wrong:
             await alerts.resolve(tx, core, condition)
             return
-        said = request_alerts.CHANGED_OUTSIDE.says(what="; ".join(wrong))
+        said = request_alerts.CHANGED_OUTSIDE.says("rows", what="; ".join(wrong))
         await alerts.keep(tx, core, said, condition=condition, subject="audit", program="")

@@ -23,6 +23,7 @@ from bot.services.operators import confirmation_answers, programs
 from bot.services.passkeys import enrolment, links, page_content, proofs, readiness
 from bot.services.passkeys.page_content import Page
 from bot.services.requests import approvals, request_lookups
+from storage.errors import StorageError
 from storage.operators import PasskeyLink, passkey_links
 from storage.transaction import Tx
 
@@ -65,6 +66,8 @@ async def open_link(core: Core, token: Secret) -> Page:
     own = Secret(core.ids.token())
     try:
         shown, terms = await page_content.of_link(core, found, own)
+    except StorageError:
+        raise
     except CountersignError as refusal:
         raise PageRefused(str(refusal), refusal.reason, 403) from None
     async with core.store.begin() as tx:
@@ -123,6 +126,8 @@ async def finish(core: Core, token: Secret, answer: Mapping[str, Any]) -> Done:
     except proofs.Copied as copied:
         await enrolment.end_copied(core, copied.passkey_id)
         raise PageRefused(str(copied), copied.reason, 403) from None
+    except StorageError:
+        raise
     except CountersignError as refusal:
         raise PageRefused(str(refusal), refusal.reason, 403) from None
 

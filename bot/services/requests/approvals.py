@@ -167,9 +167,9 @@ def _refuse_doubtful(request: Request, now: datetime) -> None:
     """What a key that may be forgotten no longer keeps from being paid twice."""
     if planning.is_doubtful(request, now):
         raise NotAllowed(
-            "An older copy of the database was put in place after this was requested, so it may have been carried out,"
-            " and your card provider may have forgotten its key by now. It is cancelled within a minute. Check the card"
-            " and the ledger before you request it again.",
+            "This may have been carried out: an older copy of the database was put in place after it was requested, or"
+            " another copy was used. Your card provider may have forgotten its key by now, so it is cancelled within a"
+            " minute. Check the card and the ledger before you request it again.",
             "key_forgotten",
         )
 
@@ -556,6 +556,8 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
         standing = people.as_persons(await people.standing_lately(core), (actor, *accounts))
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
+            await _refuse_in_safe_mode(tx)
+            _refuse_doubtful(request, tx.now)
             batch_approval.refuse_row(request)
             require_its_digest(tx.vault, request)
             verdict = decide(

@@ -1,0 +1,83 @@
+"""The parts of the soak: each long programme, how much of it is wanted in all, and how much one turn of it does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+#: The seeds of two turns are so far apart, as a programme may draw from many one after another.
+SEEDS_A_TURN: Final = 100_000
+PYTEST: Final = ("-m", "pytest", "-q", "-s", "--timeout=0", "-p", "no:randomly", "-m", "soak or sampled")
+#: The image needs what `make soak` does not ask for, and `make image` runs it; the other one only speaks of marks.
+APART: Final = ("tests/soak/test_image.py", "tests/soak/test_command.py")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One programme. `goal` and `turn` count `unit`; `words` are those of its command after `python`, and `size` names
+    the variable that tells it how many to do."""
+
+    name: str
+    unit: str
+    goal: int
+    turn: int
+    words: tuple[str, ...]
+    size: str = ""
+
+    def environment(self, seed: int) -> dict[str, str]:
+        """What a turn finds in its environment."""
+        return {"SOAK": "1", "SEED": str(seed)} | ({self.size: str(self.turn)} if self.size else {})
+
+
+def _of(test: str, name: str, goal: int, unit: str, turn: int, size: str) -> Part:
+    return Part(name, unit, goal, turn, (*PYTEST, f"tests/{test}"), size)
+
+
+_EDITS = "thief/test_thief.py::test_twenty_thousand_edits_give_nothing"
+_STRINGS = (
+    "handlers/test_hostile_text.py::test_none_comes_from_a_hundred_thousand_hostile_strings_in_every_view"
+)
+_CHANGED = "intents/test_many_authors.py::test_100_000_changed_sentences_open_nothing_that_they_do_not_say"
+_KILLS = "soak/test_soak_kills.py::test_many_kills_at_random_moments"
+_BOTS = "crash/test_several_bots.py::test_many_troubles_of_several_bots"
+#: Programmes of which there is never enough: a turn does some of it, with seeds that no turn had before.
+COUNTED: Final = (
+    _of(f"{_EDITS}[SQLite]", "thief, SQLite", 10_000, "edits", 500, "SOAK_EDITS"),
+    _of(f"{_EDITS}[PostgreSQL]", "thief, PostgreSQL", 10_000, "edits", 250, "SOAK_EDITS"),
+    _of(_STRINGS, "hostile strings", 100_000, "strings", 4_000, "HOSTILE_STRINGS"),
+    _of(_CHANGED, "changed sentences", 100_000, "sentences", 20_000, "SOAK_SENTENCES"),
+    _of(_KILLS, "kills at random", 5_000, "kills", 100, "SOAK_KILLS"),
+    _of(f"{_BOTS}[2]", "two bots in trouble", 500, "troubles", 50, "SOAK_TROUBLES"),
+    _of(f"{_BOTS}[3]", "three bots in trouble", 500, "troubles", 50, "SOAK_TROUBLES"),
+    Part("simulation", "schedules", 1_000_000, 500, ("-m", "tests.simulation", "--soak", "500")),
+)
+
+
+def all_parts() -> list[Part]:
+    """The counted ones, and the other tests of each file that has some for the soak, which are run whole."""
+    return [*COUNTED, *map(_rest_of, files_with_more())]
+
+
+def files_with_more() -> list[str]:
+    """Paths from the project's folder of the test files that have tests for the soak beside the counted ones."""
+    found = (path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests").rglob("test_*.py")))
+    return [name for name in found if name not in APART and _tests_in(name) > len(_counted_in(name))]
+
+
+def _tests_in(name: str) -> int:
+    """How many tests of a file, or cases of one, are marked for the soak."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    marks = re.findall(r"^.*\bpytest\.mark\.(?:soak|sampled)\b", text, re.MULTILINE)
+    return text.count("def test_") if any(line.startswith("pytestmark") for line in marks) else len(marks)
+
+
+def _counted_in(name: str) -> set[str]:
+    return {part.words[-1].split("[")[0] for part in COUNTED if part.words[-1].startswith(f"{name}::")}
+
+
+def _rest_of(name: str) -> Part:
+    apart = (word for test in sorted(_counted_in(name)) for word in ("--deselect", test))
+    return Part(name.removeprefix("tests/"), "whole run", 1, 1, (*PYTEST, name, *apart))

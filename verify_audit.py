@@ -20,7 +20,7 @@ after a pause, two of them did. `--passkeys` lists every decision, and whether i
 What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole
 log with passkeys of their own, and leave out what the policy asked for. So compare the fingerprints of the passkeys
 that are printed with what their people read out to you, and the log with anchors that were kept elsewhere. Ask people
-about resets of passkeys and new master keys.
+about resets of passkeys, new master keys, and older copies of the database that were put in place.
 
 Exits 0 when it is whole, 1 when it is broken, 2 when it cannot be read.
 """
@@ -829,15 +829,53 @@ def check_manifest(path: Path, count: int, head_hash: str) -> None:
         raise Broken(f"the file is not the one of {beside.name}")
 
 
-def check_anchors(lines: Iterable[str], hashes: dict[int, str]) -> tuple[int, int]:
-    """How many anchors there are, and the number of the last entry that one of them proves.
+class OlderCopies:
+    """That an older copy of the database was put in place, as the log says: anchors of what was lost then are known."""
 
-    Raises Broken for one that is no entry of this chain.
+    def __init__(self) -> None:
+        self._found: list[tuple[Json, Json]] = []
+        self._lost: dict[
+            int, int
+        ] = {}  # by the entry that says so: the last entry that was lost with the copy
+
+    def see(self, entry: dict[str, Any]) -> None:
+        """Take the next entry."""
+        if entry["action"] == "database.restored" and entry["outcome"] == "ok":
+            self._found.append((entry, _body_of(entry)))
+
+    def has_lost(self, anchor: Json) -> bool:
+        """Is it of an entry that was lost with an older copy: named by the log, or made after the copy and before the
+        log goes on?"""
+        for entry, body in self._found:
+            if anchor["seq"] <= int(body["head"]):
+                continue
+            if anchor["hash"] in body.get("lost", ()) or str(anchor["at"]) <= str(entry["at"]):
+                self._lost[entry["seq"]] = max(self._lost.get(entry["seq"], 0), anchor["seq"])
+                return True
+        return False
+
+    def to_ask_about(self) -> list[str]:
+        """What only people can tell: what was done in the entries that the anchors know and the log does not."""
+        return [
+            f"Ask about entry {entry['seq']}, by {entry['actor']}: an older copy of the database was put in place, and"
+            f" the entries {int(body['head']) + 1:,} to {self._lost[entry['seq']]:,} of before are lost. Who did it,"
+            " and what was done in them?"
+            for entry, body in self._found
+            if entry["seq"] in self._lost
+        ]
+
+
+def check_anchors(lines: Iterable[str], hashes: dict[int, str], copies: OlderCopies) -> tuple[int, int]:
+    """How many anchors fit, and the number of the last entry that one of them proves.
+
+    Raises Broken for one that is no entry of this chain, and was not lost with an older copy either.
     """
     count = newest = 0
     for line in filter(str.strip, lines):
         anchor = json.loads(line)
         if hashes.get(anchor["seq"]) != anchor["hash"]:
+            if copies.has_lost(anchor):
+                continue
             raise Broken(f"the anchor of entry {anchor['seq']} is of another chain, or the end was cut off")
         count, newest = count + 1, max(newest, anchor["seq"])
     return count, newest
@@ -874,13 +912,18 @@ def main(arguments: list[str]) -> int:
         _say(__doc__)
         return 2
     path = Path(names[0])
-    passkeys = Passkeys(with_cryptography())
+    passkeys, copies = Passkeys(with_cryptography()), OlderCopies()
+
+    def see(entry: dict[str, Any]) -> None:
+        passkeys.see(entry)
+        copies.see(entry)
+
     try:
-        hashes = check_chain(_lines(path), passkeys.see)
+        hashes = check_chain(_lines(path), see)
         passkeys.finish()
         check_manifest(path, len(hashes), hashes[len(hashes)])
         given = _lines(Path(names[1])) if len(names) == 2 else ()
-        anchors, anchored = check_anchors(given, hashes)
+        anchors, anchored = check_anchors(given, hashes, copies)
     except Broken as fault:
         _say(f"Broken: {fault}.")
         return 1
@@ -899,6 +942,7 @@ def main(arguments: list[str]) -> int:
         passkeys.report_of_clicks(),
         _not_proven(anchored, len(hashes)),
         *passkeys.to_ask_about,
+        *copies.to_ask_about(),
         *([*passkeys.known, *passkeys.listed] if lists else ()),
     ]
     for line in filter(None, more_lines):

@@ -2,6 +2,8 @@
 
 const at = (id) => document.getElementById(id);
 const link = location.hash.slice(1);
+// What a tab keeps when it is loaded again, in the place of the link.
+const OPENED = "opened";
 let page = null;
 let ticking = 0;
 
@@ -164,12 +166,13 @@ async function act() {
 }
 
 async function begin() {
+  if (!link && history.state === OPENED) return fail("This link was used already. Press the button in Slack again.");
   if (!link) return fail("This address has no link in it. Press the button in Slack again.");
   if (!window.PublicKeyCredential) {
     // The link is not used up, and stays in the address: it can be opened elsewhere.
     return fail("This browser cannot use passkeys. Open this address in Safari, Chrome, Edge or Firefox.");
   }
-  history.replaceState(null, "", location.pathname);
+  history.replaceState(OPENED, "", location.pathname);
   try {
     page = await post("open", { token: link });
   } catch (error) {

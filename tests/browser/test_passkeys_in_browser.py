@@ -341,6 +341,8 @@ async def test_the_link_opens_once(desk: Desk) -> None:
         async with desk.page(link, desk.devices[BOB].copy()) as second:
             await expect(second.get_by_role("alert")).to_contain_text("This link was used already")
             await expect(second.get_by_role("button")).to_have_count(0)
+        await first.reload()
+        await expect(first.get_by_role("alert")).to_contain_text("This link was used already")
 
 
 async def test_what_is_being_recorded_when_the_time_is_up_is_said_to_be_done(desk: Desk) -> None:

@@ -8,10 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.services import audit_anchors
 from storage import audit
+from storage.maintenance import copies
+from tests.storage.restores import VAULT, restart_on
 from tests.support.world import World, a_world
 
 SCRIPT = Path(__file__).parents[2] / "verify_audit.py"
@@ -99,3 +103,45 @@ def test_what_is_no_export_cannot_be_read(exported: Path) -> None:
     exported.write_text("nothing of ours\n")
 
     assert checked(exported)[0] == 2
+
+
+async def _on_an_older_copy(folder: Path) -> list[Any]:
+    """Two requests, a backup of after the first one, which is put in place and accepted; the anchors there were."""
+    async with a_world(folder) as world:
+        await _work(world)
+        copy = folder / "copy.db"
+        await copies.back_up(f"sqlite:///{world.database}", copy, vault=VAULT, clock=world.clock)
+        await _work(world)
+        async with world.store.read() as tx:
+            lost = await audit.anchor(tx)
+        assert lost is not None
+        await world.core.anchors.write(lost)
+        assert await restart_on(world, f"sqlite:///{copy}") is not None
+        await audit_anchors.drop(world.core)
+        with (folder / "audit.jsonl").open("w") as file:
+            async with world.store.read() as tx:
+                await audit.export(tx, file.write, "jsonl")
+        await world.store.close()
+        return [lost, *(await world.core.anchors.read())]
+
+
+def test_anchors_of_what_was_lost_with_an_older_copy_are_asked_about_and_not_called_broken(
+    tmp_path: Path,
+) -> None:
+    kept = asyncio.run(_on_an_older_copy(tmp_path))
+    anchors = tmp_path / "kept"
+    anchors.write_text("".join(one.line() + "\n" for one in kept))
+
+    code, said = checked(tmp_path / "audit.jsonl", str(anchors))
+
+    assert code == 0, said
+    assert "Ask about entry" in said
+    assert f"to {kept[0].seq:,} of before are lost" in said
+
+
+def test_an_anchor_that_no_older_copy_explains_is_broken(exported: Path) -> None:
+    anchors = exported.with_name("anchors")
+    anchor = json.loads(anchors.read_text())
+    anchors.write_text(json.dumps({**anchor, "seq": anchor["seq"] + 3, "hash": "ab" * 32}) + "\n")
+
+    assert checked(exported, str(anchors))[0] == 1

@@ -61,7 +61,7 @@ async def why(tx: Tx, program: str) -> str:
     until = datetime.fromisoformat(kept.value["until"])
     return (
         f"Sending to {program} waits: since Countersign started it could not read {kept.value['what']}, so it does not"
-        f" know whether its database is an older copy. It sends when it could, or from {until:%H:%M} UTC on."
+        f" know whether its database is an older copy. It sends once it could read that, or from {until:%H:%M} UTC on."
     )
 
 

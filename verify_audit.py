@@ -13,9 +13,9 @@ Of each decision with a passkey it checks that the person's own passkey signed e
 version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
 counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a
 list counts as approved with the list alone. Nothing counts as sent or done that has fewer approvals than it was
-requested with, or that its requester approved; a freeze alone is done immediately. Where people said how a request
-ended, and where they resumed sending after a pause, two of them did. `--passkeys` lists every decision, and whether it
-was given with one.
+requested with, or that its requester approved; a freeze alone is done immediately. Nothing is sent after it had ended,
+such as by a person who rejected or stopped it. Where people said how a request ended, and where they resumed sending
+after a pause, two of them did. `--passkeys` lists every decision, and whether it was given with one.
 
 What an export cannot prove, it says, and names the entry to ask about. Whoever has the machine can make up a whole
 log with passkeys of their own, and leave out what the policy asked for. So compare the fingerprints of the passkeys
@@ -87,6 +87,46 @@ _PURPOSES = {
 IMMEDIATE = ("card_freeze",)
 #: What a request is in only after it was approved.
 _GRANTED = ("approved", "executing", "succeeded", "failed", "unresolved")
+PENDING = "pending"
+#: The states of a request, and those that may follow each.
+_MOVES: Mapping[str, tuple[str, ...]] = {
+    PENDING: ("approved", "rejected", "cancelled", "expired"),
+    "approved": ("executing", "cancelled", "expired"),
+    "executing": ("succeeded", "failed", "unresolved"),
+    "unresolved": ("succeeded", "failed"),
+    "failed": ("succeeded", "unresolved"),
+    "succeeded": (),
+    "rejected": (),
+    "cancelled": (),
+    "expired": (),
+}
+_STOPPED = ("rejected", "cancelled", "expired")
+_SENDABLE = ("approved", "executing", "unresolved")
+_UNDER_WAY = ("executing", "unresolved")
+#: What each of these does, from a state to a state; any other keeps the state, or names the one it leads to.
+_BY_ACTION: Mapping[str, frozenset[tuple[str, str]]] = {
+    "request.approval": frozenset({(PENDING, PENDING), (PENDING, "approved")}),
+    "request.break_glass": frozenset({(PENDING, "approved")}),
+    "request.rows_left_out": frozenset({(PENDING, PENDING)}),
+    "request.attempt": frozenset(
+        {("approved", "executing"), ("executing", "executing"), ("unresolved", "unresolved")}
+    ),
+    "request.outcome": frozenset(
+        (before, after) for before in _UNDER_WAY for after in (before, *_MOVES[before])
+    ),
+    "request.resolution_proposed": frozenset({("unresolved", "unresolved")}),
+    "request.resolved_by_hand": frozenset({("unresolved", "succeeded"), ("unresolved", "failed")}),
+    "request.rejected_before_sending": frozenset({("approved", "approved")}),
+    "request.landed_late": frozenset({("failed", "succeeded")}),
+    "request.reopened": frozenset({("failed", "unresolved")}),
+}
+_BY_A_PERSON = frozenset(
+    {
+        *("request.approval", "request.break_glass", "request.confirmed", "request.rejected"),
+        *("request.rejected_before_sending", "request.rows_left_out", "request.stopped"),
+        *("request.resolution_proposed", "request.resolved_by_hand"),
+    }
+)
 #: What needs a second person's word, by its action: the kind of consent.
 _CONSENTED = {"program.write_resumed": "resume", "program.drafts_off": "drafts_off"}
 #: How decisions by a click are counted, by what a passkey would be for.
@@ -232,7 +272,7 @@ class Passkeys:
         _require_a_form(entry)
         if entry["outcome"] != "ok":
             return
-        body = json.loads(entry["body"])
+        body = _body_of(entry)
         action, subject = entry["action"], str(entry["subject"])
         assertion = body.get("assertion") if action in _PURPOSES else None
         if action in _PURPOSES and "assertion" in body:  # whatever it is: none at all is no signature
@@ -240,9 +280,20 @@ class Passkeys:
         if (version := _version_of(entry)) is not None:
             self._versions[subject.split(":")[1]] = version
             self._requests.see(entry, body)
+            self._require_standing(entry, body)
         if action in _PURPOSES:
             self._list(entry, body, assertion)
         self._require_consent(entry, body)
+        if action == "request.signed_again":
+            self._ask(
+                entry,
+                f"{subject.split(':')[1]} was signed again under another master key. Was the key changed then?",
+            )
+        self._of_a_passkey(entry, body, assertion)
+
+    def _of_a_passkey(self, entry: Json, body: Json, assertion: Json | None) -> None:
+        """What it says of passkeys: made, confirmed, added or ended."""
+        action, subject = entry["action"], str(entry["subject"])
         passkey = subject.removeprefix("passkey:")
         match action:
             case "passkey.made":
@@ -265,11 +316,19 @@ class Passkeys:
                     entry,
                     "all passkeys were reset, so that the next one was confirmed by a click. Who did it?",
                 )
-            case "request.signed_again":
-                self._ask(
-                    entry,
-                    f"{subject.split(':')[1]} was signed again under another master key. Was the key changed then?",
-                )
+
+    def _require_standing(self, entry: Json, body: Json) -> None:
+        """Ask about what was sent first after a passkey with which it was approved had ended."""
+        if entry["action"] != "request.attempt" or body.get("step") != "send":
+            return
+        signed, needed = self._requests.approvals_with_passkeys(entry)
+        gone = sorted(who for who, passkey in signed.items() if passkey not in self._counting)
+        if gone and len(signed) - len(gone) < needed:
+            request = str(entry["subject"]).split(":")[1]
+            self._ask(
+                entry,
+                f"{request} was sent after the passkey had ended with which {', '.join(gone)} approved it. Why?",
+            )
 
     def _ended(self, passkeys: set[str]) -> None:
         """They count no more, and what was made or confirmed of them until now doesn't either."""
@@ -279,6 +338,8 @@ class Passkeys:
 
     def finish(self) -> None:
         """After the last entry. Raises Broken for a row of a list that nobody approved."""
+        for entry, what in self._requests.to_ask_about:
+            self._ask(entry, what)
         for entry, request in self._requests.finish():
             self._ask(
                 entry,
@@ -320,7 +381,9 @@ class Passkeys:
             if who == body["asked_by"]:
                 raise Broken(f"entry {entry['seq']}: {body['kind']} was confirmed by who requested it")
             self._given[body["kind"], body["about"], who] += 1
-        if action in _CONSENTED and not who.startswith("system:"):
+        # Draft only also ends by a setting, at a start.
+        by_setting = action == "program.drafts_off" and who.startswith("system:")
+        if action in _CONSENTED and not by_setting:
             program = str(entry["subject"]).split(":")[1]
             given = (_CONSENTED[action], program, who)
             if not self._given[given]:
@@ -473,119 +536,263 @@ class Passkeys:
         return f"By a click alone: {counted}. `--passkeys` lists each, to compare with the policy."
 
 
+class _Request:
+    """What the entries tell so far of one request.
+
+    `rows`: of a list, those that were not left out; None = it is none.
+    """
+
+    def __init__(self, entry: Json, body: Json) -> None:
+        self.requester, self.kind = str(entry["actor"]), str(body.get("kind"))
+        self.digest, self.state, self.version = str(body["digest"]), PENDING, _version_of(entry) or 0
+        self.terms: Json = body  # what the policy asked for then
+        self.rows = set(map(str, body["rows"])) if "rows" in body else None
+        self.batch = ""  # of a row: its list
+        self.approved_by: set[str] = set()
+        self.calls = 0
+        self.verdicts: dict[str, str] = {}  # how it ended, as each person said last
+        self.is_granted = False  # approved by as many as it takes, or done immediately
+        self.with_passkeys: dict[str, str] = {}  # by who approved it: the passkey
+
+
 class _Requests:
-    """What each request asked for, by its fingerprint, and which rows wait for the approval of their list."""
+    """Each request as the entries tell of it: they may only follow one another as Countersign writes them."""
 
     def __init__(self) -> None:
-        self._digests: dict[str, str] = {}
-        self._rows: dict[str, set[str]] = {}  # by the id of the list
-        self._approved_by: dict[str, set[str]] = {}
-        self._decided: set[str] = set()  # approved by as many as it takes, or done immediately
-        self._submitted: dict[str, tuple[str, str]] = {}  # by whom, of which kind
-        self._terms: dict[str, Json] = {}  # what the policy asked for then
+        self._known: dict[str, _Request] = {}
         self._immediate: dict[str, Json] = {}  # done immediately, which nobody confirmed yet
-        self._verdicts: dict[str, dict[str, str]] = {}  # how it ended, as each person said last
-        self._waiting: dict[str, list[tuple[Json, set[str]]]] = {}  # approvals of rows, by the id of the list
+        #: Approvals of rows that wait for the one of their list, which comes next: the list, and who approved each.
+        self._waiting: tuple[str, dict[str, set[str]], Json] | None = None
+        self.to_ask_about: list[tuple[Json, str]] = []
 
     def see(self, entry: Json, body: Json) -> None:
-        """Take the next entry about a request. Raises Broken where it has other terms, or is a row of no list."""
-        subject, action, digest = str(entry["subject"]).split(":")[1], entry["action"], body.get("digest")
-        known = self._digests.get(subject)
-        if action == "request.submitted" and known is None:
-            self._rows[subject] = set(body.get("rows", ()))
-        elif action == "request.rows_left_out" and self._rows.get(subject):
-            self._rows[subject] -= set(body["rows"])
-            self._approved_by.pop(subject, None)  # what was approved before, was approved with these rows
-        elif (body.get("before") if action == "request.signed_again" else digest) != known or known is None:
-            raise Broken(
-                f"entry {entry['seq']}: {subject} has another fingerprint than when it was submitted"
-            )
-        self._digests[subject] = str(digest)
-        self._of_its_kind(entry, body, subject)
-        if action == "request.approval":
-            self._approval(entry, body, subject)
-        self._by_people(entry, body, subject)
-        if subject in self._decided or action == "request.submitted":
+        """Take the next entry about a request. Raises Broken where it cannot follow those before it."""
+        subject, action = str(entry["subject"]).split(":")[1], entry["action"]
+        if (
+            action == "request.stage" and subject in self._known
+        ):  # what became of a deposit: no state of the request
+            body = {**body, "state": self._known[subject].state}
+        if body.get("state") not in _MOVES:
+            raise Broken(f"entry {entry['seq']}: it does not say in which state {subject} is")
+        self._require_its_list_next(entry, body, subject)
+        known = self._known.get(subject)
+        if action == "request.submitted":
+            self._submitted(entry, body, subject)
             return
+        self._has_its_terms(entry, body, subject, known)
+        if known is None:
+            return
+        self._has_moved(entry, body, subject, known)
+        self._by_people(entry, body, subject, known)
+        if action == "request.approval":
+            self._approval(entry, body, subject, known)
         if action == "request.attempt":
-            raise Broken(f"entry {entry['seq']}: {subject} was sent, and nobody had approved it")
-        if (state := body.get("state")) in _GRANTED:
-            raise Broken(f"entry {entry['seq']}: {subject} is {state}, and nobody had approved it")
+            self._attempt(entry, body, subject, known)
+        known.state, known.version = body["state"], _version_of(entry) or 0
+        if known.state in _GRANTED and not known.is_granted:
+            raise Broken(f"entry {entry['seq']}: {subject} is {known.state}, and nobody had approved it")
 
     def asks_passkey(self, entry: Json, body: Json) -> bool:
-        """Did the policy ask for one when this was requested? A row is approved with its list."""
-        terms = self._terms.get(str(entry["subject"]).split(":")[1], {})
-        return bool(terms.get("passkey")) and "batch" not in body
+        """Did the policy ask for one when this was requested, or a row of it? A row is approved with its list."""
+        known = self._known.get(str(entry["subject"]).split(":")[1])
+        if known is None or "batch" in body:
+            return False
+        rows = [self._known[row] for row in known.rows or ()]
+        return any(one.terms.get("passkey") for one in (known, *rows))
 
-    def _of_its_kind(self, entry: Json, body: Json, subject: str) -> None:
-        kind = str(body.get("kind"))
-        if entry["action"] == "request.submitted":
-            self._submitted[subject] = (entry["actor"], kind)
-        if entry["action"] in ("request.submitted", "request.rows_left_out"):
-            self._terms[subject] = body
-        if kind != self._submitted[subject][1]:
-            raise Broken(f"entry {entry['seq']}: {subject} is of another kind than when it was submitted")
+    def _submitted(self, entry: Json, body: Json, subject: str) -> None:
+        where = f"entry {entry['seq']}: {subject}"
+        if subject in self._known:
+            raise Broken(f"{where} was submitted twice")
+        if body["state"] != PENDING or not _is_person(entry["actor"]):
+            raise Broken(f"{where} was not submitted by a person, to be approved")
+        made = self._known[subject] = _Request(entry, body)
+        for row in made.rows or ():
+            known = self._known.get(row)
+            if known is None or (known.requester, known.kind, known.state) != (
+                made.requester,
+                made.kind,
+                PENDING,
+            ):
+                raise Broken(f"{where} is a list with {row}, which was not submitted for it")
+            if known.batch or known.rows is not None or known.approved_by:
+                raise Broken(f"{where} is a list with {row}, which stands by itself or in another list")
+            known.batch = subject
 
-    def _by_people(self, entry: Json, body: Json, subject: str) -> None:
-        """Raises Broken for what only somebody else may do, or two people."""
-        requester, kind = self._submitted[subject]
-        where, who = f"entry {entry['seq']}: {subject}", entry["actor"]
-        match entry["action"]:
+    def _has_its_terms(self, entry: Json, body: Json, subject: str, known: _Request | None) -> None:
+        action, where = entry["action"], f"entry {entry['seq']}: {subject}"
+        before = body.get("before") if action == "request.signed_again" else body.get("digest")
+        if known is None or (before != known.digest and action != "request.rows_left_out"):
+            raise Broken(f"{where} has another fingerprint than when it was submitted")
+        if str(body.get("kind")) != known.kind:
+            raise Broken(f"{where} is of another kind than when it was submitted")
+        if action == "request.rows_left_out":
+            out = set(map(str, body["rows"]))
+            if not out or not out < (known.rows or set()) or known.state != PENDING:
+                raise Broken(f"{where} has no such rows to leave out")
+            if entry["actor"] != known.requester or any(self._known[row].state != "cancelled" for row in out):
+                raise Broken(f"{where} has rows left out that its requester did not leave out")
+            known.rows = (known.rows or set()) - out
+            known.terms = body
+            known.approved_by.clear()  # what was approved before, was approved with these rows
+            known.with_passkeys.clear()
+        known.digest = str(body["digest"])
+
+    def _has_moved(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        """Raises Broken for a state that does not follow, such as one that was sent after it had ended."""
+        action, before, after = entry["action"], known.state, body["state"]
+        where = f"entry {entry['seq']}: {subject}"
+        if action == "request.put_right":
+            self.to_ask_about.append(
+                (
+                    entry,
+                    f"an older state of {subject} had been put back in the database. Who could write to it?",
+                )
+            )
+            return
+        version = _version_of(entry) or 0
+        if version < known.version or (version == known.version and after != before):
+            raise Broken(f"{where} has an older version than before")
+        if action == "request.attempt" and before not in _SENDABLE:
+            how = "nobody had approved it" if before == PENDING else f"it was {before} already"
+            raise Broken(f"{where} was sent, and {how}")
+        if before in _STOPPED and after in _STOPPED:
+            if action not in (f"request.{after}", "request.purged"):
+                raise Broken(f"{where} was {before} already")
+            if after != before or action != "request.purged":
+                self.to_ask_about.append(
+                    (entry, f"{subject} was {before} already. Who put it back in the database?")
+                )
+            return
+        moves = _BY_ACTION.get(action)
+        is_move = (before, after) in moves if moves is not None else after in (before, *_MOVES[before])
+        if moves is None and after != before and action != f"request.{after}":
+            is_move = False
+        if not is_move:
+            if after in _GRANTED and before == PENDING:
+                raise Broken(f"{where} is {after}, and nobody had approved it")
+            raise Broken(f"{where} was {before}, and is {after} by {action}")
+
+    def _by_people(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        """Raises Broken for what only a person may do, only somebody else, or two people."""
+        where, who, action = f"entry {entry['seq']}: {subject}", entry["actor"], entry["action"]
+        if action in _BY_A_PERSON and not _is_person(who):
+            raise Broken(f"{where} was decided by {who}, who is no person")
+        match action:
             case "request.break_glass":
-                if kind not in IMMEDIATE:
+                if known.kind not in IMMEDIATE:
                     raise Broken(f"{where} was done immediately, which only a freeze may be")
-                if who != requester:
+                if who != known.requester:
                     raise Broken(f"{where} was done immediately by another person than its requester")
-                self._decided.add(subject)
+                known.is_granted = True
                 self._immediate[subject] = entry
             case "request.confirmed":
-                if who == requester:
+                if who == known.requester:
                     raise Broken(f"{where} was confirmed by its requester")
                 self._immediate.pop(subject, None)
-            case "request.resolution_proposed" | "request.resolved_by_hand" as action:
-                said = self._verdicts.setdefault(subject, {})
-                said[who] = body["verdict"]
-                if action == "request.resolved_by_hand" and list(said.values()).count(body["verdict"]) < 2:
-                    raise Broken(f"{where} was resolved by one person alone")
+            case "request.resolution_proposed" | "request.resolved_by_hand":
+                known.verdicts[who] = body["verdict"]
+                if action == "request.resolved_by_hand":
+                    if list(known.verdicts.values()).count(body["verdict"]) < 2:
+                        raise Broken(f"{where} was resolved by one person alone")
+                    if body["state"] != body["verdict"]:
+                        raise Broken(f"{where} was resolved otherwise than people said")
 
-    def _approval(self, entry: Json, body: Json, subject: str) -> None:
+    def _approval(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        where = f"entry {entry['seq']}: {subject}"
         if (batch := body.get("batch")) is None:
-            given = self._approved_by.setdefault(subject, set())
-            given.add(entry["actor"])
-            self._enough(entry, body, subject, given)
-            for row, by in self._waiting.pop(subject, ()):
-                if not by <= given:
-                    raise Broken(
-                        f"entry {row['seq']}: {subject} was not approved by {', '.join(sorted(by - given))}"
-                    )
+            if known.batch:
+                raise Broken(f"{where} was approved by itself, and is a row of {known.batch}")
+            known.approved_by.add(entry["actor"])
+            if isinstance(assertion := body.get("assertion"), dict):
+                known.with_passkeys[entry["actor"]] = str(assertion.get("passkey"))
+            self._enough(entry, body, subject, known)
+            self._with_its_rows(entry, body, subject, known)
             return
-        if subject not in self._rows.get(batch, ()):
-            raise Broken(f"entry {entry['seq']}: {subject} is no row of {batch}")
-        self._decided.add(subject)
-        # The entry of a list follows those of its rows.
-        self._waiting.setdefault(batch, []).append((entry, {entry["actor"], *body["by"]}))
+        if batch != known.batch or subject not in (self._known[batch].rows or ()):
+            raise Broken(f"{where} is no row of {batch}")
+        by = {entry["actor"], *body["by"]}
+        if known.requester in by:
+            raise Broken(f"{where} was approved by its requester")
+        if body["state"] != "approved":
+            raise Broken(f"{where} was not approved with its list")
+        known.is_granted = True
+        rows = self._waiting[1] if self._waiting else {}
+        self._waiting = (batch, {**rows, subject: by}, entry)
 
-    def _enough(self, entry: Json, body: Json, subject: str, given: set[str]) -> None:
+    def _require_its_list_next(self, entry: Json, body: Json, subject: str) -> None:
+        """All rows of a list are approved with it: their entries come in a row, and then the one of the list."""
+        if self._waiting is None:
+            return
+        batch, _, first = self._waiting
+        is_another_row = entry["action"] == "request.approval" and body.get("batch") == batch
+        is_the_list = entry["action"] == "request.approval" and subject == batch
+        if not is_another_row and not is_the_list:
+            raise Broken(f"entry {first['seq']} is the approval of a row of {batch}, which nobody approved")
+
+    def _with_its_rows(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        is_approved = body["state"] == "approved"
+        _, rows, first = self._waiting or ("", {}, entry)
+        self._waiting = None
+        if known.rows is None:
+            return
+        if rows and not is_approved:
+            raise Broken(f"entry {first['seq']} is the approval of a row of {subject}, which nobody approved")
+        if is_approved and set(rows) != known.rows:
+            raise Broken(f"entry {entry['seq']}: {subject} was approved without all of its rows")
+        for by in rows.values():
+            if not by <= known.approved_by:
+                others = ", ".join(sorted(by - known.approved_by))
+                raise Broken(f"entry {first['seq']}: {subject} was not approved by {others}")
+            if len(by) < len(known.approved_by):
+                raise Broken(f"entry {first['seq']}: a row of {subject} was approved by fewer than its list")
+
+    def _attempt(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        where = f"entry {entry['seq']}: {subject}"
+        if known.rows is not None:
+            raise Broken(f"{where} is a list and was sent itself")
+        if body.get("number") != known.calls + 1:
+            raise Broken(f"{where} was called for the {known.calls + 1}. time, and says {body.get('number')}")
+        known.calls += 1
+
+    def approvals_with_passkeys(self, entry: Json) -> tuple[dict[str, str], int]:
+        """Of what is sent by this entry: who approved it with which passkey, and how many approvals it takes."""
+        known = self._known[str(entry["subject"]).split(":")[1]]
+        whole = self._known[known.batch] if known.batch else known
+        return whole.with_passkeys, int(whole.terms.get("approvals_needed", 1))
+
+    def _enough(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
         """Raises Broken where its requester approved, or fewer than it takes."""
-        if entry["actor"] == self._submitted[subject][0]:
+        if entry["actor"] == known.requester:
             raise Broken(f"entry {entry['seq']}: {subject} was approved by its requester")
-        asked = max(
-            self._terms[subject].get("approvals_needed", 1), body.get("conditions", {}).get("needed", 0)
-        )
-        is_approved = body.get("state") in _GRANTED
-        needed = max(body.get("approvals", 1), asked if is_approved else 0)
-        if len(given) < needed:
-            raise Broken(f"entry {entry['seq']}: {subject} has {len(given)} of {needed} approvals")
-        if is_approved:
-            self._decided.add(subject)
+        asked = max(known.terms.get("approvals_needed", 1), body.get("conditions", {}).get("needed", 0))
+        is_approved = body["state"] == "approved"
+        needed = max(body.get("approvals", 1), asked if is_approved else 0, 1)
+        if len(known.approved_by) < needed:
+            raise Broken(
+                f"entry {entry['seq']}: {subject} has {len(known.approved_by)} of {needed} approvals"
+            )
+        known.is_granted = is_approved
 
     def finish(self) -> list[tuple[Json, str]]:
         """What was done immediately and nobody confirmed. Raises Broken for a row whose list nobody approved."""
-        for batch, rows in self._waiting.items():
-            raise Broken(
-                f"entry {rows[0][0]['seq']} is the approval of a row of {batch}, which nobody approved"
-            )
+        if self._waiting is not None:
+            batch, _, first = self._waiting
+            raise Broken(f"entry {first['seq']} is the approval of a row of {batch}, which nobody approved")
         return [(entry, request) for request, entry in self._immediate.items()]
+
+
+def _is_person(actor: object) -> bool:
+    """`system:…` is Countersign itself, and `cli:…` somebody at its machine."""
+    return isinstance(actor, str) and ":" not in actor and bool(actor)
+
+
+def _body_of(entry: Json) -> dict[str, Any]:
+    """Raises TypeError where it is something else than an object."""
+    found = json.loads(entry["body"])
+    if not isinstance(found, dict):
+        raise TypeError(f"the body of entry {entry['seq']} is no object")
+    return found
 
 
 def _require_a_form(entry: Json) -> None:
@@ -598,6 +805,8 @@ def _require_a_form(entry: Json) -> None:
     for begins, about in _SUBJECTS.items():
         if action.startswith(begins) and parts[0] != about:
             raise Broken(f"entry {entry['seq']}, {action}, is about no {about}")
+    if len(parts) < 2 and action in (*_CONSENTED, "consent.given"):
+        raise Broken(f"entry {entry['seq']}, {action}, does not say what it is about")
     if action.startswith("request.") and not (len(parts) == 3 and parts[2].isdecimal()):
         raise Broken(f"entry {entry['seq']}, {action}, names no version of the request")
 
@@ -675,7 +884,10 @@ def main(arguments: list[str]) -> int:
     except Broken as fault:
         _say(f"Broken: {fault}.")
         return 1
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except RecursionError:
+        _say("It cannot be read as an export: something in it is nested too deeply")
+        return 2
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         _say(f"It cannot be read as an export: {error}")
         return 2
     more = f", and {anchors} anchor(s) fit it" if anchors else ""

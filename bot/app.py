@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -125,7 +126,7 @@ async def start(
             await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
-        watchers = await _watch(begun, parts.core)
+        watchers = await _watch(begun, parts)
         await _first_readings(watchers)
         await _start_timers(begun, parts, watchers)
         open_doors = begun.overrides.doors or entrances.open_all
@@ -185,8 +186,8 @@ async def _build(begun: Start) -> Parts:
     if older is not None:
         await safe_mode.enter(core, older.head, older.anchor, older.lost)
     else:
-        channels = (core.channels.approvals, core.channels.alerts)
-        await copy_detection.look_at_slack(core, partial(posted_messages, slack, channels, store.instance))
+        read_posted = partial(_posted_messages, core, slack)
+        await copy_detection.look_at_slack(core, read_posted, holds=Role.WORKER in begun.roles)
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
@@ -201,6 +202,12 @@ async def _build(begun: Start) -> Parts:
     if locks is not None:
         locks.when_gained = partial(_ring, core)
     return Parts(core, carrier, slack, names, locks)
+
+
+async def _posted_messages(core: Core, slack: AsyncWebClient) -> Sequence[tuple[str, datetime]]:
+    """In its channels as they are called now: Slack may not have given them at the start."""
+    channels = (core.channels.approvals, core.channels.alerts)
+    return await posted_messages(slack, channels, core.store.instance)
 
 
 def _carrier(store: Store, programs: Collection[str]) -> Carries:
@@ -268,8 +275,9 @@ def _execute_requests(begun: Start, parts: Parts) -> None:
         _keep_running(begun.stack, "relay", Relay(core, begun.overrides.sender).run)
 
 
-async def _watch(begun: Start, core: Core) -> jobs.Watchers:
+async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
     """The way into the inbox, the loop that handles what is in it, and those who bring something in."""
+    core = parts.core
     ingest = await Ingest.open(core.store, core.clock)
     begun.stack.push_async_callback(ingest.close)
     if begun.roles & {Role.WEB, Role.WORKER}:  # without the worker: the codes that this process has received
@@ -277,7 +285,8 @@ async def _watch(begun: Start, core: Core) -> jobs.Watchers:
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     look = partial(copy_detection.look_at_ledger, core)
     poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
-    return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake))
+    read_posted = partial(_posted_messages, core, parts.slack)
+    return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake), read_posted)
 
 
 async def _first_readings(watchers: jobs.Watchers) -> None:

@@ -9,7 +9,7 @@ from bot.config import Poll
 from bot.domain import shared_work
 from bot.domain.events import Retention
 from bot.services import audit_anchors, requests
-from bot.services.alerts import alert_actions, decline_rules
+from bot.services.alerts import alert_actions, decline_rules, put_back_rules
 from bot.services.cards import details_link
 from bot.services.conversation import unread
 from bot.services.core import Core
@@ -25,14 +25,15 @@ from bot.services.operators import (
     programs,
     safe_mode,
 )
-from bot.services.processes import replicas
+from bot.services.passkeys import resets
+from bot.services.processes import replicas, start_holds
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
-OF_ITS_OWN = frozenset({"deliveries"})
+OF_ITS_OWN = frozenset({"deliveries", "put-back"})
 # That, and one that may be done twice.
-_EVERYWHERE = frozenset({"expire", "unseen-ledgers", *OF_ITS_OWN})
+_EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
 _BY_PROGRAM = frozenset(
     {
@@ -67,6 +68,7 @@ class Watchers:
     poller: Poller
     webhooks: Webhooks
     backfill: Backfill
+    read_posted: copy_detection.ReadPosted = copy_detection.nothing_posted
 
 
 def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[Job]:
@@ -88,7 +90,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("first-cards", 5, poller.first_cards),
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
-        Job("unseen-ledgers", 10, lambda: copy_detection.look_at_ledgers(core)),
+        Job("unseen", 10, lambda: copy_detection.look_again(core, watchers.read_posted)),
+        Job("held", 10, lambda: start_holds.report(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),
         Job("runway", 600, poller.runway),
@@ -97,6 +100,8 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("reveals", 30, lambda: details_link.end_unopened(core)),
         Job("consents", 30, lambda: confirmations.expire_due(core)),
         Job("delegations", 60, lambda: delegations.announce(core)),
+        Job("passkey-resets", 30, lambda: resets.report(core)),
+        Job("put-back", 10, lambda: put_back_rules.tell(core)),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),

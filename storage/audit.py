@@ -38,7 +38,7 @@ from bot.domain.money import guarded
 from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.errors import EndOfLogLost, LogNotWhole
-from storage.transaction import Tx
+from storage.transaction import Added, Tx
 from storage.vault import Vault, length_prefixed
 
 _DOMAIN = b"countersign-audit-v1"
@@ -202,19 +202,23 @@ async def append(
     except IntegrityError as error:  # there is an entry of this number
         raise EndOfLogLost("was set back") from error
     seq, digest = int(link["seq"]), str(link["hash"])
+    added = Added(seq, covered[0], **texts, prev=str(link["prev"]), hash=digest)
     if not tx.reports_loss:  # else the lost entry stays the last that is known, and nothing else is added
         chain.end_seq, chain.end_hash = seq, digest
         tx.after_commit(lambda: chain.committed(seq, digest))
+        tx.after_commit(lambda: chain.own.append(added))
     if not tx.appended:
         tx.before_commit(lambda: _require_appended(tx))
-    tx.appended.append((seq, digest))
+    tx.appended.append(added)
     return seq
 
 
 async def _end_with_all_known(tx: Tx) -> Head:
     """Where the chain ends, held until the transaction does. Raises `EndOfLogLost`, `LogNotWhole`."""
     # As it is before the statement: what is committed later may not be seen by it.
-    known = tx.appended[-1] if tx.appended else (tx.chain.known_seq, tx.chain.known_hash)
+    known = (tx.chain.known_seq, tx.chain.known_hash)
+    if tx.appended:
+        known = (tx.appended[-1].seq, tx.appended[-1].hash)
     end = (await tx.run(_HEAD_LOCKED)).one_or_none()
     if end is None:
         raise EndOfLogLost("is gone")
@@ -235,12 +239,13 @@ async def _require_appended(tx: Tx) -> None:
     """Raise `LogNotWhole` unless all that this transaction added is there, and the chain ends with it."""
     if not tx.appended:
         return
-    asked = {"first": tx.appended[0][0], "last": tx.appended[-1][0]}
+    added = [(one.seq, one.hash) for one in tx.appended]
+    asked = {"first": added[0][0], "last": added[-1][0]}
     rows = [tuple(row) for row in (await tx.run(_READ_BACK, asked)).all()]
     there = {(seq, digest) for _, _, seq, digest in rows}
     ends = {(seq, digest) for seq, digest, _, _ in rows}
-    missing = [seq for seq, digest in tx.appended if (seq, digest) not in there]
-    if missing or ends != {tx.appended[-1]}:
+    missing = [seq for seq, digest in added if (seq, digest) not in there]
+    if missing or ends != {added[-1]}:
         raise LogNotWhole(min(missing, default=asked["last"]), "gap" if missing else "head")
 
 

@@ -84,6 +84,17 @@ class LogNotWhole(ChangedOutside):
         )
 
 
+class NotAsOnRecord(ChangedOutside):
+    """The row of a request is not as the audit log has it; `why` follows its id in a sentence."""
+
+    def __init__(self, request_id: str, why: str) -> None:
+        self.request_id, self.why = request_id, why
+        super().__init__(
+            f"{request_id} {why}, so somebody changed the database. Nothing was done or sent. Tell an admin: keep a"
+            " copy of the database, and run `countersign audit verify --deep`."
+        )
+
+
 class EndOfLogLost(ChangedOutside):
     """`how`: what became of the row that says where the log ends."""
 

@@ -24,7 +24,7 @@ from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
 from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
-from storage.transaction import ChainMemory, Tx
+from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
 
 #: One engine to write through and one to read through.
@@ -135,6 +135,12 @@ class Store:
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
+
+    @property
+    def put_back(self) -> dict[str, Contradiction]:
+        """Requests by id whose rows were met and are not as the audit log has them; whoever tells of one takes it
+        out."""
+        return self._chain.put_back
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:

@@ -6,6 +6,7 @@ start it is of no use; then anchors outside the database say where the chain end
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,8 @@ Connected = AsyncConnection | SqliteConnection
 
 #: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
 _EACH = 16
+# More are read from the database.
+_OWN_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,44 @@ class PasskeysOnRecord:
         return max((one.seq for one in self.counting.values()), default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """An entry that a transaction of this process adds to the audit chain, as it is hashed."""
+
+    seq: int
+    at: str
+    actor: str
+    action: str
+    subject: str
+    outcome: str
+    reason_code: str
+    body: str
+    policy_version: str
+    prev: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRow:
+    """What the row of a request says of its state, and its version."""
+
+    state: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """What the audit log does not have of a request: `why` follows its id in a sentence.
+
+    `on_record`: the state that the log has of it; "" = it is not open. `is_harmless`: it is ended, and no more.
+    """
+
+    request_id: str
+    why: str
+    on_record: str = ""
+    is_harmless: bool = False
+
+
 class Read(Protocol):
     """What the chain tells up to the entry `seq`: `storage.log_record` makes it."""
 
@@ -145,7 +186,8 @@ class ChainMemory:
     `known_seq` and `known_hash` are of the last entry that this process has committed, or has read as committed: it is
     there for good.
     `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on. `log`: what else it
-    tells, as far as it was checked and read.
+    tells, as far as it was checked and read. `own`: what this process has committed last, so that it need not be read.
+    `put_back`: requests whose rows contradict it and of which people are still to be notified, by id.
     """
 
     end_seq: int | None = None
@@ -155,6 +197,8 @@ class ChainMemory:
     passkeys: PasskeysOnRecord = field(default_factory=PasskeysOnRecord)
     fault: Exception | None = None
     log: Read | None = None
+    own: deque[Added] = field(default_factory=lambda: deque(maxlen=_OWN_KEPT))
+    put_back: dict[str, Contradiction] = field(default_factory=dict)
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""
@@ -175,6 +219,8 @@ class ChainMemory:
         if self.log is None or found.seq > self.log.seq:
             self.log = found
             self.committed(found.seq, found.hash)
+            while self.own and self.own[0].seq <= found.seq:
+                self.own.popleft()
 
 
 class Tx:
@@ -182,8 +228,8 @@ class Tx:
 
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
-    `passkeys` and `log`: what it had read of it by then. `appended`: number and fingerprint of each entry that this
-    transaction adds to it.
+    `passkeys` and `log`: what it had read of it by then. `appended`: what this transaction adds to it. `was`: what the
+    rows of requests said that it changes, by id.
     """
 
     def __init__(
@@ -205,7 +251,10 @@ class Tx:
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
-        self.appended: list[tuple[int, str]] = []
+        self.appended: list[Added] = []
+        self.was: dict[str, RequestRow] = {}
+        #: Are the entries about requests held against the log at the end?
+        self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
         self._callbacks: list[Callable[[], None]] = []

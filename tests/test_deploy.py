@@ -140,6 +140,7 @@ WELL = {
     'countersign_ack_seconds_bucket{kind="command", le="1.0"}': "0+10x3000",
     'countersign_ack_seconds_bucket{kind="command", le="3.0"}': "0+10x3000",
     'countersign_ack_seconds_bucket{kind="command", le="+Inf"}': "0+10x3000",
+    'countersign_held_since_start{program="main", instance="one"}': "0x3000",
     "countersign_safe_mode": "0x3000",
     "countersign_audit_verified_age_seconds": "3600x3000",
 }
@@ -169,6 +170,7 @@ TROUBLE = {
     },
     "CountersignRateBudgetUsedUp": {'countersign_api_budget_left{program="main"}': "11x3000"},
     "CountersignSlowAcks": {'countersign_ack_seconds_bucket{kind="command", le="1.0"}': "0+9x3000"},
+    "CountersignHeldSinceStart": {'countersign_held_since_start{program="main", instance="one"}': "1x3000"},
     "CountersignSafeMode": {"countersign_safe_mode": "1x3000"},
     "CountersignAuditNotVerified": {"countersign_audit_verified_age_seconds": "172801x3000"},
 }

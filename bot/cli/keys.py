@@ -283,8 +283,22 @@ async def _end_every_passkey(tx: Tx) -> int:
         body = {"person": one.slack_id, "why": "reset"}
         subject = f"passkey:{one.id}"
         await audit.append(tx, actor=operator(), action=passkeys_on_record.ENDED, subject=subject, body=body)
+    await _end_what_was_asked(tx)
     await audit.append(tx, actor=operator(), action=passkeys_on_record.RESET, subject="passkey:all")
     return len(ended)
+
+
+async def _end_what_was_asked(tx: Tx) -> None:
+    """A passkey that was to be added, and a loss that was reported, are about those of before."""
+    from bot.cli.environment import operator
+    from storage import audit
+    from storage.requests import confirmations
+
+    for one in await confirmations.open_ones(tx):
+        if one.kind.startswith("passkey_") and await confirmations.end(tx, one.id, "expired"):
+            body = {"kind": one.kind, "about": one.subject, "asked_by": one.asked_by, **one.terms}
+            subject = f"consent:{one.id}"
+            await audit.append(tx, actor=operator(), action="consent.expired", subject=subject, body=body)
 
 
 async def _verify(*, as_json: bool) -> None:

@@ -107,6 +107,12 @@ def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]
         ("program",),
         {(name,): int(core.holds(shared_work.reads(name))) for name in core.partners}.items(),
     )
+    yield _gauge(
+        "held_since_start",
+        "1 while sending waits for the ledger or Slack, which this process could not read since its start, by program",
+        ("program",),
+        {(name,): int(core.awaits_look(name)) for name in core.partners}.items(),
+    )
     yield _single(
         "storage_writable",
         "0 while nothing can be stored, as last tried",

@@ -14,6 +14,7 @@ from bot.domain.errors import CountersignError
 from bot.domain.requests import Request
 from bot.services.core import Core
 from storage import audit as chain
+from storage.log_record import on_record
 from storage.transaction import Tx
 
 
@@ -61,7 +62,10 @@ async def record(
 async def of_request(
     tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, Any] | None = None
 ) -> None:
-    """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest."""
+    """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest.
+
+    At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request.
+    """
     recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
     await chain.append(
         tx,
@@ -71,6 +75,7 @@ async def of_request(
         body=recorded,
         policy_version=core.policy.version,
     )
+    on_record.hold_entries(tx)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from bot.domain.alerts import Alerting
 from bot.domain.card_details import Reveals
@@ -106,6 +106,19 @@ def never(_work: str) -> bool:
     return False
 
 
+SLACK = ""
+"""In `Core.unseen`: the messages in Slack, which belong to every program."""
+
+
+class Unseen(NamedTuple):
+    """Not seen since a start, at `since_s`, and held for it until `until_s`, both monotonic. `error`: of the last
+    try."""
+
+    since_s: float
+    until_s: float
+    error: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Core:
     store: Store
@@ -141,8 +154,8 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
-    # Program -> until when (monotonic) nothing is sent to it: see `operators.copy_detection`.
-    ledgers_unseen: dict[str, float] = field(default_factory=dict)
+    # What this process has not seen since its start, a program's ledger or `SLACK`: see `operators.copy_detection`.
+    unseen: dict[str, Unseen] = field(default_factory=dict)
 
     @property
     def offered_kinds(self) -> Mapping[str, type[Operation]]:
@@ -167,10 +180,14 @@ class Core:
             return self.live.get(program, True)
         return any(self.live.values()) or not self.live
 
-    def awaits_ledger(self, program: str) -> bool:
+    def awaits_look(self, program: str) -> bool:
         """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?"""
-        until = self.ledgers_unseen.get(program)
-        return until is not None and self.clock.monotonic() < until
+        return self.holds_for(program) or self.holds_for(SLACK)
+
+    def holds_for(self, what: str) -> bool:
+        """Is sending held back because this was not seen since the start?"""
+        one = self.unseen.get(what)
+        return one is not None and self.clock.monotonic() < one.until_s
 
     @property
     def default_program(self) -> str:

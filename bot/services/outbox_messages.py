@@ -26,7 +26,10 @@ _UNWELCOME_STATES = frozenset(
     {State.FAILED, State.UNRESOLVED, State.REJECTED, State.CANCELLED, State.EXPIRED}
 )
 _SHOWN_OF_ROWS = frozenset(
-    {"unresolved", "landed_late", "contradicted", "returned", "resolution", "resolution_corrected"}
+    {
+        *("unresolved", "landed_late", "contradicted", "returned", "debited"),
+        *("resolution", "resolution_corrected"),
+    }
 )
 
 

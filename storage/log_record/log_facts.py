@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from storage.log_record import open_requests
+from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
 
 WANTED = frozenset(
@@ -25,9 +27,22 @@ WANTED = frozenset(
         "name.resolved",
         "policy.loaded",
         "rows.signed",
+        "consent.asked",
+        "consent.given",
+        "consent.declined",
+        "consent.expired",
+        "passkey.reset",
+        "passkey.reset_reported",
     }
 )
-"""The actions of the entries that tell something here."""
+RESET_REPORTED = "passkey.reset_reported"
+"""People were notified in Slack that all passkeys were reset."""
+"""The actions of the entries that tell something here, beside those about requests."""
+
+
+def is_wanted(action: str) -> bool:
+    """Does an entry of this action tell something here?"""
+    return action in WANTED or action.startswith(open_requests.BEGINS)
 
 
 class LogEntry(Protocol):
@@ -60,6 +75,15 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class Reset:
+    """All passkeys were reset by entry `seq`; `by` is who did it at the machine."""
+
+    seq: int
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class LogFacts:
     """What the entries up to number `seq`, with the fingerprint `hash`, tell. The first was made at `began_at`, in UTC
     (None = there is none).
@@ -69,7 +93,9 @@ class LogFacts:
     (None = they were there when it was recorded first). `names`: name of the policy -> the Slack id it meant first.
     `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
-    keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries.
+    keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
+    requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
+    of all passkeys, where people were not notified of it.
     """
 
     seq: int = 0
@@ -86,6 +112,9 @@ class LogFacts:
     retired: Mapping[str, int] = field(default_factory=dict)
     unproven: Mapping[str, int] = field(default_factory=dict)
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    open: Mapping[str, OpenRequest] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
+    reset: Reset | None = None
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -103,9 +132,13 @@ class _Working:
         self._before = before
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
-        self._policy, self._rows_signed = before.policy, before.rows_signed
+        self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
+        self._asked, self._reset = set(before.asked), before.reset
 
     def take(self, one: LogEntry) -> None:
+        if one.action.startswith(open_requests.BEGINS):
+            open_requests.take(self._open, one)
+            return
         _, _, about = one.subject.partition(":")
         match one.action:
             case "program.write_paused":
@@ -126,6 +159,20 @@ class _Working:
                 self._policy = Policy(one.policy_version, _body(one).get("settings"))
             case "rows.signed":
                 self._rows_signed = one.seq
+            case _:
+                self._said(one, about)
+
+    def _said(self, one: LogEntry, about: str) -> None:
+        """What was asked of a second person, and what was done at the machine."""
+        match one.action:
+            case "consent.asked":
+                self._asked.add(about)
+            case "consent.given" | "consent.declined" | "consent.expired":
+                self._asked.discard(about)
+            case "passkey.reset":
+                self._reset = Reset(one.seq, one.actor, datetime.fromisoformat(one.at))
+            case "passkey.reset_reported":
+                self._reset = None
 
     def _role(self, role: str, one: LogEntry) -> None:
         before, added_at = self._roles.get(role), datetime.fromisoformat(one.at)
@@ -143,6 +190,9 @@ class _Working:
             roles=self._roles,
             policy=self._policy,
             rows_signed=self._rows_signed,
+            open=self._open,
+            asked=frozenset(self._asked),
+            reset=self._reset,
         )
 
 

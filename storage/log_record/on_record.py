@@ -8,13 +8,19 @@ an entry: a start on 60,000 entries waits about a second for it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
 from storage import audit
-from storage.errors import LogNotWhole
-from storage.log_record.log_facts import WANTED, LogFacts
-from storage.transaction import Tx
+from storage.errors import LogNotWhole, NotAsOnRecord
+from storage.log_record import open_requests
+from storage.log_record.log_facts import LogFacts, is_wanted
+from storage.transaction import Added, Contradiction, Tx
+
+GIVEN = "consent.given"
+MOST_NOTED = 1000
+"""So many requests are remembered of which people are still to be notified."""
 
 
 async def of(tx: Tx) -> LogFacts:
@@ -40,6 +46,91 @@ async def of(tx: Tx) -> LogFacts:
     return found
 
 
+def hold_entries(tx: Tx) -> None:
+    """See `require_fits`, as one of the last things of this transaction."""
+    if not tx.holds_entries:
+        tx.holds_entries = True
+        tx.before_commit(lambda: require_fits(tx))
+
+
+async def require_fits(tx: Tx) -> None:
+    """Does what this transaction adds about requests, and a second person's yes, follow what the log has of them?
+
+    Raises `NotAsOnRecord` where it does not, and `LogNotWhole`. To be asked at the end of a transaction that adds
+    something: nobody else adds to the log until it is over, so what was read of it is all there is. Where a request is
+    ended and no more, nothing is raised, as that is what the log has of it.
+    """
+    if tx.reports_loss or not tx.appended:
+        return
+    before = await _before(tx)
+    known = dict(before.open)
+    for entry in tx.appended:
+        _require_asked(tx, before, entry)
+        request_id = open_requests.id_of(entry)
+        # What the row said is of before the first entry about it.
+        wrong = open_requests.contradiction(known.get(request_id), entry, tx.was.pop(request_id, None))
+        if wrong is not None:
+            _note(tx, wrong)
+        if wrong is not None and not wrong.is_harmless:
+            raise NotAsOnRecord(wrong.request_id, wrong.why)
+        open_requests.take(known, entry)
+    found = _with_own(before, tx.appended, tx)
+    tx.after_commit(lambda: _keep(tx, found))
+
+
+def _require_asked(tx: Tx, before: LogFacts, entry: Added) -> None:
+    """What a second person says yes to was asked, and neither answered since nor over."""
+    _, _, asked = entry.subject.partition(":")
+    if entry.action == GIVEN and entry.outcome == "ok" and asked not in before.asked:
+        wrong = Contradiction(asked, "was answered or over already by the audit log")
+        _note(tx, wrong)
+        raise NotAsOnRecord(wrong.request_id, wrong.why)
+
+
+def _note(tx: Tx, wrong: Contradiction) -> None:
+    """For whoever notifies people of it, also where this transaction comes to nothing."""
+    if len(tx.chain.put_back) < MOST_NOTED:
+        tx.chain.put_back.setdefault(wrong.request_id, wrong)
+
+
+async def _before(tx: Tx) -> LogFacts:
+    """What the log tells up to the first entry of this transaction. Nothing is read that this process added itself."""
+    first = tx.appended[0]
+    known = tx.chain.log if isinstance(tx.chain.log, LogFacts) else LogFacts()
+    known = _with_own(known, tx.chain.own, tx)
+    if known.seq < first.seq - 1:
+        known = await _walked(tx, known, first.seq - 1)
+    if known.unproven:
+        raise LogNotWhole(min(known.unproven.values()), "key")
+    if (known.seq, known.hash) != (first.seq - 1, first.prev):
+        raise LogNotWhole(max(known.seq, 1), "head")
+    return known
+
+
+def _with_own(known: LogFacts, own: Iterable[Added], tx: Tx) -> LogFacts:
+    """With those of these entries that follow it without a gap. Where a master key is retired, all of it is read."""
+    following: list[Added] = []
+    seq, digest = known.seq, known.hash
+    for one in own:
+        if one.seq <= seq:
+            continue
+        if (one.seq, one.prev) != (seq + 1, digest) or one.action == audit.RETIRED_KEY:
+            break
+        following.append(one)
+        seq, digest = one.seq, one.hash
+    if not following:
+        return known
+    first_at = datetime.fromisoformat(following[0].at)
+    return replace(
+        known.and_(one for one in following if is_wanted(one.action)),
+        seq=seq,
+        hash=digest,
+        began_at=known.began_at if known.seq else first_at,
+        fingerprints=known.fingerprints.and_([one.hash for one in following]),
+        signers=known.signers | {tx.vault.primary_kid},
+    )
+
+
 def _keep(tx: Tx, found: LogFacts) -> None:
     """For the next reading, where none has come further meanwhile."""
     if tx.chain.log is not None and found.seq <= tx.chain.log.seq:
@@ -54,7 +145,7 @@ async def _walked(tx: Tx, known: LogFacts, to: int) -> LogFacts:
         tx.vault,
         first=known.seq + 1,
         previous=known.hash,
-        wanted=WANTED.__contains__,
+        wanted=is_wanted,
         retired=known.retired,
         unproven=known.unproven,
     )

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, select
 
 from storage import audit
 from storage import tables as t
+from storage.log_record import open_requests
 from storage.transaction import Tx
 
 _PIECE = 5_000
@@ -45,7 +46,8 @@ class RequestReplayed:
 class Replayed:
     """`requests` by id; `codes` by reference: the Slack id, "" = nobody; `paused` and `drafts` by program.
 
-    `passkeys` by id: whose it is, "" = it has ended; only those that counted.
+    `passkeys` by id: whose it is, "" = it has ended; only those that counted. `open`: requests that have not ended, by
+    id. `wrong`: entries about requests that follow none before them, by what they are about, and how.
     """
 
     requests: dict[str, RequestReplayed] = field(default_factory=dict)
@@ -54,11 +56,22 @@ class Replayed:
     drafts: dict[str, bool] = field(default_factory=dict)
     passkeys: dict[str, str] = field(default_factory=dict)
     entries: int = 0
+    open: dict[str, open_requests.OpenRequest] = field(default_factory=dict)
+    wrong: list[tuple[str, str]] = field(default_factory=list)
 
     def take_link(self, link: audit.Link) -> None:
         """Go on by an entry that was checked. What was refused changed nothing."""
+        self._hold(link)
         if link.outcome == "ok":
             self.take(link.actor, link.action, link.subject, link.body)
+
+    def _hold(self, link: audit.Link) -> None:
+        """Was it sent, approved or resolved after it had ended, or otherwise than it was then?"""
+        found = open_requests.contradiction(self.open.get(open_requests.id_of(link)), link)
+        if found is not None and not found.is_harmless:
+            how = f"{link.action} is on record at entry {link.seq}, and it {found.why}"
+            self.wrong.append((found.request_id, how))
+        open_requests.take(self.open, link)
 
     def take(self, actor: str, action: str, subject: str, body: str) -> None:
         """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""

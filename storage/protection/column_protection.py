@@ -157,7 +157,8 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "valid_until": Protection(Class.SIGNED, "compared with the time under the deciding approval's MAC"),
         "state": Protection(
             Class.CHAINED,
-            "`audit verify --deep` compares it; a send needs the signed approvals, whatever it says",
+            "an approval counts, and a send happens, only where the audit log has the same; `audit verify --deep`"
+            " compares it",
         ),
         "version": Protection(
             Class.CHAINED, "each audit entry of the request names it; a stale one changes nothing"

@@ -134,6 +134,12 @@ async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
     return {one.key: one.id for one in await tx.run_among(select(row.key, row.id), row.key, keys)}
 
 
+async def states_by_key(tx: Tx, keys: Collection[str]) -> dict[str, State]:
+    """States by idempotency key; keys that are not ours are missing."""
+    row = t.request.c
+    return {one.key: one.state for one in await tx.run_among(select(row.key, row.state), row.key, keys)}
+
+
 class _Form(NamedTuple):
     """What a statement depends on: built once for each. `parts`: the kind and state of each of its parts; none where
     nothing can fit."""

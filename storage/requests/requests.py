@@ -59,7 +59,7 @@ from storage.requests import lost_debits, request_search
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
-from storage.transaction import DATABASE_CLOCK, Tx
+from storage.transaction import DATABASE_CLOCK, RequestRow, Tx
 
 _APPROVING = (DecisionKind.APPROVE, DecisionKind.BREAK_GLASS)
 _GUARDED = frozenset(
@@ -179,7 +179,14 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
+    _note(tx, request.state, found)
     return await _with_its_batch(tx, Request(**found._mapping))
+
+
+def _note(tx: Tx, before: State, found: Any) -> None:
+    """What the row said before this change, which the audit log is held against; the first one in a transaction
+    counts."""
+    tx.was.setdefault(found.id, RequestRow(before, found.version - 1))
 
 
 async def _with_its_batch(tx: Tx, row: Request) -> Request:
@@ -219,17 +226,19 @@ async def claim(
     owner: str,
     lease_s: float,
     version: int | None = None,
+    state: State | None = None,
     fence: int | None = None,
     may_expire: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
-    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` that
-    was judged. `fence`: under which `owner` has reserved it. Must be committed before the first byte is sent. An
-    expired approval is none, unless `may_expire` is False.
+    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` and in the
+    `state` that were judged. `fence`: under which `owner` has reserved it. Must be committed before the first byte is
+    sent. An expired approval is none, unless `may_expire` is False.
     """
     row = t.request.c
-    judged = () if version is None else (row.version == version,)
+    judged = [] if version is None else [row.version == version]
+    judged += [] if state is None else [row.state == state]
     reserved = None if fence is None else (row.fence == fence) & (row.lease_owner == owner)
     changed = (
         update(t.request)
@@ -255,7 +264,11 @@ async def claim(
         .returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
+    if found is None:
+        return None
+    if state is not None:
+        _note(tx, state, found)
+    return await _with_its_batch(tx, Request(**found._mapping))
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -294,7 +307,24 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
         update(t.request).where(*mine).values({**values, "version": row.version + 1}).returning(*COLUMNS)
     )
     found = (await tx.run(changed)).one_or_none()
-    return None if found is None else await _with_its_batch(tx, Request(**found._mapping))
+    if found is None:
+        return None
+    _note(tx, request.state, found)
+    return await _with_its_batch(tx, Request(**found._mapping))
+
+
+async def put_right(tx: Tx, request: Request, state: State, *, text: str) -> Request:
+    """Write how a request has ended, or that nobody knows how (`unresolved`), whatever somebody made of its row.
+
+    Nothing is done for it any more. Raises `Stale`.
+    """
+    if state not in TERMINAL and state is not State.UNRESOLVED:
+        raise ValueError("a request that is put right is over")
+    values: dict[str, Any] = {"state": state, "outcome_text": text, "fence": request.fence + 1}
+    values |= dict.fromkeys(("due_at", "remind_at", "lease_owner", "lease_until"))
+    if state is State.UNRESOLVED:
+        return await _write(tx, request, {**values, "needs_person": True, "outcome_unknown": True})
+    return await _write(tx, request, {**values, "finished_at": tx.now, **_purged(tx)})
 
 
 async def put_off(tx: Tx, request: Request, until: datetime) -> None:
@@ -632,8 +662,24 @@ async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
     was_sent = r.state.in_([State.EXECUTING, State.UNRESOLVED])
     is_usable = or_(r.key_expires_at.is_(None), r.key_expires_at > tx.now)
     await tx.run(update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at))
+    await _count_keys_from_the_request(tx, keys_trusted_for)
+
+
+async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> None:
+    """The same of one that was not sent by what is on record, and of which the ledger shows that it was."""
+    r = t.request.c
+    mine = update(t.request).where(r.id == request_id, r.state.in_([*UNSENT, State.EXECUTING]))
+    await tx.run(mine.values(outcome_unknown=True))
+    await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id)
+
+
+async def _count_keys_from_the_request(
+    tx: Tx, keys_trusted_for: timedelta, *wanted: ColumnElement[bool]
+) -> None:
+    """Of those that were not sent by what is on record, and may have been."""
+    r = t.request.c
     unseen = select(r.id, r.created_at).where(
-        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None)
+        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None), *wanted
     )
     found = [
         {"request_id": row.id, "until": row.created_at + keys_trusted_for}

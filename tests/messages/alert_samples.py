@@ -83,7 +83,12 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         " lists them. For 24 hours they count towards everybody's limits, as nobody knows here who requested them.",
     },
     ("anchors_missing", ""): {},
-    ("ledger_unseen", ""): {"program": "main", "error": "Your card provider did not answer."},
+    ("ledger_unseen", "held"): {"program": "main", "error": "Your card provider did not answer."},
+    ("ledger_unseen", "sends"): {"program": "main", "error": "Your card provider did not answer."},
+    ("slack_unseen", "held"): {"error": "Slack did not answer (ratelimited)."},
+    ("slack_unseen", "sends"): {
+        "error": "Slack doesn't let the app do this (missing_scope). Give it the scopes of manifest.yml."
+    },
     ("runway", ""): {"hours": 31, "at": NOW + timedelta(hours=31)},
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},
     ("unexplained_movement", "orphans"): {"count": "1 movement", "rows": _LEDGER_ROW},
@@ -146,7 +151,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "pause": "Bob Tanaka paused it: the API key may have been stolen.",
         "until": NOW + timedelta(hours=4),
     },
-    ("changed_outside", ""): {"what": "who gets one-time codes"},
+    ("changed_outside", "rows"): {"what": "who gets one-time codes"},
+    ("changed_outside", "log"): {},
     ("rows_signed", ""): {"rows": 14},
     ("consent", "drafts_off"): {"who": "Carol Reyes", "until": NOW + timedelta(hours=4)},
     ("consent", "code_person"): {
@@ -170,6 +176,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("passkey_ended", "lost"): {"owner": "Bob Tanaka", "who": "Dora Klein"},
     ("passkey_ended", "lost_own"): {"owner": "Bob Tanaka"},
     ("passkey_ended", "copied"): {"owner": "Bob Tanaka", "name": "MacBook"},
+    ("passkey_ended", "reset"): {"who": "cli:root", "at": NOW},
     ("handover", ""): {
         "note_and_what_is_open": Lines("R-7K3M waits for an approval.\nFunding in review: 800.00 USDC.")
     },

@@ -16,7 +16,8 @@ import psutil
 import pytest
 from sqlalchemy import Table, insert, update
 
-from bot.domain.requests import Request
+from bot.domain.requests import Request, State
+from bot.services import execution
 from bot.services.core import Core
 from bot.services.operators import deep_check, otp_recipients, pausing
 from bot.services.operators.confirmation_answers import give
@@ -29,6 +30,7 @@ from storage.requests import attempts, confirmations, decisions
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import alert_kinds
 from tests.services.test_changed_tables import by_hand
+from tests.support.kinds import EACH, asked
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World
 
 ROOT = Path(__file__).parents[2]
@@ -215,3 +217,15 @@ async def many_requests(world: World, template: Request, count: int) -> None:
                     await tx.run(insert(table), rows)
                 made.clear()
         await tx.run(update(t.audit_head).values(seq=seq, hash=prev))
+
+
+@EACH
+@pytest.mark.usefixtures("deposits_are_set_up")
+async def test_every_kind_that_was_carried_out_is_as_on_record(world: World, kind: str) -> None:
+    request = await asked(world, kind)
+    await world.approve(request)
+
+    await execution.execute(world.core, request.id)
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await found(world) == []

@@ -98,7 +98,7 @@ async def test_a_list_is_signed_again_with_its_rows(world: World) -> None:
 
 @pytest.mark.parametrize("is_retired", [False, True])
 async def test_a_decision_forged_under_a_retired_key_approves_nothing(world: World, is_retired: bool) -> None:
-    """Whoever has the old key and can write to the database: before the key is retired that is enough."""
+    """Whoever has the old key and can write to the database and its log: before the key is retired that is enough."""
     await with_keys(world, NEW, MASTER)
     if is_retired:
         async with world.store.begin() as tx:
@@ -117,6 +117,9 @@ async def test_a_decision_forged_under_a_retired_key_approves_nothing(world: Wor
                 state="approved", approved_at=forged.decided_at, valid_until=until, due_at=tx.now
             )
         )
+        body = {"kind": request.kind, "state": "approved", "digest": request.digest}
+        subject = f"request:{request.id}:{request.version}"
+        await audit.append(tx, actor=BOB, action="request.approval", subject=subject, body=body)
 
     await execute(world, request)
 

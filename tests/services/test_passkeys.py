@@ -25,13 +25,15 @@ from bot.services import people
 from bot.services.cards import details_link
 from bot.services.execution import NotShown, card_details_access
 from bot.services.operators import confirmation_answers, pausing
-from bot.services.passkeys import enrolment, links, page, proofs
+from bot.services.passkeys import enrolment, links, page, proofs, resets
 from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
+from storage.messages import alerts as alert_rows
 from storage.operators import passkey_links, passkeys_on_record
 from storage.requests import confirmations
 from storage.store import Store
+from storage.transaction import ChainMemory
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.services.outcome_steps import execute, processor
 from tests.support.authenticator import Authenticator
@@ -584,15 +586,51 @@ async def test_that_rows_are_gone_brings_no_click_back(world: World, devices: De
         await confirmation_answers.give(world.core, consent.id, CAROL)
 
 
-async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_again(
-    world: World, devices: Devices, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def command_line(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`countersign keys reset-passkeys` on the database of the running bot."""
+
     @asynccontextmanager
     async def same_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
         yield world.store
 
     monkeypatch.setattr(environment, "open_store", same_store)
     monkeypatch.setattr(environment, "anchor_places", lambda _store: world.core.anchors)
+    monkeypatch.setattr(environment, "operator", lambda: "cli:root")
+
+
+@pytest.mark.usefixtures("command_line")
+async def test_a_reset_at_the_terminal_is_one_critical_alert_and_leaves_no_button(
+    world: World, devices: Devices
+) -> None:
+    waits = await devices.make(ALICE, "Newer phone")
+    await enrolment.lost(world.core, BOB, CAROL)
+    async with world.store.read() as tx:
+        asked = [await confirmations.open_one(tx, "passkey_add", waits)]
+        asked.append(await confirmations.open_one(tx, "passkey_lost", CAROL))
+    await keys._reset_passkeys()
+
+    for one in asked:
+        assert one is not None
+        with pytest.raises(Stale):
+            await confirmation_answers.give(world.core, one.id, ALICE)
+    for _ in range(2):  # and another process after a start says nothing more
+        await resets.report(world.core)
+        world.store._chain = ChainMemory()
+
+    async with world.store.read() as tx:
+        raised = await alert_rows.raised_since(tx, world.clock.now() - timedelta(days=1))
+        open_ones = await alert_rows.open_of(tx, "consent")
+    said = [(one.severity, one.title) for one in raised if one.subject == "all"]
+    assert said == [("critical", "All passkeys were reset")]
+    assert "cli:root did it" in next(one.text for one in raised if one.subject == "all")
+    assert open_ones == [], "no button is left"
+
+
+@pytest.mark.usefixtures("command_line")
+async def test_after_a_reset_at_the_terminal_a_click_confirms_the_first_one_again(
+    world: World, devices: Devices
+) -> None:
     await keys._reset_passkeys()
     made = await devices.make(BOB, "New phone")
     async with world.store.read() as tx:

@@ -9,6 +9,7 @@ import pytest
 
 from bot.domain.requests import Request, State
 from bot.services.requests import approvals
+from storage.errors import NotAsOnRecord
 from storage.tables import request as request_table
 from tests.services.outcome_steps import Fault, alert_kinds, execute, jump, keys_sent
 from tests.support.world import BOB, CAROL, World
@@ -172,7 +173,7 @@ async def test_a_state_set_by_hand_is_no_approval(world: World, state: str) -> N
 
     assert stopped.state in (State.CANCELLED, State.UNRESOLVED)
     assert keys_sent(world) == []
-    assert "tampered" in await alert_kinds(world)
+    assert await alert_kinds(world) & {"tampered", "ended_put_back"}
 
 
 @pytest.mark.parametrize("state", ["pending", "approved"])
@@ -181,12 +182,14 @@ async def test_a_request_that_ended_is_not_brought_back(world: World, state: str
     await approvals.reject(world.core, request.id, BOB, reason="no")
     await _force(world, request, state, str(world.clock.now()), "2026-03-02 09:15:00")
     if state == "pending":
-        await approvals.approve(world.core, request.id, CAROL, shown_digest=request.digest)
+        with pytest.raises(NotAsOnRecord, match="has ended by the audit log"):
+            await approvals.approve(world.core, request.id, CAROL, shown_digest=request.digest)
 
-    await execute(world, request)
+    ended = await execute(world, request)
 
     assert keys_sent(world) == []
-    assert await alert_kinds(world) == {"tampered"}
+    assert await alert_kinds(world) == {"ended_put_back" if state == "pending" else "tampered"}
+    assert ended.state is (State.REJECTED if state == "pending" else State.CANCELLED)
 
 
 async def test_a_succeeded_top_up_set_back_to_executing_is_not_paid_again(world: World) -> None:

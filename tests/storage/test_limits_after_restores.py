@@ -21,6 +21,7 @@ from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import queue_name
 from bot.services.operators import copy_detection, safe_mode
+from bot.services.processes import start_holds
 from bot.services.requests import granted_sums
 from sandbox.partner.ledger import ledger
 from storage.operators import OrphanDebit
@@ -205,26 +206,31 @@ async def test_a_start_reads_of_a_long_ledger_only_what_came_in_since(world: Wor
 async def calls_to_look(world: World) -> int:
     before = len(await world.sent("GET /ledger"))
     await copy_detection.hold_until_seen(world.core)
-    assert not world.core.awaits_ledger("main")
+    assert not world.core.awaits_look("main")
     return len(await world.sent("GET /ledger")) - before
 
 
 async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(world: World) -> None:
     await world.fault("status", status=500, times=100, operation="GET /ledger")
     await copy_detection.hold_until_seen(world.core)
-    assert world.core.awaits_ledger("main")
-    await copy_detection.look_at_ledgers(world.core)
+    assert world.core.awaits_look("main")
+    await looked_again(world)
     assert await open_alerts(world, "ledger_unseen") == []
-    await world.advance(copy_detection.HOLDS_FOR_S)
-    assert not world.core.awaits_ledger("main")
+    await world.advance(start_holds.HOLDS_FOR_S)
+    assert not world.core.awaits_look("main")
     for _ in range(2):
-        await copy_detection.look_at_ledgers(world.core)
+        await looked_again(world)
     (alert,) = await open_alerts(world, "ledger_unseen")
     assert "now sends approved requests again" in alert.text
 
     await world.control.delete("/_control/faults")
-    await copy_detection.look_at_ledgers(world.core)
+    await looked_again(world)
     assert await open_alerts(world, "ledger_unseen") == []
     await world.fault("status", status=403, times=1, operation="GET /ledger")
     await copy_detection.hold_until_seen(world.core)
-    assert not world.core.awaits_ledger("main"), "a key that may not read it"
+    assert not world.core.awaits_look("main"), "a key that may not read it"
+
+
+async def looked_again(world: World) -> None:
+    await copy_detection.look_again(world.core, copy_detection.nothing_posted)
+    await start_holds.report(world.core)

@@ -13,6 +13,7 @@ from bot.services.messages import delivery
 from bot.services.operators import changed_rows
 from bot.services.passkeys import proofs
 from bot.services.requests import batch_approval, local_facts, signatures
+from storage.log_record import on_record
 from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
@@ -101,6 +102,9 @@ WITHOUT: dict[str, Patch] = {
     ),
     "one approval of two made to settle": lambda patch: patch.setattr(
         signatures, "is_genuine", _always(True)
+    ),
+    "what was stopped and rejected put back": lambda patch: patch.setattr(
+        on_record, "require_fits", _later(None)
     ),
     "due before its time": lambda patch: patch.setattr(presend_checks, "_too_soon", _always(None)),
 }

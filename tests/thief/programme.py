@@ -30,6 +30,7 @@ from bot.services.events import otp_delivery
 from bot.services.execution import card_details_access
 from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, pausing
+from bot.services.requests import approvals
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
 from storage.columns import time_text
@@ -53,6 +54,7 @@ from tests.thief.edits import (
     any_edit,
     log_cut_off,
     opened,
+    put_back_all,
     put_back_signed,
     snapshot,
     sql,
@@ -185,6 +187,22 @@ async def a_split(truth: Truth) -> AsyncIterator[None]:
     await world.run(900, step=60)
 
 
+async def a_stop(truth: Truth) -> AsyncIterator[None]:
+    """One is approved and waits, one is not approved yet; an approver stops the one and rejects the other."""
+    world = truth.world
+    kinds = {"card_topup": KindPolicy(cool_off=timedelta(minutes=10))}
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
+    waits = await world.top_up("50")
+    pending = await world.top_up("60", card=1, approved=False)
+    yield
+    for request in (waits, pending):
+        await approvals.reject(world.core, request.id, CAROL, reason="this is fraud")
+    yield
+    with suppress(Exception):
+        await world.approve(pending)
+    await world.run(900, step=60)
+
+
 async def card_details(truth: Truth) -> AsyncIterator[None]:
     """Asked for, approved, the link sent; a month later the thief tries a link of his own."""
     world = truth.world
@@ -246,7 +264,18 @@ async def stolen_sessions(truth: Truth) -> AsyncIterator[None]:
 
 STORIES: dict[str, Story] = {
     story.__name__: story
-    for story in (a_top_up, a_batch, a_pause, a_code, a_split, card_details, a_start, a_mute, stolen_sessions)
+    for story in (
+        a_top_up,
+        a_batch,
+        a_pause,
+        a_code,
+        a_split,
+        a_stop,
+        card_details,
+        a_start,
+        a_mute,
+        stolen_sessions,
+    )
 }
 _STEPS = {"a_top_up": 4, "a_pause": 3, "card_details": 4, "a_start": 1, "a_mute": 1}
 """How many steps there are before which something may be edited; 2 where it is not said."""
@@ -433,6 +462,13 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
         "a_split",
         1,
         lambda *_: [sql("due", "request", "UPDATE request SET due_at = created_at WHERE state = 'approved'")],
+    ),
+    "what was stopped and rejected put back": (
+        "a_stop",
+        1,
+        lambda _, before: [
+            Edit("all as it was", "request", lambda database: put_back_all(database, before)),
+        ],
     ),
     "a mute rule": (
         "a_mute",

@@ -6,7 +6,7 @@ from bot.domain.alerts.alert_kind import AlertKind, Severity, Wording
 
 PASSKEY = AlertKind(
     name="passkey_ended",
-    raised_when="somebody's passkey was removed, reported lost, or may have been copied",
+    raised_when="somebody's passkey was removed, reported lost, or may have been copied, or all of them were reset",
     found_by="people",
     ends="reported once",
     wordings={
@@ -33,6 +33,13 @@ PASSKEY = AlertKind(
             "A passkey of {owner} may have been copied: {name}",
             "Its counter went back, which happens when two devices use the same passkey. Nothing was approved with it,"
             " and it no longer works. Ask {owner} in person which devices they use.",
+        ),
+        "reset": Wording(
+            (Severity.CRITICAL,),
+            "All passkeys were reset",
+            "{who} did it with `countersign keys reset-passkeys` on the machine of Countersign, at"
+            " {at:%Y-%m-%d %H:%M} UTC. No passkey counts any more, and a click confirms the next one. If nobody of you"
+            " did this, pause sending with `/countersign pause`, and find out who can use the machine.",
         ),
     },
 )

@@ -63,17 +63,42 @@ TAMPERED = AlertKind(
     is_mutable=False,
 )
 
+ENDED_PUT_BACK = AlertKind(
+    name="ended_put_back",
+    raised_when="a request is otherwise in the database than on record, such as one that was rejected and waits again",
+    found_by="people, execution, upkeep",
+    ends="never: acknowledge it when you are done",
+    wordings=one(
+        Severity.CRITICAL,
+        "An older state of {request} was put back in the database: nothing was sent",
+        "{request} {why}. No approval of it counts, and nothing is sent for it. Keep a copy of the database, run"
+        " `countersign audit verify --deep`, and find out who can write to it.",
+    ),
+    is_mutable=False,
+    condition_name="put_back",
+)
+
 CHANGED_OUTSIDE = AlertKind(
     name="changed_outside",
     raised_when="rows of the database are not as Countersign left them",
     found_by="upkeep, people",
     ends="all of them are as they were left",
-    wordings=one(
-        Severity.CRITICAL,
-        "Somebody changed the database: {what}",
-        "The changed rows are not used, and what they stop stays stopped. Keep a copy of the database, and run"
-        " `countersign audit verify --deep`. Find out who can write to it.",
-    ),
+    wordings={
+        "rows": Wording(
+            (Severity.CRITICAL,),
+            "Somebody changed the database: {what}",
+            "The changed rows are not used, and what they stop stays stopped. Keep a copy of the database, and run"
+            " `countersign audit verify --deep`. Find out who can write to it.",
+        ),
+        "log": Wording(
+            (Severity.CRITICAL,),
+            "The audit log isn't as Countersign left it: nothing is approved or sent",
+            "Either an older copy of the database was put in place while Countersign ran: a backup, a snapshot, or a"
+            " standby that was behind. Then restart every process: the start begins safe mode. Or somebody changed the"
+            " database. Then keep a copy of it, run `countersign audit verify --deep`, and find out who can write to"
+            " it.",
+        ),
+    },
     endings=over(
         "The database is as Countersign left it again",
         "It was not for {lasted}. Find out who changed it.",

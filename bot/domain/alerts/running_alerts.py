@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.alerts.alert_kind import AlertKind, Button, Said, Severity, one, over
+from bot.domain.alerts.alert_kind import AlertKind, Button, Said, Severity, Wording, one, over
 from bot.domain.money import exact_sum, format_usd
+from bot.domain.people import APPROVAL_VALID_IN_WORDS
 
 SAFE_MODE = AlertKind(
     name="older_copy",
@@ -52,17 +53,54 @@ NO_ANCHORS = AlertKind(
 
 LEDGER_UNSEEN = AlertKind(
     name="ledger_unseen",
-    raised_when="a ledger could not be read for ten minutes after a start; sending continues all the same",
+    raised_when="a ledger could not be read since a start; sending waits for it, for ten minutes",
     found_by="start",
     ends="the ledger is read",
-    wordings=one(
-        Severity.WARNING,
-        "The ledger of {program} could not be read since the start",
-        "Countersign waited ten minutes and now sends approved requests again. After each start it looks in the ledger"
-        " for debits that this database does not know, and it could not do that. If somebody put an older copy of the"
-        " database in place, pause {program} with `/countersign pause`. The last try said: {error}",
-    ),
+    wordings={
+        "held": Wording(
+            (Severity.WARNING,),
+            "Sending to {program} waits: its ledger could not be read since the start",
+            "After each start Countersign looks in the ledger for debits that this database does not know. Until then"
+            " approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten minutes again,"
+            f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
+            " The last try said: {error}",
+        ),
+        "sends": Wording(
+            (Severity.WARNING,),
+            "The ledger of {program} could not be read since the start",
+            "Countersign waited ten minutes and now sends approved requests again. After each start it looks in the"
+            " ledger for debits that this database does not know, and it could not do that. If somebody put an older"
+            " copy of the database in place, pause {program} with `/countersign pause`. The last try said: {error}",
+        ),
+    },
     endings=over("The ledger of {program} is read", "It could not be read for {lasted}."),
+)
+
+SLACK_UNSEEN = AlertKind(
+    name="slack_unseen",
+    raised_when="the messages in Slack could not be read since a start; sending waits for it, for ten minutes, unless"
+    " Countersign has no access to them",
+    found_by="start",
+    ends="the messages are read",
+    wordings={
+        "held": Wording(
+            (Severity.WARNING,),
+            "Sending waits: the messages in Slack could not be read since the start",
+            "After each start Countersign looks in its two channels for messages that this database does not know."
+            " Until then approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten"
+            " minutes again,"
+            f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
+            " {error}",
+        ),
+        "sends": Wording(
+            (Severity.WARNING,),
+            "The messages in Slack could not be read since the start",
+            "Countersign sends approved requests all the same. After each start it looks in its two channels for"
+            " messages that this database does not know, and it could not do that. If somebody put an older copy of"
+            " the database in place, pause sending with `/countersign pause`. {error}",
+        ),
+    },
+    endings=over("The messages in Slack are read", "They could not be read for {lasted}."),
 )
 
 

@@ -32,7 +32,7 @@ from bot.domain.requests.batches import (
     progress_text,
     results_name,
 )
-from bot.domain.requests.in_doubt import is_in_doubt, said_in_doubt
+from bot.domain.requests.in_doubt import DEBITED, is_in_doubt, said_debited, said_in_doubt
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
@@ -59,6 +59,7 @@ from bot.domain.requests.verification import Checked, Verification
 __all__ = [
     "BY_ANOTHER",
     "COMMITTED",
+    "DEBITED",
     "EITHER",
     "HEADLINE",
     "HOW_TO_RESOLVE",
@@ -110,6 +111,7 @@ __all__ = [
     "progress_text",
     "request_digest",
     "results_name",
+    "said_debited",
     "said_in_doubt",
     "second_people",
     "two_agree",

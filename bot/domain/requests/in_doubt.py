@@ -1,4 +1,4 @@
-"""What is said of a request that was open in an older copy of the database and ends unsent here.
+"""What is said of a request that ends unsent here, and was open in an older copy of the database or paid elsewhere.
 
 What was done after the copy is not known: it may have been carried out, so nobody reads that nothing was sent.
 """
@@ -6,16 +6,22 @@ What was done after the copy is not known: it may have been carried out, so nobo
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
+from bot.domain.money import format_usd
 from bot.domain.requests.lifecycle import UNSENT, Request
 
 # It is true of what is on record alone.
 _OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.(?: You can request it again\.)?")
 _MAY_BE_DONE = "may have been carried out"
 IN_DOUBT = (
-    f"An older copy of the database was put in place while this waited, so it {_MAY_BE_DONE} before that."
+    f"While this waited an older copy of the database was put in place, or another copy was used, so it {_MAY_BE_DONE}."
     " Check the card and the ledger before you request it again."
 )
+
+
+#: In the outcome of a request that ended unsent here: what left the float under its key all the same, in USD.
+DEBITED = "debited_usd"
 
 
 def is_in_doubt(request: Request) -> bool:
@@ -28,3 +34,12 @@ def said_in_doubt(request: Request, text: str) -> str:
     if not is_in_doubt(request) or _MAY_BE_DONE in text:
         return text
     return f"{_OF_SENDING.sub('', text)} {IN_DOUBT}".strip()
+
+
+def said_debited(request: Request, usd: Decimal) -> str:
+    """What became of it, and that `usd` left the float under its key all the same."""
+    return (
+        f"{_OF_SENDING.sub('', request.outcome_text)} {format_usd(usd)} left the float under its key all the same, and"
+        " Countersign sent nothing for it from this database. Ask your card provider about it before you request it"
+        " again."
+    ).strip()

@@ -14,19 +14,20 @@ from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import RETURNED, SENT, Request, State
+from bot.domain.requests import RETURNED, Request, State
 from bot.outcomes import timing
 from bot.partner.calls.pages import PAGE, Page
 from bot.partner.client import PartnerClient
 from bot.partner.models import LedgerEntry
 from bot.partner.ratelimit import Lane
 from bot.services import audit, outbox_messages, snapshots
-from bot.services.alerts import ledger_causes
+from bot.services.alerts import ledger_causes, unsent_debits
 from bot.services.alerts import lifecycle as alerts
+from bot.services.alerts.unsent_debits import in_a_line, orphan
 from bot.services.core import Core
 from bot.services.requests import batch_rows
 from bot.services.snapshots import Kept, Ledger
-from storage.operators import OrphanDebit, SafeMode, safe_mode
+from storage.operators import SafeMode, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
 
@@ -200,60 +201,35 @@ async def _explain(
     there is anything new under its key.
     """
     known = await request_search.by_key(tx, {ledger_text.key_in(entry.reference) for entry in fresh})
-    await requests.look_again(tx, [known[key] for key in _moving(fresh) & known.keys()], {State.FAILED})
+    await requests.look_again(
+        tx, [known[key] for key in unsent_debits.moving(fresh) & known.keys()], {State.FAILED}
+    )
     await requests.look_again(tx, known.values(), {State.UNRESOLVED})
     for key, request_id in known.items():
         took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
         for entry in took:
             core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
         request = await requests.get(tx, request_id) if took else None
-        if request is not None and request.state not in SENT:
-            await _tell_of_unsent(tx, core, program, request, took)
+        if request is not None and await unsent_debits.was_not_sent(tx, core, request_id):
+            await unsent_debits.tell(tx, core, request, took)
+    await unsent_debits.count_of_failed(tx, program, fresh)
     await _tell_of_returns(tx, core, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)
     # In safe mode they are expected, and its own alert lists them.
     is_listed = await safe_mode.current(tx) is not None
     listed_at = None if is_listed else tx.now
-    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry, listed_at) for entry in orphans])
+    await safe_mode.add_orphans(
+        tx, [orphan(program, entry, found_at=tx.now, listed_at=listed_at) for entry in orphans]
+    )
     since = {entry.marks for entry in watched}
     foreign = [entry for entry in foreign if entry.marks in since]
     for case, rows in (("orphans", [] if is_listed else orphans), ("foreign", foreign)):
         if not rows:
             continue
         took_usd = -exact_sum(entry.amount_usd for entry in rows)
-        said = float_alerts.unexplained(program, case, [_in_a_line(entry) for entry in rows], took_usd)
+        said = float_alerts.unexplained(program, case, [in_a_line(entry) for entry in rows], took_usd)
         condition = float_alerts.UNEXPLAINED.condition(program, case, rows[0].created_at.isoformat())
         await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
-
-
-def _orphan(tx: Tx, program: str, entry: LedgerEntry, listed_at: datetime | None) -> OrphanDebit:
-    return OrphanDebit(
-        program,
-        entry.reference or "",
-        entry.amount_usd,
-        entry.kind,
-        entry.card_id,
-        entry.created_at,
-        tx.now,
-        listed_at,
-    )
-
-
-async def _tell_of_unsent(
-    tx: Tx, core: Core, program: str, request: Request, took: Sequence[LedgerEntry]
-) -> None:
-    """A request for which nothing was sent from here, and the ledger has a debit under its key. That counts towards the
-    limits, and is reported here, not in the list of what has no request."""
-    await safe_mode.add_orphans(tx, [_orphan(tx, program, entry, tx.now) for entry in took])
-    said = float_alerts.unsent(
-        program,
-        [_in_a_line(entry) for entry in took],
-        -exact_sum(entry.amount_usd for entry in took),
-        request=f"{request.id} ({request.summary})",
-        state=request.state.value,
-    )
-    condition = float_alerts.UNEXPLAINED.condition(program, "unsent", request.id)
-    await alerts.raise_(tx, core, said, condition=condition, subject=request.id, program=program)
 
 
 async def _tell_of_returns(
@@ -268,7 +244,7 @@ async def _tell_of_returns(
         request = await requests.get(tx, request_id) if back else None
         if request is not None and request.state is State.SUCCEEDED and request.kind in core.float_kinds:
             usd = exact_sum(entry.amount_usd for entry in back)
-            await tell_of_return(tx, core, request, usd, [_in_a_line(entry) for entry in back])
+            await tell_of_return(tx, core, request, usd, [in_a_line(entry) for entry in back])
 
 
 async def tell_of_return(tx: Tx, core: Core, request: Request, usd: Decimal, rows: Sequence[str]) -> None:
@@ -289,21 +265,6 @@ async def tell_of_return(tx: Tx, core: Core, request: Request, usd: Decimal, row
     said = float_alerts.returned(program, rows, usd, request=f"{request.id} ({request.summary})")
     condition = float_alerts.UNEXPLAINED.condition(program, "returned", request.id)
     await alerts.raise_(tx, core, said, condition=condition, subject=request.id, program=program)
-
-
-def _moving(fresh: Sequence[LedgerEntry]) -> set[str]:
-    """The keys that took something from the float and have not given it back, or gave it something."""
-    net_usd: dict[str, Decimal] = {}
-    for entry in fresh:
-        key = ledger_text.key_in(entry.reference)
-        net_usd[key] = exact_sum((net_usd.get(key, Decimal(0)), entry.amount_usd))
-    return {key for key, usd in net_usd.items() if key and usd}
-
-
-def _in_a_line(entry: LedgerEntry) -> str:
-    card = f", card {entry.card_id}" if entry.card_id else ""
-    at = f"{entry.created_at:%Y-%m-%d %H:%M:%S} UTC"
-    return f"{at}: {format_usd(entry.amount_usd)}, {entry.kind}, {entry.reference or 'no reference'}{card}"
 
 
 async def _add_up(

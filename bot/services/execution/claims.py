@@ -16,12 +16,13 @@ from bot.domain.people import draft_only
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import Operation, urgency
 from bot.outcomes import effects, planning
+from bot.services.alerts import put_back_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, newest_wins, presend_checks
 from bot.services.execution.presend_checks import Cleared, Later, Stop
 from bot.services.passkeys import readiness
 from bot.services.requests import close
-from storage.errors import CannotOpen, Purged
+from storage.errors import CannotOpen, NotAsOnRecord, Purged
 from storage.operators import Stopped, stops
 from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
@@ -106,7 +107,7 @@ async def _nothing_to_call(tx: Tx, core: Core, held: Request, kept: Kept) -> boo
     if held.program not in core.partners or (held.is_batch and held.due_at is None):  # its rows are sent
         return True
     # Another process may have queued it, or the one before this.
-    if core.awaits_ledger(held.program) and not core.kinds[held.kind].handling.is_urgent:
+    if core.awaits_look(held.program) and not core.kinds[held.kind].handling.is_urgent:
         return True
     return await ending_without_a_call.nothing_to_call(tx, core, held, kept.stopped)
 
@@ -127,7 +128,12 @@ async def take(core: Core, held: Reservation, look: presend_checks.Look) -> Clai
     """Claim what is reserved, or None where nothing is called for it now. `look` is what was found of it."""
     if core.closing.is_set():
         return None
-    claim = await _claim(core, held.request, look)
+    try:
+        claim = await _claim(core, held.request, look)
+    except NotAsOnRecord as found:  # it ended, and somebody put its row back
+        log.critical("execution.not_as_on_record", extra={"request": found.request_id, "why": found.why})
+        await put_back_rules.tell(core)
+        return None
     held.is_claimed = claim is not None
     return claim
 
@@ -198,6 +204,7 @@ async def _begin(
         owner=core.owner,
         lease_s=core.lease_s,
         version=before.version,
+        state=before.state,
         fence=before.fence,
         may_expire=not urgency.waited_for_a_pause(before),
     )

@@ -16,6 +16,7 @@ from bot.domain.time import in_words
 from bot.services.alerts import called
 from bot.services.core import Core
 from bot.services.messages import mentions
+from storage import audit
 from storage.maintenance import lacks_room, why_not_written
 
 log = logging.getLogger("countersign.storage")
@@ -53,11 +54,16 @@ class StorageWatch:
         # A row that was changed says nothing of room for new ones, and of SQLite's disk alone it is known from here.
         shows_by_itself = core.store.database.path is not None and core.store.stored_within(_STORED_LATELY_S)
         why = lacks_room(core.store) if shows_by_itself else await why_not_written(core.store)
-        core.measures.can_store = not why
+        # An older copy that was put in place takes rows, and nothing is done on it: people have an alert about that.
+        core.measures.can_store = not why and not await self._lacks_an_entry()
         if why:
             await self._is_not_stored(why)
         else:
             await self._is_stored()
+
+    async def _lacks_an_entry(self) -> bool:
+        async with self._core.store.read() as tx:
+            return await audit.lacked(tx) is not None
 
     async def _is_not_stored(self, why: str) -> None:
         self._faults += 1

@@ -124,7 +124,8 @@ async def _requester_notice(core: Core, request_id: str, body: Body) -> DirectVi
         if found is None:
             return None
         actor = await display_names.of(tx, str(body.get("actor", "")))
-        paused = await programs.why_paused(tx, found.program)
+        is_urgent = found.kind in core.kinds and core.kinds[found.kind].handling.is_urgent
+        paused = await programs.why_waits(tx, found.program, is_urgent=is_urgent)
         waiting = tuple(await urgent_rules.waiting_of(tx, found))
         waits_for = await local_facts.goes_first(tx, core, found)
         found = await _with_names(tx, await with_card_after(tx, found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.domain.alerts import request_alerts
+from bot.domain.alerts import Said, request_alerts
 from bot.services import alerts
 from bot.services.core import Core
 from storage import audit, master_keys
@@ -39,6 +39,11 @@ WORDS = {
 """What a table is about, for people, by its name."""
 
 
+def rows_changed(what: str) -> Said:
+    """That rows are not as they were left; `what` they are about."""
+    return request_alerts.CHANGED_OUTSIDE.says("rows", what=what)
+
+
 async def watch(core: Core) -> None:
     """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
     condition = request_alerts.CHANGED_OUTSIDE.condition
@@ -60,7 +65,7 @@ async def watch(core: Core) -> None:
     async with core.store.begin() as tx:
         tx.reports_loss = LOG in changed
         for name in sorted(changed - open_ones):
-            said = request_alerts.CHANGED_OUTSIDE.says(what=WORDS[name])
+            said = request_alerts.CHANGED_OUTSIDE.says("log") if name == LOG else rows_changed(WORDS[name])
             await alerts.raise_(tx, core, said, condition=condition(name), subject=name, program="")
         for name in sorted(open_ones - changed):
             await alerts.resolve(tx, core, condition(name))
@@ -82,7 +87,7 @@ async def _end_of_log_again(core: Core) -> None:
             return
     async with core.store.begin() as tx:
         if await audit.put_head_back(tx):
-            said = request_alerts.CHANGED_OUTSIDE.says(what=f"{END_OF_LOG}; it was written again")
+            said = rows_changed(f"{END_OF_LOG}; it was written again")
             condition = request_alerts.CHANGED_OUTSIDE.condition("audit_head")
             await alerts.keep(tx, core, said, condition=condition, subject="audit_head", program="")
 
@@ -106,7 +111,7 @@ async def undo_what_was_put_back(core: Core) -> list[str]:
             ],
         ]
         for name in dict.fromkeys(found):
-            put_right = request_alerts.CHANGED_OUTSIDE.says(what=f"{WORDS[name]}; an older row was put back")
+            put_right = rows_changed(f"{WORDS[name]}; an older row was put back")
             condition = request_alerts.CHANGED_OUTSIDE.condition(f"{name}:put_back")
             await alerts.keep(tx, core, put_right, condition=condition, subject=name, program="")
     return list(dict.fromkeys(found))

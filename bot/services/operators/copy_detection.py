@@ -1,9 +1,10 @@
 """What shows without anchors that the database is an older copy: the ledger, and our messages in Slack.
 
 Who puts a dump or a snapshot back by hand says nothing of it here. But the ledger has the idempotency keys of what was
-sent since the copy was made, and Slack has the messages. What was made here and is not known here was made after the
-copy, or by another process on another copy; either way nothing may be sent. Each start looks, and what can wait is not
-sent to a program before its ledger was seen. What moved no money and was not posted leaves no trace in either.
+sent since the copy was made, and Slack has the messages. What was made here and is not known here, or was paid and is
+not known here as sent, was done after the copy, or by another process on another copy; either way nothing may be sent.
+Each start looks, and what can wait is not sent to a program before its ledger was seen. What moved no money and was not
+posted leaves no trace in either.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from bot.domain import slack_faults
 from bot.domain.alerts import running_alerts
+from bot.domain.errors import LookupFailed
 from bot.domain.money import ledger_text
 from bot.partner.errors import Forbidden, PartnerError
-from bot.services import alerts, message_kinds, snapshots
-from bot.services.alerts import ledger_rules
-from bot.services.core import Core
+from bot.services import message_kinds, snapshots
+from bot.services.alerts import ledger_rules, unsent_debits
+from bot.services.core import SLACK, Core
 from bot.services.operators import safe_mode
+from bot.services.processes import start_holds
 from storage import audit
 from storage.log_record import on_record
 from storage.messages import alerts as alert_rows
@@ -30,8 +34,6 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.copy_detection")
 
-#: A ledger that cannot be read holds what is to be sent for so long; after that it is sent all the same.
-HOLDS_FOR_S = 600.0
 # A start waits so long for ledgers, and for Slack.
 _LEDGERS_ANSWER_WITHIN_S = 2.0
 _SLACK_ANSWERS_WITHIN_S = 5.0
@@ -42,78 +44,92 @@ _CLOCKS_DIFFER = timedelta(days=2)
 ReadPosted = Callable[[], Awaitable[Sequence[tuple[str, datetime]]]]
 
 
+async def nothing_posted() -> Sequence[tuple[str, datetime]]:
+    """Where nobody asks Slack."""
+    return []
+
+
 async def hold_until_seen(core: Core) -> None:
     """At a start, before anything is sent: look at each ledger, for a moment. What is not seen then is held until
-    `look_at_ledgers` has seen it."""
-    until = core.clock.monotonic() + HOLDS_FOR_S
-    core.ledgers_unseen.update(dict.fromkeys(core.partners, until))
+    `look_again` has seen it."""
+    for program in core.partners:
+        start_holds.begin(core, program, error="It has not answered yet.")
     try:
         async with asyncio.timeout(_LEDGERS_ANSWER_WITHIN_S):
             await look_at_ledgers(core)
     except TimeoutError:
-        log.info("copy_detection.ledgers_not_seen", extra={"programs": sorted(core.ledgers_unseen)})
+        log.info("copy_detection.ledgers_not_seen", extra={"programs": sorted(core.unseen)})
+    await start_holds.note(core)
+
+
+async def look_again(core: Core, read: ReadPosted) -> None:
+    """At what was not seen since the start."""
+    if SLACK in core.unseen:
+        await look_at_slack(core, read)
+    await look_at_ledgers(core)
 
 
 async def look_at_ledgers(core: Core) -> None:
     """Of the programs whose ledger was not seen since the start. One that cannot be read is looked at again later."""
-    for program in sorted(core.ledgers_unseen):
+    for program in sorted(core.unseen.keys() & core.partners.keys()):
         try:
             await look_at_ledger(core, program)
         except PartnerError as error:
             log.info("copy_detection.ledger_not_seen", extra={"program": program, "error": str(error)})
-            if not core.awaits_ledger(program):
-                await _report_unseen(core, program, str(error))
+            start_holds.begin(core, program, error=str(error))
 
 
 async def look_at_ledger(core: Core, program: str) -> None:
-    """Is there a key that was made here and that the database does not know? Then safe mode begins. Done once after a
-    start. Raises PartnerError."""
-    if program not in core.ledgers_unseen:
+    """Is there a key that was made here and that the database does not know, or knows as never sent? Then safe mode
+    begins. What else came in counts before anything is sent. Done once after a start. Raises PartnerError."""
+    if program not in core.unseen:
         return
     try:
-        since = await _first_unknown_key(core, program)
+        since = await _not_of_this_database(core, program)
     except Forbidden:  # this key may never read it, and people are notified of that
         since = None
     if since is not None:
         await _enter(core, since, "ledger")
-    core.ledgers_unseen.pop(program, None)
-    async with core.store.begin() as tx:
-        await alerts.resolve(tx, core, running_alerts.LEDGER_UNSEEN.condition(program))
-    core.carrier.wake()
+    await start_holds.end(core, program)
 
 
-async def _report_unseen(core: Core, program: str, error: str) -> None:
-    """To people: sending goes on, and nobody knows whether it may."""
-    said = running_alerts.LEDGER_UNSEEN.says(program=program, error=error)
-    condition = running_alerts.LEDGER_UNSEEN.condition(program)
-    async with core.store.begin() as tx:
-        await alerts.keep(tx, core, said, condition=condition, subject=program, program=program)
-
-
-async def look_at_slack(core: Core, read: ReadPosted) -> None:
+async def look_at_slack(core: Core, read: ReadPosted, *, holds: bool = True) -> None:
     """Is there a message of this installation that the database does not know? Whatever Slack refuses, the start goes
-    on."""
+    on. `holds`: what this process sends waits until Slack was read, for a while; without access to it nothing waits.
+    """
     try:
         async with asyncio.timeout(_SLACK_ANSWERS_WITHIN_S):
             posted = dict(await read())
     except Exception as error:  # noqa: BLE001 - whatever Slack refuses
         log.warning("copy_detection.slack_not_read", extra={"error": type(error).__name__})
+        if holds:
+            _not_read(core, error)
         return
     async with core.store.read() as tx:
-        if await rows.current(tx) is not None:
-            return
+        is_safe_mode = await rows.current(tx) is not None
         known = await outbox.known(tx, posted)
         accepted = await _accepted_until(tx)
     unknown = [
         at for dedupe, at in posted.items() if dedupe not in known and (accepted is None or at > accepted)
     ]
-    if unknown:
+    if unknown and not is_safe_mode:
         await _enter(core, min(unknown), "slack")
+    if SLACK in core.unseen:
+        await start_holds.end(core, SLACK)
 
 
-async def _first_unknown_key(core: Core, program: str) -> datetime | None:
-    """When the oldest key was made that is in the ledger and not here; None where all are known. In safe mode it is
-    known already that some are not, and all of the ledger is read."""
+def _not_read(core: Core, error: Exception) -> None:
+    code = error.code if isinstance(error, LookupFailed) else ""
+    if code in slack_faults.ACCESS:  # until somebody gives it access
+        start_holds.begin(core, SLACK, error=slack_faults.explained(code), holds_for_s=0)
+    else:
+        start_holds.begin(core, SLACK, error=f"Slack did not answer ({code or type(error).__name__}).")
+
+
+async def _not_of_this_database(core: Core, program: str) -> datetime | None:
+    """When the first thing was made that is in the ledger and not here: a key that is not known, or a debit of a
+    request that was never sent from here; None where all is known. In safe mode it is known already that some is not,
+    and all of the ledger is read."""
     async with core.store.read() as tx:
         kept = await snapshots.LEDGER.get(tx, program)
         if await rows.current(tx) is not None:
@@ -126,9 +142,12 @@ async def _first_unknown_key(core: Core, program: str) -> datetime | None:
     )
     keys = {ledger_text.key_in(one.reference) for one in fresh if one.reference not in listed}
     made = {key: at for key in keys if (at := core.ids.made_at(key)) is not None}
-    async with core.store.read() as tx:
+    async with core.store.begin() as tx:
         known = await request_search.by_key(tx, made)
-    return min((at for key, at in made.items() if key not in known), default=None)
+        unsent = await unsent_debits.unsent(tx, core, fresh, but_not=listed)
+        await unsent_debits.count_of_failed(tx, program, fresh)
+    unknown = [at for key, at in made.items() if key not in known]
+    return min([*unknown, *(one.created_at for one in unsent)], default=None)
 
 
 async def _accepted_until(tx: Tx) -> datetime | None:

@@ -60,6 +60,7 @@ async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
     found += [
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
     ]
+    found += [Difference(about, how) for about, how in chain.wrong]
     return report, found + await _signed(tx) + await _put_back(tx, chain)
 
 
@@ -189,5 +190,5 @@ async def check(core: Core) -> None:
         if not wrong:
             await alerts.resolve(tx, core, condition)
             return
-        said = request_alerts.CHANGED_OUTSIDE.says(what="; ".join(wrong))
+        said = request_alerts.CHANGED_OUTSIDE.says("rows", what="; ".join(wrong))
         await alerts.keep(tx, core, said, condition=condition, subject="audit", program="")

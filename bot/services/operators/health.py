@@ -11,10 +11,17 @@ from bot.services.core import Core
 from bot.services.message_kinds import Form
 from bot.services.messages import waiting as waiting_messages
 from bot.services.operators.programs import cause_of
+from bot.services.processes import start_holds
+from storage import audit
 from storage.maintenance import why_not_written
 from storage.messages import Waiting, outbox
 from storage.operators import programs, safe_mode
 
+ENTRY_GONE = (
+    "The database lacks entry {seq} of the audit log, which this process knows, so nothing is approved or sent. Either"
+    " an older copy of the database was put in place while Countersign ran: then restart every process, and safe mode"
+    " begins. Or somebody changed it: then keep a copy of it, and run countersign audit verify --deep."
+)
 # Two missed polls are a hiccup; the third says that nobody is watching.
 _MISSED_POLLS = 3
 _MISSED_ANSWERS = 2
@@ -51,8 +58,14 @@ def messages_wait(waiting: Waiting) -> str:
 
 
 async def database_is_written(core: Core) -> str | None:
-    """A row can be stored now."""
-    return await why_not_written(core.store) or None
+    """A row can be stored now, and the database has what this process wrote there last."""
+    return await why_not_written(core.store) or await _entry_gone(core)
+
+
+async def _entry_gone(core: Core) -> str | None:
+    async with core.store.read() as tx:
+        lacked = await audit.lacked(tx)
+    return None if lacked is None else ENTRY_GONE.format(seq=lacked.seq)
 
 
 async def sends(core: Core) -> str | None:
@@ -64,6 +77,13 @@ async def sends(core: Core) -> str | None:
         if mode
         else None
     )
+
+
+async def looked_since_start(core: Core) -> str | None:
+    """Nothing is held back because a start could not read the ledger or the messages in Slack."""
+    async with core.store.read() as tx:
+        waits = [await start_holds.why(tx, program) for program in core.partners if core.awaits_look(program)]
+    return " ".join(filter(None, waits)) or None
 
 
 async def poller_runs(core: Core, every: timedelta) -> str | None:

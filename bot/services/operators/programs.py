@@ -22,6 +22,7 @@ from bot.partner.client import ENDPOINTS
 from bot.partner.errors import Forbidden, PartnerError, Unauthorized
 from bot.services import alerts, audit
 from bot.services.core import Core
+from bot.services.processes import start_holds
 from storage.operators import Pause, held_endpoints, pauses, programs, stops
 from storage.requests import requests
 from storage.transaction import Tx
@@ -227,6 +228,11 @@ async def why_paused(tx: Tx, program: str) -> str:
         since = f"{known.paused_at:%Y-%m-%d %H:%M} UTC"
         return f"Sending to {program} is paused since {since}: {cause_of(known)}."
     return ""
+
+
+async def why_waits(tx: Tx, program: str, *, is_urgent: bool) -> str:
+    """As `why_paused`, and of what can wait also why it waits for a look after a start."""
+    return await why_paused(tx, program) or ("" if is_urgent else await start_holds.why(tx, program))
 
 
 def cause_of(paused: programs.Program) -> str:

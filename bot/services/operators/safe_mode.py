@@ -8,9 +8,10 @@ and the debits whose keys were made here and belong to no request are listed. Tw
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Protocol
 
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
@@ -95,7 +96,7 @@ async def at_start(core: Core) -> None:
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode, await orphans_of(tx, mode))
     if mode.voided is None:
-        voided = await _void_all(core, requests.with_approvals, _void_since(mode))
+        voided = await _void_all(core, requests.with_approvals, lambda _: (_void_since(mode), "voided"))
         await _only_look_up(core, _lost_since(mode))
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
@@ -133,6 +134,19 @@ def _void_since(mode: SafeMode) -> str:
     )
 
 
+def _void_for_its_age(modes: Sequence[SafeMode], request: Request) -> tuple[str, str]:
+    """Of one whose key the card provider may forget by now."""
+    of_a_copy = [mode for mode in modes if request.created_at <= mode.entered_at]
+    if of_a_copy:
+        return _void_since(of_a_copy[-1]), "voided"
+    text = (
+        "Void: the ledger has a debit under its key, and Countersign sent nothing for it from this database. Your card"
+        " provider may have forgotten the key by now, so it is not sent any more. Check the card and the ledger before"
+        " you request it again."
+    )
+    return text, "debited"
+
+
 def _lost_since(mode: SafeMode) -> str:
     return (
         "We don't know yet what became of this: an older copy of the database was put in place, and what happened after"
@@ -160,8 +174,9 @@ async def _only_look_up(core: Core, text: str) -> None:
                         await lost_with_a_copy(tx, core, current, text)
 
 
-async def _void_all(core: Core, find: FindRequests, text: str) -> int:
-    """Every one that `find` finds, until it finds none. Returns how many requests ended by it."""
+async def _void_all(core: Core, find: FindRequests, why: Callable[[Request], tuple[str, str]]) -> int:
+    """Every one that `find` finds, until it finds none. `why`: the text, and the line of its thread. Returns how many
+    requests ended by it."""
     count = 0
     while True:
         async with core.store.read() as tx:
@@ -169,17 +184,17 @@ async def _void_all(core: Core, find: FindRequests, text: str) -> int:
         if not found:
             return count
         # Those that another process ended meanwhile are not found again.
-        count += sum([await _void(core, request, text) for request in found])
+        count += sum([await _void(core, request, *why(request)) for request in found])
 
 
-async def _void(core: Core, request: Request, text: str) -> bool:
+async def _void(core: Core, request: Request, text: str, line: str) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
     with suppress(Stale):
         async with core.store.begin() as tx:
             current = await requests.get(tx, request.id)
             if current is None or current.state not in (State.PENDING, State.APPROVED):
                 return False
-            await close(tx, core, current, Event.CANCEL, ACTOR, text, line="voided")
+            await close(tx, core, current, Event.CANCEL, ACTOR, text, line=line)
             return True
     return False
 
@@ -189,9 +204,9 @@ async def review(core: Core) -> None:
     decided until its key may be forgotten ends, also after safe mode was left."""
     async with core.store.read() as tx:
         modes = await safe_mode.all(tx)
+    await _void_all(core, requests.doubtful, partial(_void_for_its_age, modes))
     if not modes:
         return
-    await _void_all(core, requests.doubtful, _void_since(modes[-1]))
     async with core.store.begin() as tx:
         mode = await safe_mode.current(tx)
         found = await safe_mode.take_unlisted(tx)

@@ -63,7 +63,7 @@ async def program_state(core: Core, program: str) -> ProgramState:
         return ProgramState(
             program=program,
             live=core.is_live(program),
-            paused=await programs.why_paused(tx, program),
+            paused=await programs.why_waits(tx, program, is_urgent=False),
             may_resume=await pauses.of(tx, program) is not None,
             float=known,
             funding=tuple(await funding_rules.under_way(tx, program)),

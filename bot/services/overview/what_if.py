@@ -47,7 +47,7 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
     fee_usd = fees.transaction.monthly_per_card_usd if asked.orders else Decimal(0)
     async with core.store.read() as tx:
         uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
-        paused = await programs.why_paused(tx, program)
+        paused = await programs.why_waits(tx, program, is_urgent=False)
         granted_usd = await _granted_usd(tx, core, slack_id)
     bounds = [_float(core, asked, money, fee_usd, fees)]
     if asked.orders:

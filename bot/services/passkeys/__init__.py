@@ -7,6 +7,7 @@ links        one-time links to the page
 page         opening the page, and what its answer does
 page_content what the page shows
 readiness    the audit log is read before it is needed, and what is kept of its end
+resets       says in Slack that all were reset at the machine
 """
 
-__all__ = ["ceremonies", "enrolment", "links", "page", "page_content", "proofs", "readiness"]
+__all__ = ["ceremonies", "enrolment", "links", "page", "page_content", "proofs", "readiness", "resets"]

@@ -48,7 +48,7 @@ from bot.operations import read_reason, urgency
 from bot.outcomes import planning
 from bot.partner.secret import Secret
 from bot.services import alerts, audit, outbox_messages, people
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
@@ -77,7 +77,8 @@ async def approve(
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
         judge = partial(_approve, core, request_id, actor, shown_digest, proof)
-        request, verdict = await people.judged(core, standing, (actor, requester), judge)
+        async with put_back_rules.noticed(core):
+            request, verdict = await people.judged(core, standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
 
@@ -166,9 +167,9 @@ def _refuse_doubtful(request: Request, now: datetime) -> None:
     """What a key that may be forgotten no longer keeps from being paid twice."""
     if planning.is_doubtful(request, now):
         raise NotAllowed(
-            "An older copy of the database was put in place after this was requested, so it may have been carried out,"
-            " and your card provider may have forgotten its key by now. It is cancelled within a minute. Check the card"
-            " and the ledger before you request it again.",
+            "This may have been carried out: an older copy of the database was put in place after it was requested, or"
+            " another copy was used. Your card provider may have forgotten its key by now, so it is cancelled within a"
+            " minute. Check the card and the ledger before you request it again.",
             "key_forgotten",
         )
 
@@ -410,7 +411,8 @@ async def resolve(
         standing = await people.standing(core)
         requester = await _requester_of(core, request_id)
         judge = partial(_resolve, core, request_id, actor, terms, proof)
-        return await people.judged(core, standing, (actor, requester), judge)
+        async with put_back_rules.noticed(core):
+            return await people.judged(core, standing, (actor, requester), judge)
 
 
 async def _resolve(
@@ -554,6 +556,8 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
         standing = people.as_persons(await people.standing_lately(core), (actor, *accounts))
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
+            await _refuse_in_safe_mode(tx)
+            _refuse_doubtful(request, tx.now)
             batch_approval.refuse_row(request)
             require_its_digest(tx.vault, request)
             verdict = decide(

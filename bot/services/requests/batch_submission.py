@@ -55,7 +55,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         policy, by_card = core.policy.of(read.cls.kind), [(o.subject, o.exposure_usd()) for o in operations]
         asked = await granted_sums.of_amounts(tx, policy, slack_id, total_usd, by_card)
-        paused = await programs.why_paused(tx, draft.program)
+        paused = await programs.why_waits(tx, draft.program, is_urgent=read.cls.handling.is_urgent)
     kind, rows = read.cls.kind, len(operations)
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))
     concerns = [*over, *batch_summary.concerns(read.cls, rows, total_usd, facts)]

@@ -222,7 +222,7 @@ async def _preview(core: Core, draft: Draft) -> Preview:
             draft = replace(draft, run_now=False)
             await drafts.put(tx, draft)
             over = [_too_often(core, operation), *over]
-        paused = await programs.why_paused(tx, draft.program)
+        paused = await programs.why_waits(tx, draft.program, is_urgent=operation.handling.is_urgent)
     return Preview(
         draft=draft,
         operation=operation,
@@ -260,7 +260,7 @@ async def _require_same_card(core: Core, operation: Operation, program: str) -> 
     if not really:
         return
     async with core.store.begin() as tx:
-        said = request_alerts.CHANGED_OUTSIDE.says(what=changed_rows.WORDS[changed_rows.CARDS])
+        said = request_alerts.CHANGED_OUTSIDE.says("rows", what=changed_rows.WORDS[changed_rows.CARDS])
         condition = request_alerts.CHANGED_OUTSIDE.condition(changed_rows.CARDS)
         await alerts.raise_(tx, core, said, condition=condition, subject=operation.subject, program=program)
     raise ChangedOutside(

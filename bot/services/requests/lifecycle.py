@@ -25,6 +25,7 @@ from bot.services import audit, outbox_messages, people
 from bot.services.alerts import urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
+from bot.services.processes import start_holds
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
@@ -268,7 +269,8 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
             " out. Nothing was sent; request it again once sending has resumed."
         )
     else:
-        text = "Approved, but it could not be sent in time. Nothing was sent."
+        could_not = "Approved, but it could not be sent in time. Nothing was sent."
+        text = await start_holds.why_expired(tx, request.program) or could_not
     await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
     return True
 

@@ -16,6 +16,7 @@ from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
 from bot.intents import fold
 from bot.operations import Concern, Line, loaded_facts
+from bot.outcomes import planning
 from bot.partner.errors import PartnerError
 from bot.services import paging, people
 from bot.services.core import Core
@@ -185,8 +186,8 @@ async def _require_may_see_private_values(
 async def _foreign_debit(tx: Tx, request: Request) -> list[Concern]:
     """A debit under its key that nothing from here has made: the figures below do not hold then."""
     alert = await alerts.newest(tx, float_alerts.UNEXPLAINED.name, request.id)
-    if alert is None or request.state is not State.PENDING:
-        return []
+    if alert is None or request.state is not State.PENDING or planning.is_doubtful(request, tx.now):
+        return []  # a key that may be forgotten is approved by nobody
     text = (
         "The ledger has a debit under the key of this request already, and nothing was sent for it from here:"
         " see the alert. With your approval the same key is sent, and your card provider does not pay a second time."

@@ -46,7 +46,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         live=core.is_live(found.program),
         next_look_at=await _next_look_at(tx, core, found),
         batch=batch,
-        paused=await programs.why_paused(tx, found.program) if found.state in UNSENT or waiting else "",
+        paused=await _why_waits(tx, core, found) if found.state in UNSENT or waiting else "",
         waits_for=await local_facts.goes_first(tx, core, found),
         can_be_cancelled=found.parent_id is None and await local_facts.can_be_cancelled(tx, core, found),
         waiting=waiting,
@@ -55,6 +55,11 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         sent_from=_sent_from(found, made, tx.now),
         cool_off=await _cool_off(tx, core, found),
     )
+
+
+async def _why_waits(tx: Tx, core: Core, found: Request) -> str:
+    is_urgent = found.kind in core.kinds and core.kinds[found.kind].handling.is_urgent
+    return await programs.why_waits(tx, found.program, is_urgent=is_urgent)
 
 
 async def _cool_off(tx: Tx, core: Core, found: Request) -> timedelta:

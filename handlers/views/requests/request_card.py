@@ -284,8 +284,9 @@ _LINES = {
     "cancelled": "○ Cancelled by {actor}. Nothing was sent.",
     "withdrawn": "○ Cancelled by {actor}. Your card provider had not carried it out.",
     "voided": "▲ Void: an older copy of the database was put in place. What happened to it before is not known.",
-    "ended_in_doubt": "▲ Ended by {actor}. An older copy of the database was put in place while it waited: it may have"
-    " been carried out before that.",
+    "ended_in_doubt": "▲ Ended by {actor}. While it waited an older copy of the database was put in place, or another"
+    " copy was used: it may have been carried out.",
+    "debited": "▲ Money left the float under its key all the same, and nothing was sent for it from here.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",
     "stopped": "○ {actor} stopped the rest. Rows already sent continue.",

@@ -1,0 +1,95 @@
+"""Notifies people of requests whose rows are not as the audit log has them, and puts them right.
+
+Somebody put older rows back in the database: of a request that was rejected, cancelled, stopped or sent since. That it
+was noticed is in the memory of the process that met it; nothing was done or sent then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager
+
+from bot.domain.alerts import request_alerts
+from bot.domain.requests import OPEN, TERMINAL, UNSENT, State
+from bot.services import audit, outbox_messages
+from bot.services.alerts import lifecycle as alerts
+from bot.services.core import Core
+from storage import audit as chain
+from storage.errors import NotAsOnRecord
+from storage.log_record import open_requests
+from storage.requests import requests
+from storage.transaction import Contradiction, Tx
+
+_ACTOR = "system:upkeep"
+_UNDONE = "Somebody put an older state of it back in the database, and Countersign has undone that."
+_ENDED = f"It was {{state}} already, and nothing was sent for it since. {_UNDONE}"
+_NEVER_SENT = f"Cancelled: what was stored of it was not as on record. Nothing was sent. {_UNDONE}"
+_WAS_SENT = (
+    f"The outcome is not known. {_UNDONE} Nothing more is sent or looked up for it; let two people resolve it by the"
+    " ledger."
+)
+
+
+@asynccontextmanager
+async def noticed(core: Core) -> AsyncIterator[None]:
+    """People are notified at once of what is refused within as it is not as on record."""
+    try:
+        yield
+    except NotAsOnRecord:
+        await tell(core)
+        raise
+
+
+async def tell(core: Core) -> None:
+    """One alert for each that this process has met since; each is over now, as on record or for people to resolve."""
+    noted = dict(core.store.put_back)
+    if not noted:
+        return
+    ended = await _ends_on_record(core, {one.request_id for one in noted.values() if not one.on_record})
+    for request_id, found in noted.items():
+        async with core.store.begin() as tx:
+            await _tell(tx, core, found, ended.get(request_id))
+        core.store.put_back.pop(request_id, None)
+
+
+async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
+    """How each of them ended by its last entry, of a log that was checked meanwhile; none where it is not whole."""
+    last: dict[str, State] = {}
+
+    def take(link: chain.Link) -> None:
+        request_id = open_requests.id_of(link)
+        if request_id in ids and (state := open_requests.state_of(link)) is not None:
+            last[request_id] = state
+
+    if not ids:
+        return last
+    async with core.store.read() as tx:
+        report = await chain.verify(tx, take=take)
+    return {one: state for one, state in last.items() if state in TERMINAL} if report.ok else {}
+
+
+async def _tell(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
+    request = await requests.get(tx, found.request_id)
+    said = request_alerts.ENDED_PUT_BACK.says(request=found.request_id, why=found.why)
+    await alerts.keep(
+        tx,
+        core,
+        said,
+        condition=request_alerts.ENDED_PUT_BACK.condition(found.request_id),
+        subject=found.request_id,
+        program="" if request is None else request.program,
+    )
+    if request is None or request.state not in OPEN:
+        return
+    if found.on_record:
+        was_sent = State(found.on_record) not in UNSENT
+        state, text = (State.UNRESOLVED, _WAS_SENT) if was_sent else (State.CANCELLED, _NEVER_SENT)
+    elif ended is not None:
+        state, text = ended, _ENDED.format(state=ended.value)
+    else:  # nobody can tell how it ended: the log is not whole
+        await requests.touch(tx, request, due_at=None, remind_at=None)
+        return
+    moved = await requests.put_right(tx, request, state, text=text)
+    await audit.of_request(tx, core, moved, _ACTOR, open_requests.PUT_RIGHT, {"was": request.state.value})
+    await outbox_messages.card(tx, core, moved)
+    await outbox_messages.tell_requester(tx, core, moved, "")

@@ -1,0 +1,114 @@
+"""Debits under the key of a request here that does not count as paid: nothing was sent for it from here, or it failed.
+
+Only this database has the key. So it is an older copy of itself, or another copy of it is in use: what was approved
+there is not known here. Such a debit counts towards the limits, and its request is in doubt from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from bot.domain.alerts import float_alerts
+from bot.domain.money import exact_sum, format_usd, ledger_text
+from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
+from bot.outcomes import timing
+from bot.partner.models import LedgerEntry
+from bot.services import audit, outbox_messages
+from bot.services.alerts import lifecycle as alerts
+from bot.services.core import Core
+from bot.services.requests import batch_rows, local_facts
+from storage.operators import OrphanDebit, safe_mode
+from storage.requests import request_search, requests
+from storage.transaction import Tx
+
+
+async def unsent(
+    tx: Tx, core: Core, entries: Sequence[LedgerEntry], *, but_not: Collection[str | None] = ()
+) -> list[LedgerEntry]:
+    """Of these rows the debits of requests of which nothing was carried out from here, by what is committed. Read the
+    ledger first: what is sent was committed before. `but_not`: references that are known."""
+    took = [e for e in entries if e.amount_usd < 0 and e.reference not in but_not]
+    known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in took})
+    never = [key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)]
+    return [e for e in took if ledger_text.key_in(e.reference) in never]
+
+
+async def was_not_sent(tx: Tx, core: Core, request_id: str) -> bool:
+    """Was nothing sent for it from here, or only what the card provider has refused each time?"""
+    request = await requests.get(tx, request_id)
+    if request is None:
+        return False
+    return request.state not in SENT or (
+        request.state is State.EXECUTING and await local_facts.can_be_cancelled(tx, core, request)
+    )
+
+
+async def count_of_failed(tx: Tx, program: str, entries: Sequence[LedgerEntry]) -> None:
+    """What a request that is called failed has moved after all counts towards the limits until it is looked at."""
+    moved = moving(entries)
+    states = await request_search.states_by_key(tx, moved)
+    failed = {key for key, state in states.items() if state in SENT - COMMITTED}
+    found = [e for e in entries if ledger_text.key_in(e.reference) in failed]
+    await safe_mode.add_orphans(tx, [orphan(program, e, found_at=tx.now, listed_at=tx.now) for e in found])
+
+
+def moving(entries: Sequence[LedgerEntry]) -> set[str]:
+    """The keys that took something from the float and have not given it back, or gave it something."""
+    keys = {ledger_text.key_in(entry.reference) for entry in entries}
+    of_key = {key: [e.amount_usd for e in entries if ledger_text.key_in(e.reference) == key] for key in keys}
+    return {key for key, amounts in of_key.items() if key and exact_sum(amounts)}
+
+
+async def tell(tx: Tx, core: Core, request: Request, took: Sequence[LedgerEntry]) -> None:
+    """People of these debits of one request, for which nothing was sent from here. They count towards the limits, and
+    are reported here, not in the list of what has no request."""
+    await safe_mode.add_orphans(
+        tx, [orphan(request.program, e, found_at=tx.now, listed_at=tx.now) for e in took]
+    )
+    usd = -exact_sum(entry.amount_usd for entry in took)
+    if request.state in UNSENT | {State.EXECUTING}:
+        await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
+    elif not (request.outcome or {}).get(DEBITED):
+        # What its message says is not true any more.
+        text, facts = said_debited(request, usd), {DEBITED: str(usd)}
+        request = await requests.touch(
+            tx, request, outcome_text=text, outcome={**(request.outcome or {}), **facts}
+        )
+        await audit.of_request(tx, core, request, "system:poller", "request.debited", facts)
+        await outbox_messages.card(tx, core, request)
+        await outbox_messages.line(tx, core, request, "debited")
+        await outbox_messages.tell_requester(tx, core, request, "", is_loud=True)
+        await batch_rows.row_changed(tx, core, request)
+    said = float_alerts.unsent(
+        request.program,
+        [in_a_line(entry) for entry in took],
+        usd,
+        request=f"{request.id} ({request.summary})",
+        state=request.state.value,
+    )
+    condition = float_alerts.UNEXPLAINED.condition(request.program, "unsent", request.id)
+    await alerts.raise_(tx, core, said, condition=condition, subject=request.id, program=request.program)
+
+
+def orphan(
+    program: str, entry: LedgerEntry, *, found_at: datetime, listed_at: datetime | None
+) -> OrphanDebit:
+    """As it is kept. `listed_at`: since when people can read of it."""
+    return OrphanDebit(
+        program,
+        entry.reference or "",
+        entry.amount_usd,
+        entry.kind,
+        entry.card_id,
+        entry.created_at,
+        found_at,
+        listed_at,
+    )
+
+
+def in_a_line(entry: LedgerEntry) -> str:
+    """A row of the ledger as alerts show it."""
+    card = f", card {entry.card_id}" if entry.card_id else ""
+    at = f"{entry.created_at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{at}: {format_usd(entry.amount_usd)}, {entry.kind}, {entry.reference or 'no reference'}{card}"

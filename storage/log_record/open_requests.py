@@ -1,0 +1,200 @@
+"""Which requests are open by the audit log, and what no entry about a request may say after another. Pure.
+
+A row of the database that somebody put back says that a request is pending or approved although it was rejected,
+cancelled, stopped or sent since: row, decisions and signatures are genuine then. The log tells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, State, moves_of
+from storage.transaction import Contradiction, RequestRow
+
+BEGINS = "request."
+SUBMITTED, APPROVAL, AT_ONCE = "request.submitted", "request.approval", "request.break_glass"
+ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows_left_out"
+RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
+PUT_RIGHT = "request.put_right"
+"""Of a request whose row was not as on record: it has ended, or people have to say how it did."""
+_CLAIMED = moves_of(Event.CLAIM)
+_FROM_PENDING = frozenset({APPROVAL, AT_ONCE})
+_STOPS = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED})
+# What is said of a request that has ended leads on to nothing, but for these.
+_NEEDS_OPEN = frozenset({APPROVAL, AT_ONCE, ATTEMPT, OUTCOME, RESOLVED, PROPOSED, LEFT_OUT})
+# A request that failed is looked at again; a list follows its rows.
+_REOPENS = frozenset({"request.reopened", "request.unresolved"})
+_ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
+# What these are about is what was requested.
+_GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
+
+
+class EntryOnRequest(Protocol):
+    """An entry of the log, as `LogEntry`."""
+
+    @property
+    def seq(self) -> int: ...
+    @property
+    def actor(self) -> str: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def body(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """A request that has not ended, as its last entry, number `seq`, has left it.
+
+    `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id.
+    """
+
+    seq: int
+    state: State
+    version: int
+    digest: str
+    calls: int = 0
+    said: Mapping[str, str] | None = None
+
+
+def id_of(entry: EntryOnRequest) -> str:
+    """Of the request that this entry changes or keeps; "" = it is about something else, or tells of a refusal."""
+    if entry.outcome != "ok" or not entry.action.startswith(BEGINS):
+        return ""
+    about, _, rest = entry.subject.partition(":")
+    return rest.partition(":")[0] if about == "request" else ""
+
+
+def state_of(entry: EntryOnRequest) -> State | None:
+    """The state in which it says that its request is; None where it says none."""
+    return _state(_read(entry))
+
+
+def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None:
+    """Go on by an entry. What contradicts those before it brings nothing back that has ended."""
+    request_id = id_of(entry)
+    if not request_id:
+        return
+    known = found.get(request_id)
+    if known is None and entry.action != SUBMITTED and entry.action not in _REOPENS:
+        return
+    if entry.action in _ENDS:
+        found.pop(request_id, None)
+        return
+    body = _read(entry)
+    state = _state(body)
+    if state is None:
+        return
+    if state not in OPEN:
+        found.pop(request_id, None)
+        return
+    if known is not None and _why_not(known, entry, state):
+        return
+    before = known or OpenRequest(entry.seq, state, 0, "")
+    found[request_id] = replace(
+        before,
+        seq=entry.seq,
+        state=state,
+        version=_version(entry),
+        digest=str(body.get("digest", "")),
+        calls=before.calls + (entry.action == ATTEMPT),
+        said=_said(before, entry, body),
+    )
+
+
+def _said(before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> Mapping[str, str] | None:
+    if entry.action != PROPOSED:
+        return before.said
+    return {**(before.said or {}), entry.actor: str(body.get("verdict", ""))}
+
+
+def contradiction(
+    known: OpenRequest | None, entry: EntryOnRequest, row: RequestRow | None = None
+) -> Contradiction | None:
+    """Why this entry does not follow what the log has of its request, which is `known` (None = not open).
+
+    `row` is what the row said before this transaction changed it, where it did.
+    """
+    request_id = id_of(entry)
+    body = _read(entry)
+    state = _state(body)
+    if not request_id or entry.action == SUBMITTED or _is_put_right(known, entry, state):
+        return None
+    is_harmless = state in _STOPS and (known is None or known.state in UNSENT)
+    if known is None:
+        if not (row is not None and is_harmless) and not _wrongly_goes_on(entry, state):
+            return None
+        return Contradiction(request_id, "has ended by the audit log", is_harmless=is_harmless)
+    why = _row_differs(known, row) or (_why_not(known, entry, state) if state else "")
+    if not why and entry.action in _GIVES and body.get("digest", known.digest) != known.digest:
+        why = "asks for something else by the audit log"
+    if not why and entry.action == RESOLVED and not _two_agree(known, entry, body):
+        why = "was called so by one person alone, by the audit log"
+    if not why and entry.action == ATTEMPT and body.get("number", known.calls + 1) <= known.calls:
+        why = f"was sent or looked up {known.calls} times by the audit log"
+    return Contradiction(request_id, why, known.state, is_harmless) if why else None
+
+
+def _two_agree(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
+    """Did somebody else say the same, and did not correct it since?"""
+    others = {verdict for person, verdict in (known.said or {}).items() if person != entry.actor}
+    return body.get("verdict") in others
+
+
+def _is_put_right(known: OpenRequest | None, entry: EntryOnRequest, state: State | None) -> bool:
+    if entry.action != PUT_RIGHT or state is None:
+        return False
+    was_sent = known is not None and known.state not in UNSENT
+    return state is State.UNRESOLVED if was_sent else state not in OPEN
+
+
+def _wrongly_goes_on(entry: EntryOnRequest, state: State | None) -> bool:
+    if entry.action in _REOPENS:
+        return False
+    return entry.action in _NEEDS_OPEN or state in OPEN
+
+
+def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
+    if row is None or (row.state == known.state and row.version >= known.version):
+        return ""
+    return f"is {known.state} by the audit log, and an older state of it was put back"
+
+
+def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> str:
+    """In words that follow the id of the request; "" where the entry may follow."""
+    says = f"is {known.state} by the audit log"
+    if state is None:
+        return ""
+    if entry.action in _FROM_PENDING:
+        return "" if known.state is State.PENDING else says
+    if entry.action == ATTEMPT:
+        return "" if _CLAIMED.get(known.state) is state else says
+    return "" if state is known.state or state in TRANSITIONS[known.state].values() else says
+
+
+def _state(body: Mapping[str, Any]) -> State | None:
+    """None where the entry says none, as those of a refusal."""
+    try:
+        return State(body["state"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _version(entry: EntryOnRequest) -> int:
+    _, _, version = entry.subject.rpartition(":")
+    return int(version) if version.isdecimal() else 0
+
+
+def _read(entry: EntryOnRequest) -> Mapping[str, Any]:
+    try:
+        found = json.loads(entry.body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

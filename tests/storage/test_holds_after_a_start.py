@@ -1,0 +1,233 @@
+"""What a start cannot read, and for how long: what is held meanwhile, what people read within a minute, how it ends.
+
+A walk over the troubles of the ledger and of Slack, each by itself and both together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot.domain.errors import LookupFailed, SlackAway
+from bot.domain.requests import Request, State
+from bot.metrics.exposition import _of_process
+from bot.metrics.sources import Sources
+from bot.services import execution
+from bot.services.anchor_places import AnchorPlaces
+from bot.services.message_kinds import REQUESTER_NOTICE
+from bot.services.messages.view_model_loader import LOADERS
+from bot.services.operators import copy_detection, health, safe_mode
+from bot.services.overview import status
+from bot.services.processes import start_holds
+from bot.services.requests import lifecycle, request_lookups
+from handlers.views.requests import request_card
+from storage.messages import outbox
+from tests.storage.test_restores_at_odd_times import in_force, open_alerts, read_ledger
+from tests.support.databases import SqliteFiles
+from tests.support.world import World, a_world
+
+AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
+#: Of the ledger: the fault of the simulator, and whether anybody can wait for its end.
+LEDGER = {"500": {"status": 500}, "timeout": None, "403": {"status": 403}}
+SLACK: dict[str, Exception] = {
+    "429": SlackAway("Slack takes no more.", "ratelimited"),
+    "down": SlackAway("Slack was not reached.", "no answer"),
+    "no scope": LookupFailed("Slack refused.", "missing_scope"),
+    "not in the channel": LookupFailed("Slack refused.", "not_in_channel"),
+}
+#: Nobody waits for what somebody has to give first.
+FOREVER = {"403", "no scope", "not in the channel"}
+TROUBLES = [
+    *((ledger, "") for ledger in LEDGER),
+    *(("", slack) for slack in SLACK),
+    ("500", "429"), ("500", "no scope"), ("timeout", "down"),
+]  # fmt: skip
+HELD = [each for each in TROUBLES if set(each) - FOREVER - {""}]
+
+
+@pytest.fixture
+def databases(sqlite_files: SqliteFiles) -> SqliteFiles:
+    """What is held is the same on either database."""
+    return sqlite_files
+
+
+@pytest.fixture
+async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
+    async with a_world(tmp_path, url=own_url) as world:
+        world.rebuild(anchors=AnchorPlaces([]))
+        await read_ledger(world)
+        yield world
+
+
+class Started:
+    """A process that has just started, and what it cannot read."""
+
+    def __init__(self, world: World, ledger: str, slack: str) -> None:
+        self.world, self.ledger, self.slack = world, ledger, slack
+        self.posted: list[tuple[str, datetime]] = []
+
+    async def read_posted(self) -> Sequence[tuple[str, datetime]]:
+        if self.slack:
+            raise SLACK[self.slack]
+        return self.posted
+
+    async def start(self) -> None:
+        self.world.core.unseen.clear()
+        await self.world.control.delete("/_control/faults")
+        if self.ledger:
+            fault = LEDGER[self.ledger]
+            effect, more = ("status", fault) if fault else ("drop_before_commit", {})
+            await self.world.fault(effect, times=1000, operation="GET /ledger", **more)
+        await copy_detection.look_at_slack(self.world.core, self.read_posted)
+        await copy_detection.hold_until_seen(self.world.core)
+
+    async def run(self, seconds: int) -> None:
+        for _ in range(seconds // 10):
+            await self.world.advance(10)
+            await lifecycle.expire_due(self.world.core)
+            await copy_detection.look_again(self.world.core, self.read_posted)
+            await start_holds.report(self.world.core)
+            await safe_mode.review(self.world.core)
+            await self.world.run_due()
+
+    async def is_over(self) -> None:
+        self.ledger = self.slack = ""
+        await self.world.control.delete("/_control/faults")
+
+    async def alerts(self) -> list[str]:
+        """The titles of those about the start that are open."""
+        found = [await open_alerts(self.world, kind) for kind in ("ledger_unseen", "slack_unseen")]
+        return [one.title for each in found for one in each]
+
+    def metric(self) -> float:
+        (found,) = [
+            one
+            for one in _of_process(Sources(self.world.core, None, "sqlite", AT), True)  # type: ignore[arg-type]
+            if one.name == "countersign_held_since_start"
+        ]
+        return float(found.samples[0].value)
+
+    async def is_said(self, request: Request) -> list[bool]:
+        """Whether each place says that sending waits: status, /readyz, the metric, the request's card, its notice."""
+        state = await status.program_state(self.world.core, "main")
+        view = await request_lookups.request_view(self.world.core, request.id)
+        notice = await LOADERS[REQUESTER_NOTICE](self.world.core, request.id, {"actor": "U0BOB"})
+        return [
+            "could not read" in state.paused,
+            await health.looked_since_start(self.world.core) is not None,
+            self.metric() == 1,
+            "could not read" in str(request_card.card(view)),
+            "could not read" in str(request_card.direct(notice)),  # type: ignore[arg-type]
+        ]
+
+
+@pytest.mark.parametrize(("ledger", "slack"), HELD)
+async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_everybody_reads_why(
+    world: World, ledger: str, slack: str
+) -> None:
+    started = Started(world, ledger, slack)
+    await started.start()
+    assert world.core.awaits_look("main")
+    request = await world.top_up("5")
+    assert await started.is_said(request) == [True] * 5, "from the first moment on"
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
+    view = await request_lookups.request_view(world.core, freeze.id)
+    assert view.paused == "", "what cannot wait is not held"
+
+    await started.run(60)
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED
+    assert (await world.request(request.id)).state is State.APPROVED
+    waits = [title for title in await started.alerts() if "Sending" in title and "waits" in title]
+    assert len(waits) == len({ledger, slack} - FOREVER - {""}), "within a minute"
+    assert await started.is_said(request) == [True] * 5
+
+    await started.run(560)
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await started.is_said(request) == [False] * 5
+    assert [
+        t for t in await started.alerts() if "could not be read since the start" in t and "waits" not in t
+    ]
+    await started.is_over()
+    await started.run(20)
+    assert await started.alerts() == []
+
+
+@pytest.mark.parametrize(("ledger", "slack"), HELD)
+async def test_what_can_be_read_again_ends_the_wait_at_once(world: World, ledger: str, slack: str) -> None:
+    started = Started(world, ledger, slack)
+    await started.start()
+    request = await world.top_up("5")
+    await started.run(60)
+    await started.is_over()
+    await started.run(20)
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await started.alerts() == []
+    assert await started.is_said(request) == [False] * 5
+    assert not world.core.unseen
+
+
+@pytest.mark.parametrize(("ledger", "slack"), [each for each in TROUBLES if each not in HELD])
+async def test_what_somebody_has_to_give_first_is_waited_for_by_nobody(
+    world: World, ledger: str, slack: str
+) -> None:
+    started = Started(world, ledger, slack)
+    await started.start()
+    assert not world.core.awaits_look("main")
+    request = await world.top_up("5")
+    assert await started.is_said(request) == [False] * 5
+    await started.run(60)
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await started.alerts() == (
+        ["The messages in Slack could not be read since the start"] if slack else []
+    )
+    await started.is_over()
+    await started.run(10)
+    assert await started.alerts() == []
+
+
+@pytest.mark.parametrize("slack", SLACK)
+async def test_a_message_that_can_only_be_read_later_starts_safe_mode_then(world: World, slack: str) -> None:
+    started = Started(world, "", slack)
+    started.posted = [("request:R-LOST:card", world.clock.now())]
+    await started.start()
+    await started.run(30)
+    assert not await in_force(world)
+    await started.is_over()
+    await started.run(10)
+    assert await in_force(world)
+    assert await started.alerts() == []
+
+
+async def test_a_debit_that_can_only_be_read_later_starts_safe_mode_then(world: World) -> None:
+    started = Started(world, "500", "")
+    await started.start()
+    known = await world.top_up("5", approved=False)
+    body = b'{"amount_usd": 5}'
+    await world.core.partners["main"].top_up(world.cards[0]["id"], body, key=known.key)
+    await world.approve(known)
+    await started.run(30)
+    await started.is_over()
+    await started.run(10)
+    assert await in_force(world)
+    assert (await world.request(known.id)).state is State.CANCELLED
+
+
+async def test_an_approval_that_ran_out_because_of_restarts_says_so(world: World) -> None:
+    """The ten minutes begin again at each start, and an approval is valid for fifteen."""
+    started = Started(world, "500", "")
+    await started.start()
+    request = await world.top_up("5")
+    for _ in range(2):
+        await started.run(480)
+        await started.start()
+    await execution.execute(world.core, request.id)
+    ended = await world.request(request.id)
+    assert ended.state is State.EXPIRED
+    assert "could not read its ledger" in ended.outcome_text
+    assert "Nothing was sent" not in ended.outcome_text
+    async with world.store.read() as tx:
+        lines = [row.body for row in await outbox.next_due(tx, limit=100) if request.id in row.subject]
+    assert not [body for body in lines if "Nothing was sent" in str(body)]

@@ -143,6 +143,14 @@ def test_what_is_open_to_doubt_stays_asked_about(text: str) -> None:
     assert not read(text).opened
 
 
+@pytest.mark.parametrize(
+    "before", ["wrong card", "wrog card", "crong card", "oopss", "sory", "my mistke", "worng one"]
+)
+def test_undoing_a_freeze_is_no_request_to_unfreeze_whatever_slip_stands_before(before: str) -> None:
+    for text in (f"{before}, undo the freeze on nora", f"{before} - please undo the freeze on 9140"):
+        assert not read(text).opened
+
+
 def test_a_card_is_ordered_from_a_list_in_any_form() -> None:
     texts = [
         "card pls | Ada Quist | +31612849375 | ada@tidewater.example",

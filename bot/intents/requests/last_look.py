@@ -201,6 +201,19 @@ _LATER_THAN_NOW: Final = re.compile(
 )
 
 
+#: The writer's own freeze may be meant, which is taken back by a button.
+_UNDOES: Final = re.compile(
+    r"\bundo (?:the |that |this |her |his |its )?(?:freeze|hold|block|lock|suspension|pause)\b"
+)
+_A_STORY: Final = 4  # words; less than that may be a slip of "wrong card"
+
+
+def _may_be_an_undo(text: str) -> bool:
+    """`wrog card, undo the freeze on §c0§`: does no story tell that somebody else's freeze is to be lifted?"""
+    others = [part.text for part in cut(text) if not _UNDOES.search(part.text)]
+    return _UNDOES.search(text) is not None and all(len(other.split()) < _A_STORY for other in others)
+
+
 def _is_taken_back_around(reading: Reading, text: str) -> bool:
     """Does a part of the message that is no part of the request speak against it, or say not to do it?"""
     for part in cut(text):
@@ -293,7 +306,7 @@ def stays_closed(reading: Reading, context: Context) -> bool:
         return True
     if _NOT_A_REQUEST.search(bare) or _ORDERED.search(bare) or _LATER_THAN_NOW.search(bare):
         return True
-    if _is_taken_back_around(reading, text):
+    if _is_taken_back_around(reading, text) or (reading.intent == "unfreeze_card" and _may_be_an_undo(text)):
         return True
     if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
         return True

@@ -14,8 +14,9 @@ from bot.domain.errors import LookupFailed
 from handlers.slack_api.errors import code_of
 from handlers.slack_api.publish import EVENT_TYPE
 
-# Of each channel. The newest are those that an older copy does not know.
-_NEWEST = 100
+# An older copy does not know our newest ones. Where people write in the channel, too, those are further back.
+_A_PAGE = 200
+_PAGES_MOST = 10
 
 
 async def posted_messages(
@@ -25,15 +26,28 @@ async def posted_messages(
     time; without threads. Raises LookupFailed, and what the client raises where it has no answer."""
     try:
         own = (await client.auth_test())["bot_id"]
-        read = [
-            client.conversations_history(channel=channel, limit=_NEWEST, include_all_metadata=True)
-            for channel in sorted({channel for channel in channels if channel})
-        ]
-        pages = await asyncio.gather(*read)
+        read = [_newest_of(client, one, own, instance) for one in sorted({one for one in channels if one})]
+        found = await asyncio.gather(*read)
     except SlackApiError as error:
         code = code_of(error)
         raise LookupFailed(f"Slack did not give the messages ({code}).", code) from error
-    return [found for page in pages for found in _of(page["messages"], own, instance)]
+    return [one for of_channel in found for one in of_channel]
+
+
+async def _newest_of(
+    client: AsyncWebClient, channel: str, own: str, instance: str
+) -> list[tuple[str, datetime]]:
+    """Those of the first page that has any."""
+    cursor = ""
+    for _ in range(_PAGES_MOST):
+        page = await client.conversations_history(
+            channel=channel, limit=_A_PAGE, include_all_metadata=True, cursor=cursor or None
+        )
+        found = list(_of(page["messages"], own, instance))
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+        if found or not cursor:
+            return found
+    return []
 
 
 def _of(messages: Sequence[dict[str, Any]], own: str, instance: str) -> Iterator[tuple[str, datetime]]:

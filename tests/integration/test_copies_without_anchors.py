@@ -79,6 +79,14 @@ async def _top_up(running: app.Running, *, key: str) -> None:
     await running.core.partners["main"].top_up(card.id, b'{"amount_usd": 7}', key=key)
 
 
+async def _written(copied: Copied, messages: int) -> None:
+    """By a person, in the alerts channel."""
+    async with httpx.AsyncClient(base_url=copied.around.slack.url, trust_env=False) as page:
+        for _ in range(messages):
+            body = {"user": "U0BOB", "channel": "C0ALERTS", "text": "This is a message of a person."}
+            assert (await page.post("/_control/act/message", json=body)).is_success
+
+
 async def test_a_debit_under_a_key_that_was_made_here_starts_safe_mode_whatever_is_kept(
     copied: Copied,
 ) -> None:
@@ -105,10 +113,11 @@ async def test_a_debit_under_a_key_that_was_made_here_starts_safe_mode_whatever_
         await running.stop()
 
 
+@pytest.mark.parametrize("written_since", [0, 250])
 async def test_a_message_that_the_database_does_not_know_starts_safe_mode_whatever_is_kept(
-    copied: Copied,
+    copied: Copied, written_since: int
 ) -> None:
-    """What moved no money: a card that was frozen or ordered since the copy leaves no trace in the ledger."""
+    """What moved no money: a card that was frozen since the copy leaves no trace in the ledger. People write, too."""
     await copied.copy()
     running = await copied.around.start()
     async with running.core.store.begin() as tx:
@@ -121,6 +130,7 @@ async def test_a_message_that_the_database_does_not_know_starts_safe_mode_whatev
 
     await eventually("it is posted", is_posted)
     await running.stop()
+    await _written(copied, written_since)
     await copied.put_back()
 
     running = await copied.around.start()
@@ -138,9 +148,7 @@ async def test_a_database_that_is_no_copy_starts_as_ever_whatever_others_write_o
     await _top_up(running, key="somebody-else-1")
     await _top_up(running, key="co-another-01JZZZZZZZZZZZZZZZZZZZZZZZ")
     await running.stop()
-    async with httpx.AsyncClient(base_url=copied.around.slack.url, trust_env=False) as page:
-        body = {"user": "U0BOB", "channel": "C0ALERTS", "text": "This is a message of a person."}
-        assert (await page.post("/_control/act/message", json=body)).is_success
+    await _written(copied, 1)
 
     for _ in range(2):
         running = await copied.around.start()

@@ -93,6 +93,9 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("ledger_differs", ""): {"difference": "50.00 USD", "total": "4,291.95 USD", "balance": "4,341.95 USD"},
     ("unexplained_movement", "orphans"): {"count": "1 movement", "rows": _LEDGER_ROW},
     ("unexplained_movement", "unsent"): {"rows": _LEDGER_ROW},
+    ("unexplained_movement", "unsent_no_debit"): {
+        "rows": "2026-03-02 09:00:40 UTC: 10.00 USD, refund, unload:co-0-1"
+    },
     ("unexplained_movement", "returned"): {"rows": "2026-03-02 09:00:40 UTC · 50.00 USD · refund"},
     ("unexplained_movement", "foreign"): {"rows": _LEDGER_ROW},
     ("funding", "credited"): {"amount": ": 792.00 USD", "text": "800.00 USD sent, 8.00 USD load fee."},

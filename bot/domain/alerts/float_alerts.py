@@ -96,7 +96,7 @@ LEDGER_DIFFERS = AlertKind(
 
 UNEXPLAINED = AlertKind(
     name="unexplained_movement",
-    raised_when="the ledger shows movements that no request here made, a debit of a request that was never sent, or"
+    raised_when="the ledger shows movements that no request here made, a row of a request that was never sent, or"
     " the return of one that succeeded",
     found_by="poller",
     ends="never: acknowledge it when you are done",
@@ -111,6 +111,13 @@ UNEXPLAINED = AlertKind(
         "unsent": Wording(
             (Severity.CRITICAL,),
             "{amount} left the float of {program} for {request}, which is {state}",
+            "{rows}\nCountersign sent nothing for that request, and only its database has the request's idempotency"
+            " key. Somebody may use a copy of the database, or an older backup was restored. Pause sending with"
+            " `/countersign pause` and ask your card provider about this key. Do not request it again before that.",
+        ),
+        "unsent_no_debit": Wording(
+            (Severity.CRITICAL,),
+            "The ledger of {program} has {request}, which is {state}",
             "{rows}\nCountersign sent nothing for that request, and only its database has the request's idempotency"
             " key. Somebody may use a copy of the database, or an older backup was restored. Pause sending with"
             " `/countersign pause` and ask your card provider about this key. Do not request it again before that.",
@@ -145,7 +152,7 @@ def unexplained(program: str, case: str, rows: Sequence[str], amount_usd: Decima
 def unsent(program: str, rows: Sequence[str], amount_usd: Decimal, *, request: str, state: str) -> Said:
     """The same of rows under the key of one `request`, for which nothing was sent: its id and its sentence."""
     return UNEXPLAINED.says(
-        "unsent",
+        "unsent" if amount_usd > 0 else "unsent_no_debit",
         program=program,
         rows=_shown(rows),
         amount=format_usd(amount_usd),

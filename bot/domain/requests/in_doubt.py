@@ -37,9 +37,10 @@ def said_in_doubt(request: Request, text: str) -> str:
 
 
 def said_debited(request: Request, usd: Decimal) -> str:
-    """What became of it, and that `usd` left the float under its key all the same."""
+    """What became of it, and that the ledger has something under its key all the same: `usd` is what left the float."""
+    found = f"{format_usd(usd)} left the float" if usd > 0 else "Your card provider carried something out"
     return (
-        f"{_OF_SENDING.sub('', request.outcome_text)} {format_usd(usd)} left the float under its key all the same, and"
+        f"{_OF_SENDING.sub('', request.outcome_text)} {found} under its key all the same, and"
         " Countersign sent nothing for it from this database. Ask your card provider about it before you request it"
         " again."
     ).strip()

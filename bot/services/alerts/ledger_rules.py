@@ -196,7 +196,7 @@ async def _explain(
     tx: Tx, core: Core, program: str, fresh: Sequence[LedgerEntry], *, watched: Sequence[LedgerEntry]
 ) -> None:
     """Tell of what came in and no request here made. What was there before anybody `watched` is reported only if its
-    key is one of ours. A debit under the key of a request that was never sent is reported, too. A request that was
+    key is one of ours. A row under the key of a request that was never sent is reported, too. A request that was
     called failed is looked at again where its key moved something after all, and one whose outcome is not known where
     there is anything new under its key.
     """
@@ -206,12 +206,13 @@ async def _explain(
     )
     await requests.look_again(tx, known.values(), {State.UNRESOLVED})
     for key, request_id in known.items():
-        took = [e for e in fresh if ledger_text.key_in(e.reference) == key and e.amount_usd < 0]
-        for entry in took:
-            core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
-        request = await requests.get(tx, request_id) if took else None
+        rows = [e for e in fresh if ledger_text.key_in(e.reference) == key]
+        for entry in rows:
+            if entry.amount_usd < 0:
+                core.traces.since(request_id, "Debit in the ledger", entry.created_at, kind=entry.kind)
+        request = await requests.get(tx, request_id)
         if request is not None and await unsent_debits.was_not_sent(tx, core, request_id):
-            await unsent_debits.tell(tx, core, request, took)
+            await unsent_debits.tell(tx, core, request, rows)
     await unsent_debits.count_of_failed(tx, program, fresh)
     await _tell_of_returns(tx, core, fresh, known)
     orphans, foreign = await ledger_causes.unexplained(tx, core, program, fresh)

@@ -1,7 +1,9 @@
-"""Debits under the key of a request here that does not count as paid: nothing was sent for it from here, or it failed.
+"""Rows of the ledger under the key of a request here that does not count as carried out: nothing was sent for it from
+here, or it failed.
 
 Only this database has the key. So it is an older copy of itself, or another copy of it is in use: what was approved
-there is not known here. Such a debit counts towards the limits, and its request is in doubt from then on.
+there is not known here. It need not be a debit: an unload gives something back, an ordered card costs nothing at first.
+Its debits count towards the limits, and the request is in doubt from then on.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from storage.transaction import Tx
 async def unsent(
     tx: Tx, core: Core, entries: Sequence[LedgerEntry], *, but_not: Collection[str | None] = ()
 ) -> list[LedgerEntry]:
-    """Of these rows the debits of requests of which nothing was carried out from here, by what is committed. Read the
+    """Of these rows those of requests of which nothing was carried out from here, by what is committed. Read the
     ledger first: what is sent was committed before. `but_not`: references that are known."""
-    took = [e for e in entries if e.amount_usd < 0 and e.reference not in but_not]
-    known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in took})
+    rows = [e for e in entries if e.reference not in but_not]
+    known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in rows} - {""})
     never = [key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)]
-    return [e for e in took if ledger_text.key_in(e.reference) in never]
+    return [e for e in rows if ledger_text.key_in(e.reference) in never]
 
 
 async def was_not_sent(tx: Tx, core: Core, request_id: str) -> bool:
@@ -60,13 +62,13 @@ def moving(entries: Sequence[LedgerEntry]) -> set[str]:
     return {key for key, amounts in of_key.items() if key and exact_sum(amounts)}
 
 
-async def tell(tx: Tx, core: Core, request: Request, took: Sequence[LedgerEntry]) -> None:
-    """People of these debits of one request, for which nothing was sent from here. They count towards the limits, and
-    are reported here, not in the list of what has no request."""
+async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]) -> None:
+    """People of these rows of one request, for which nothing was sent from here. Their debits count towards the limits,
+    and they are reported here, not in the list of what has no request."""
     await safe_mode.add_orphans(
-        tx, [orphan(request.program, e, found_at=tx.now, listed_at=tx.now) for e in took]
+        tx, [orphan(request.program, e, found_at=tx.now, listed_at=tx.now) for e in rows]
     )
-    usd = -exact_sum(entry.amount_usd for entry in took)
+    usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
         await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
     elif not (request.outcome or {}).get(DEBITED):
@@ -82,7 +84,7 @@ async def tell(tx: Tx, core: Core, request: Request, took: Sequence[LedgerEntry]
         await batch_rows.row_changed(tx, core, request)
     said = float_alerts.unsent(
         request.program,
-        [in_a_line(entry) for entry in took],
+        [in_a_line(entry) for entry in rows],
         usd,
         request=f"{request.id} ({request.summary})",
         state=request.state.value,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -31,6 +32,7 @@ from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, keys_sent, open_alerts, processor, status
 from tests.services.test_passkeys_on_record import next_start
 from tests.services.test_swallowed_writes import AT_COMMIT, put, triggers_gone
+from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened, put_back_all, snapshot
 from tests.thief.programme import place_of
@@ -301,3 +303,21 @@ async def test_what_somebody_declined_is_not_confirmed_after_it_was_put_back(
     assert keys_sent(world) == []
     if starts:  # else the process knows from memory that the row is an older one
         assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("way", ["rejected", "stopped", "a list stopped", "a row left out"])
+async def test_nor_where_another_process_ended_it(world: World, way: str) -> None:
+    request = await WAYS[way].asked(world)
+    remembers = deepcopy(world.store._chain), dict(world.store._versions)
+    with opened(place_of(world)) as database:
+        before = snapshot(database)
+    await WAYS[way].no(world, request)
+    with opened(place_of(world)) as database:
+        put_back_all(database, before)
+    world.store._chain, world.store._versions = remembers  # this process has not seen that it ended
+
+    await goes_on(world, request)
+
+    assert keys_sent(world) == []
+    assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}

@@ -57,7 +57,7 @@ def _harmless(why: str) -> Protection:
 
 _PROGRESS = _harmless("when it is due and who works on it: it can stop or delay a send, and causes none")
 _FENCE = _harmless(
-    "no second send follows: the idempotency key is signed, and the card provider takes it once"
+    "at most the same key is sent again, which is signed: the card provider takes it once, for as long as it knows it"
 )
 _SHOWN = _harmless("a text for people about what is over; the audit chain keeps what was done")
 _FACT = _harmless("what the card provider said; it is read again, and nothing is sent by it")

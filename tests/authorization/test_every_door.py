@@ -25,6 +25,7 @@ import handlers
 from bot.domain.people import Delegation, KindPolicy
 from bot.domain.requests import Event, Request
 from bot.partner.codec import encode
+from bot.services import audit
 from bot.services.operators import pausing, people_watch
 from bot.services.requests import drafts, lifecycle, local_facts
 from handlers.background_tasks import AfterAck
@@ -102,6 +103,7 @@ class Workspace:
                 more = {"break_glass": True} if cell.at_once and event is Event.APPROVE else {}
                 event = Event.BREAK_GLASS if more else event
                 request = await request_rows.move(tx, request, event, due_at=None, remind_at=None, **more)
+                await audit.of_request(tx, self.core, request, "system:test", "request.moved")
         for one in cell.approved_by:
             await self.world.approve(request, by=one)
             request = await self.world.request(request.id)

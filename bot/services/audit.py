@@ -29,7 +29,7 @@ def broken(seq: int | None, kind: str | None) -> str:
         )
     return (
         f"{said}: somebody changed the database outside Countersign. Keep a copy of it before anything else, and see"
-        " `tampered` in the runbook."
+        " “tampered” in the runbook."
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.domain.requests import State
-from bot.services import requests
+from bot.services import audit, requests
 from bot.services.messages import digest
 from storage.requests import requests as rows
 from tests.handlers.slack_driver import ALICE, BOB, CAROL, SlackDriver
@@ -72,7 +72,8 @@ async def test_an_approval_that_nobody_can_have_read_is_counted(driver: SlackDri
     async with driver.world.store.begin() as tx:
         made = await rows.get(tx, request)
         assert made is not None
-        await requested_with(tx, made, created_at=tx.now)
+        made = await requested_with(tx, made, created_at=tx.now)
+        await audit.of_request(tx, driver.core, made, "system:test", "request.moved")
     await approve(driver, BOB, request, after_s=0)
 
     assert "1 approval given within 3 seconds of the request, too soon to read it." in await status(driver)

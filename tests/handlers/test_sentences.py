@@ -10,7 +10,7 @@ from bot.partner import errors as partner
 from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from handlers.views import replies
-from storage.errors import LogNotWhole, StorageError
+from storage.errors import LogNotWhole, NotAsOnRecord, StorageError
 
 E = TypeVar("E", bound=BaseException)
 
@@ -36,6 +36,8 @@ def made(cls: type[BaseException]) -> BaseException:
         return domain.PasskeyNeeded("approve", "R-1")
     if cls is LogNotWhole:
         return LogNotWhole(39, "hash")
+    if cls is NotAsOnRecord:
+        return NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
     return cls("What is wrong.")
 
 

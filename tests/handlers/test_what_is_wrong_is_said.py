@@ -38,7 +38,11 @@ def _every(cls: type[errors.StorageError]) -> list[type[errors.StorageError]]:
 
 
 def _one(cls: type[errors.StorageError]) -> errors.StorageError:
-    return errors.LogNotWhole(39, "hash") if cls is errors.LogNotWhole else cls("The sentence of it.")
+    if cls is errors.LogNotWhole:
+        return errors.LogNotWhole(39, "hash")
+    if cls is errors.NotAsOnRecord:
+        return errors.NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
+    return cls("The sentence of it.")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sqlalchemy import text
 from bot.domain.requests import Request, State
 from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import Lane
-from bot.services import execution, requests
+from bot.services import audit, execution, requests
 from bot.services.core import Core
 from bot.services.execution import claims, presend_checks
 from bot.services.operators import pausing
@@ -410,7 +410,8 @@ async def test_a_second_top_up_of_a_card_waits_for_the_first_and_is_not_cancelle
     first, second = await world.top_up("50"), await world.top_up("60")
     async with world.store.begin() as tx:
         under_way = await request_rows.claim(tx, first.id, owner="another", lease_s=30)
-    assert under_way is not None
+        assert under_way is not None
+        await audit.of_request(tx, world.core, under_way, "system:test", "request.moved")
 
     waiting = await execute(world, second)
     assert waiting.state is State.APPROVED

@@ -13,6 +13,7 @@ import pytest
 from bot import operations
 from bot.domain.requests import Event, State
 from bot.operations import urgency
+from bot.services import audit
 from bot.services.requests import approvals, request_lookups
 from handlers.views.requests import batch, request_card
 from storage.requests import requests as rows
@@ -72,7 +73,8 @@ async def test_what_two_people_call_failed_says_of_money_only_what_is_true_of_th
         lost = await rows.get(tx, request.id)
         assert lost is not None
         lost = await rows.touch(tx, lost, outcome_unknown=True)
-        await rows.move(tx, lost, Event.LOSE_SIGHT, lease_owner=None, lease_until=None)
+        lost = await rows.move(tx, lost, Event.LOSE_SIGHT, lease_owner=None, lease_until=None)
+        await audit.of_request(tx, world.core, lost, "system:test", "request.unresolved")
 
     for person in (BOB, CAROL):
         await approvals.resolve(

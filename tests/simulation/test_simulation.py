@@ -146,7 +146,8 @@ def test_what_was_proved_on_another_commit_or_of_other_seeds_is_a_line_of_its_ow
 def test_the_commit_of_a_proof_has_a_plus_where_anything_but_the_proof_is_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proof, code = tmp_path / "proved.jsonl", tmp_path / "code.py"
+    proof, code = tmp_path / "benchmarks" / "simulation-proved.jsonl", tmp_path / "code.py"
+    proof.parent.mkdir()
     for file in (proof, code):
         file.write_text("one\n")
     me = ("-c", "user.name=x", "-c", "user.email=x@example.com")

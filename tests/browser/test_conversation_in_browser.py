@@ -57,7 +57,7 @@ async def reply(page: Page, text: str) -> None:
 
 async def test_a_prompt_a_question_at_a_time_a_form_and_a_pending_request(page: Page, demo: Demo) -> None:
     await page.get_by_role("radio", name="Alice Moreau").click()
-    await page.get_by_role("button", name="Countersign", exact=True).first.click()
+    await page.get_by_role("navigation").get_by_role("button", name="Countersign", exact=True).click()
     await page.get_by_role("tab", name="Messages").click()
     prompts = page.get_by_role("group", name="Suggested prompts")
     await expect(prompts).to_contain_text("Ask, or say what you need")
@@ -120,7 +120,7 @@ async def close_form(page: Page) -> None:
 
 async def open_messages(page: Page, person: str = ALICE) -> None:
     await page.get_by_role("radio", name=person).click()
-    await page.get_by_role("button", name="Countersign", exact=True).first.click()
+    await page.get_by_role("navigation").get_by_role("button", name="Countersign", exact=True).click()
     await page.get_by_role("tab", name="Messages").click()
 
 

@@ -104,7 +104,7 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
         whole = read_words(found["whole"]) or Decimal(found["whole"] if found["whole"].isdigit() else 0)
         part = Decimal("0.5") if "half" in found["part"].lower() else Decimal("0.25")
         yield Entity("rate", *found.span(), Amount(whole + part, "%"), found[0])
-    for found in _WITH_CENTS.finditer(text):
+    for found in _WITH_CENTS.finditer(text) if "cent" in text.lower() else ():
         dollars, cents = _whole(found["dollars"]), _whole(found["cents"])
         if dollars is not None and cents is not None and 0 < cents < 100:
             yield _entity(found, text, most, (dollars + cents / 100, "USD"), "")

@@ -35,7 +35,7 @@ _ATOM: Final = re.compile(
       (?P<iso>\d{{4}}-\d{{2}}-\d{{2}})(?:[T ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}})?Z?)?
     | (?P<from_day>\d{{1,2}}){_TH}?\s*(?:to|-|–|until|till|through|and)\s*(?:the\s+)?(?P<to_day>\d{{1,2}}){_TH}?
         \s+(?:of\s+)?(?P<days_month>{MONTH})\b
-    | (?:(?=\d{{1,2}}\.\d{{1,2}}\.\s*[-–]\s*\d{{1,2}}\.\d{{1,2}}\.)|(?<=ledger\ of\ )|(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=\.-)|(?<=till\ )|(?<=until\ )|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
+    | (?=\d)(?:(?=\d{{1,2}}\.\d{{1,2}}\.\s*[-–]\s*\d{{1,2}}\.\d{{1,2}}\.)|(?<=ledger\ of\ )|(?<=from\ )|(?<=since\ )|(?<=on\ )|(?<=between\ )|(?<=–\ )|(?<=\.–)|(?<=\.-)|(?<=till\ )|(?<=until\ )|(?<=and\ )|(?<=the\ )|(?<=\.\ to\ ))
         (?P<dotted>\d{{1,2}}\.\d{{1,2}}\.)(?!\d)
     | (?P<quarter>q[1-4])\b | (?:the\s+|last\s+|over\s+the\s+)?(?P<weekend>weekend)(?:'s)?\b(?!\s+\w+s?\s+\w*card)
     | (?P<slashed>\d{{1,2}}[/.]\d{{1,2}}(?:[/.](?:\d{{4}}|\d{{2}}))|\d{{1,2}}/\d{{1,2}})

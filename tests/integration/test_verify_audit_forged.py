@@ -10,6 +10,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ class Teller:
             case "executing" if not one.rows:
                 yield lambda: self.attempt(one)
                 for state in ("succeeded", "failed", "unresolved", "executing"):
-                    yield lambda state=state: self.outcome(one, state)  # type: ignore[misc]
+                    yield partial(self.outcome, one, state)
             case "unresolved":
                 yield lambda: self.attempt(one)
                 yield lambda: self.say(one)

@@ -28,6 +28,7 @@ from storage.errors import ChangedOutside, NotAsOnRecord
 from storage.log_record import on_record
 from storage.requests import confirmations
 from storage.tables import metadata
+from storage.transaction import Contradiction
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, keys_sent, open_alerts, processor, status
 from tests.services.test_passkeys_on_record import next_start
@@ -321,3 +322,21 @@ async def test_nor_where_another_process_ended_it(world: World, way: str) -> Non
 
     assert keys_sent(world) == []
     assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}
+
+
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
+async def test_what_went_on_since_it_was_noticed_keeps_nothing_else_from_being_reported(world: World) -> None:
+    """The true row came back, and the request was sent: that it would be cancelled does not follow the log."""
+    request = await approved(world)
+    await world.advance(WAITS.total_seconds() + 1)
+    with world.dies_at("execution.claimed"):
+        await execution.execute(world.core, request.id)
+    noted = world.store.put_back
+    noted[request.id] = Contradiction(request.id, "is approved by the audit log", State.APPROVED)
+    noted["R-0000"] = Contradiction("R-0000", "has ended by the audit log")
+
+    await put_back_rules.tell(world.core)
+
+    assert noted == {}
+    assert {alert.subject for alert in await open_alerts(world)} >= {request.id, "R-0000"}
+    assert (await world.request(request.id)).state is State.EXECUTING

@@ -109,7 +109,7 @@ _CARD_OF: Final = re.compile(
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
 _DOES: Final = re.compile(
-    r"(?:'s (?:at|in|on|stuck|back|off|out|here|there|going|away|got|lost|been|been|gone)\b|(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|says|tells|thinks|tried|keeps|kept|asked|phoned|texted|messaged|emailed|heads|can (?:order|pay|buy|get|book|use|fill|settle|check|travel|go)|spent|spends|bought|buys|received|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
+    r"(?:'s (?:at|in|on|stuck|back|off|out|here|there|going|away|got|lost|been|gone)\b|(?:'?s)?\s+(?:just |also |already |now |still |only |really )?(?:lost|left|needs|forgot|says|tells|thinks|tried|keeps|kept|asked|phoned|texted|messaged|emailed|heads|can (?:order|pay|buy|get|book|use|fill|settle|check|travel|go)|spent|spends|bought|buys|received|misplaced|dropped|wants|travels|flies|landed|joined|pays|took|switched|called|rang|gives|gave|gets"
     r"|stands|leaves|moved|broke|finishes|returns|works|finds|checked|booked|drives|arrives|arrived|starts"
     r"|has (?:received|asked|lost|left|found|switched|changed|got|seen|joined|to|moved|no|a|an|her|his|been|gone|two|only|forgotten|given|intimated)"
     r"|is (?:\w+ing|at|in|on|stuck|back|off|out|here|there|going|away)|does (?:not )?(?:need|want|have)|must|can'?t|cannot|would|should(?:n'?t)?|doesn'?t|didn'?t|won'?t|hasn'?t)\b)",

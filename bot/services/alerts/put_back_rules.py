@@ -6,10 +6,12 @@ was noticed is in the memory of the process that met it; nothing was done or sen
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
 from bot.domain.alerts import request_alerts
+from bot.domain.errors import Stale
 from bot.domain.requests import OPEN, TERMINAL, UNSENT, State
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
@@ -19,6 +21,8 @@ from storage.errors import NotAsOnRecord
 from storage.log_record import open_requests
 from storage.requests import requests
 from storage.transaction import Contradiction, Tx
+
+log = logging.getLogger("countersign.put_back")
 
 _ACTOR = "system:upkeep"
 _UNDONE = "Somebody put an older state of it back in the database, and Countersign has undone that."
@@ -48,7 +52,12 @@ async def tell(core: Core) -> None:
     ended = await _ends_on_record(core, {one.request_id for one in noted.values() if not one.on_record})
     for request_id, found in noted.items():
         async with core.store.begin() as tx:
-            await _tell(tx, core, found, ended.get(request_id))
+            await _tell(tx, core, found)
+        try:
+            async with core.store.begin() as tx:
+                await _put_right(tx, core, found, ended.get(request_id))
+        except (NotAsOnRecord, Stale) as error:  # the true row is back, and went on
+            log.warning("put_back.not_put_right", extra={"request": request_id, "why": str(error)})
         core.store.put_back.pop(request_id, None)
 
 
@@ -68,7 +77,7 @@ async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
     return {one: state for one, state in last.items() if state in TERMINAL} if report.ok else {}
 
 
-async def _tell(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
+async def _tell(tx: Tx, core: Core, found: Contradiction) -> None:
     request = await requests.get(tx, found.request_id)
     said = request_alerts.ENDED_PUT_BACK.says(request=found.request_id, why=found.why)
     await alerts.keep(
@@ -79,6 +88,11 @@ async def _tell(tx: Tx, core: Core, found: Contradiction, ended: State | None) -
         subject=found.request_id,
         program="" if request is None else request.program,
     )
+
+
+async def _put_right(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
+    """The log has the last word: where what this writes does not follow it, NotAsOnRecord is raised."""
+    request = await requests.get(tx, found.request_id)
     if request is None or request.state not in OPEN:
         return
     if found.on_record:

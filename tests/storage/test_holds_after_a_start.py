@@ -23,6 +23,7 @@ from bot.services.operators import copy_detection, health, safe_mode
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from bot.services.requests import lifecycle, request_lookups
+from bot.view_models import DirectView
 from handlers.views.requests import request_card
 from storage.messages import outbox
 from tests.storage.test_restores_at_odd_times import in_force, open_alerts, read_ledger
@@ -60,6 +61,10 @@ async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
         world.rebuild(anchors=AnchorPlaces([]))
         await read_ledger(world)
         yield world
+
+
+async def _connected() -> bool:
+    return True
 
 
 class Started:
@@ -103,11 +108,8 @@ class Started:
         return [one.title for each in found for one in each]
 
     def metric(self) -> float:
-        (found,) = [
-            one
-            for one in _of_process(Sources(self.world.core, None, "sqlite", AT), True)  # type: ignore[arg-type]
-            if one.name == "countersign_held_since_start"
-        ]
+        sources = Sources(self.world.core, _connected, "sqlite", AT)
+        (found,) = [one for one in _of_process(sources, True) if one.name == "countersign_held_since_start"]
         return float(found.samples[0].value)
 
     async def is_said(self, request: Request) -> list[bool]:
@@ -115,12 +117,13 @@ class Started:
         state = await status.program_state(self.world.core, "main")
         view = await request_lookups.request_view(self.world.core, request.id)
         notice = await LOADERS[REQUESTER_NOTICE](self.world.core, request.id, {"actor": "U0BOB"})
+        assert isinstance(notice, DirectView)
         return [
             "could not read" in state.paused,
             await health.looked_since_start(self.world.core) is not None,
             self.metric() == 1,
             "could not read" in str(request_card.card(view)),
-            "could not read" in str(request_card.direct(notice)),  # type: ignore[arg-type]
+            "could not read" in str(request_card.direct(notice)),
         ]
 
 

@@ -28,7 +28,8 @@ def bot(slack_server) -> Iterator[None]:
     yield
     handler.client.auto_reconnect_enabled = False
     slack_server.end_connections()
-    with suppress(AttributeError):  # slack_sdk's own close fails where its connection goes at that very moment
+    # slack_sdk's own close fails where its connection goes at that very moment
+    with suppress(AttributeError):
         handler.close()
 
 

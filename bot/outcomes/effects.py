@@ -16,6 +16,7 @@ from bot.domain.alerts import Said, request_alerts
 from bot.domain.requests import TERMINAL, Attempt, Event, Request, State
 from bot.outcomes import support_report
 from bot.outcomes.outcome import Outcome
+from bot.outcomes.planning import Step
 from bot.partner.secret import Secret
 
 EXECUTION = "system:execution"
@@ -164,9 +165,16 @@ class Sent:
     key_prefix: str = ""  # of the program's API key
 
 
-def of_claim(before: Request, attempt: Attempt) -> list[Effect]:
-    """An executor took the request and is about to make this attempt."""
-    entry = AuditEntry("request.attempt", {"number": attempt.number, "step": attempt.purpose})
+def of_claim(before: Request, after: Request, attempt: Attempt, *, is_urgent: bool) -> list[Effect]:
+    """An executor took the request and is about to make this attempt.
+
+    Where its key may be too old to be sent again, its entry has the times that say so: the log is held against them.
+    """
+    body: dict[str, Any] = {"number": attempt.number, "step": attempt.purpose}
+    if attempt.purpose != Step.LOOK.value and not is_urgent:
+        times = {"first_sent_at": after.first_sent_at, "key_expires_at": after.key_expires_at}
+        body |= {name: None if at is None else at.isoformat() for name, at in times.items()}
+    entry = AuditEntry("request.attempt", body)
     return [entry, RedrawCard()] if before.state is State.APPROVED else [entry]
 
 

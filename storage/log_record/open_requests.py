@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Protocol
 
 from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, State, moves_of
@@ -18,6 +19,9 @@ BEGINS = "request."
 SUBMITTED, APPROVAL, AT_ONCE = "request.submitted", "request.approval", "request.break_glass"
 ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows_left_out"
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
+DOUBTED = "request.doubted"
+"""Of a request whose key the API may have seen without our knowledge: it counts until `key_expires_at` of the body."""
+REOPENED = "request.reopened"
 PUT_RIGHT = "request.put_right"
 """Of a request whose row was not as on record: it has ended, or people have to say how it did."""
 _CLAIMED = moves_of(Event.CLAIM)
@@ -26,7 +30,7 @@ _STOPS = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED})
 # What is said of a request that has ended leads on to nothing, but for these.
 _NEEDS_OPEN = frozenset({APPROVAL, AT_ONCE, ATTEMPT, OUTCOME, RESOLVED, PROPOSED, LEFT_OUT})
 # A request that failed is looked at again; a list follows its rows.
-_REOPENS = frozenset({"request.reopened", "request.unresolved"})
+_REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
@@ -37,6 +41,8 @@ class EntryOnRequest(Protocol):
 
     @property
     def seq(self) -> int: ...
+    @property
+    def at(self) -> str: ...
     @property
     def actor(self) -> str: ...
     @property
@@ -53,7 +59,8 @@ class EntryOnRequest(Protocol):
 class OpenRequest:
     """A request that has not ended, as its last entry, number `seq`, has left it.
 
-    `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id.
+    `calls`: how many were begun, the first at `first_at`. `key_until`: its key is not sent from then on, whatever the
+    first call says. `said`: how it ended as each person said last, by Slack id. Times are in UTC.
     """
 
     seq: int
@@ -62,6 +69,8 @@ class OpenRequest:
     digest: str
     calls: int = 0
     said: Mapping[str, str] | None = None
+    first_at: datetime | None = None
+    key_until: datetime | None = None
 
 
 def id_of(entry: EntryOnRequest) -> str:
@@ -89,6 +98,10 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         found.pop(request_id, None)
         return
     body = _read(entry)
+    if entry.action == DOUBTED:
+        if known is not None:
+            found[request_id] = replace(known, key_until=_time(body, "key_expires_at"))
+        return
     state = _state(body)
     if state is None:
         return
@@ -106,7 +119,14 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         digest=str(body.get("digest", "")),
         calls=before.calls + (entry.action == ATTEMPT),
         said=_said(before, entry, body),
+        first_at=before.first_at or (_first_sent_at(entry, body) if entry.action == ATTEMPT else None),
+        key_until=datetime.fromisoformat(entry.at) if entry.action == REOPENED else before.key_until,
     )
+
+
+def _first_sent_at(entry: EntryOnRequest, body: Mapping[str, Any]) -> datetime:
+    """Logs of before have no such time: there it is when the first attempt was begun."""
+    return _time(body, "first_sent_at") or datetime.fromisoformat(entry.at)
 
 
 def _said(before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> Mapping[str, str] | None:
@@ -125,7 +145,7 @@ def contradiction(
     request_id = id_of(entry)
     body = _read(entry)
     state = _state(body)
-    if not request_id or entry.action == SUBMITTED or _is_put_right(known, entry, state):
+    if not request_id or entry.action in (SUBMITTED, DOUBTED) or _is_put_right(known, entry, state):
         return None
     is_harmless = state in _STOPS and (known is None or known.state in UNSENT)
     if known is None:
@@ -139,7 +159,26 @@ def contradiction(
         why = "was called so by one person alone, by the audit log"
     if not why and entry.action == ATTEMPT and body.get("number", known.calls + 1) <= known.calls:
         why = f"was sent or looked up {known.calls} times by the audit log"
+    if not why and entry.action == ATTEMPT:
+        why = _why_too_late(known, body)
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
+
+
+def _why_too_late(known: OpenRequest, body: Mapping[str, Any]) -> str:
+    """For how long the same key may be sent again is counted from a time of the row: it must not be a later one."""
+    if "first_sent_at" not in body:  # it is looked up only, or may be sent however late
+        return ""
+    first, until = _time(body, "first_sent_at"), _time(body, "key_expires_at")
+    if known.first_at is not None and (first is None or first > known.first_at):
+        return f"was sent first at {known.first_at:%Y-%m-%d %H:%M:%S} UTC by the audit log, and its row says later"
+    if known.key_until is not None and (until is None or until > known.key_until):
+        return f"must not be sent from {known.key_until:%Y-%m-%d %H:%M:%S} UTC on by the audit log, and its row says later"
+    return ""
+
+
+def _time(body: Mapping[str, Any], name: str) -> datetime | None:
+    found = body.get(name)
+    return datetime.fromisoformat(found) if isinstance(found, str) else None
 
 
 def _two_agree(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:

@@ -57,7 +57,8 @@ def _harmless(why: str) -> Protection:
 
 _PROGRESS = _harmless("when it is due and who works on it: it can stop or delay a send, and causes none")
 _FENCE = _harmless(
-    "at most the same key is sent again, which is signed: the card provider takes it once, for as long as it knows it"
+    "at most the same key is sent again, which is signed: the card provider takes it once, and for how long it is sent"
+    " again is held against the audit log"
 )
 _SHOWN = _harmless("a text for people about what is over; the audit chain keeps what was done")
 _FACT = _harmless("what the card provider said; it is read again, and nothing is sent by it")
@@ -165,7 +166,13 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ),
         **dict.fromkeys(("due_at", "remind_at", "needs_person", "purged_at", "stage"), _PROGRESS),
         **dict.fromkeys(("attempts", "fence", "lease_owner", "lease_until"), _LEASE),
-        **dict.fromkeys(("first_sent_at", "key_expires_at", "outcome_unknown"), _FENCE),
+        **dict.fromkeys(
+            ("first_sent_at", "key_expires_at"),
+            Protection(
+                Class.CHAINED, "each call that sends a key again is held against the times in the audit log"
+            ),
+        ),
+        "outcome_unknown": _FENCE,
         **dict.fromkeys(("outcome", "outcome_text", "finished_at"), _SHOWN),
     },
     "draft": dict.fromkeys(

@@ -68,6 +68,7 @@ _GUARDED = frozenset(
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
 EXPIRED_AT_ONCE = 200
+_IDS_A_QUERY = 500
 _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 # What is asked all the time is built once.
 _R = t.request.c
@@ -652,31 +653,35 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
 
 
-async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> None:
+async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> list[Request]:
     """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing. What
     was not sent by what is on record may have been, so its key counts as known to the API from the request on. What was
-    sent needs a new approval, unless the API is known to have its key."""
+    sent needs a new approval, unless the API is known to have its key.
+
+    Returns those whose `key_expires_at` has changed, for the audit log."""
     r = t.request.c
     is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
     await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
     was_sent = r.state.in_([State.EXECUTING, State.UNRESOLVED])
     is_usable = or_(r.key_expires_at.is_(None), r.key_expires_at > tx.now)
-    await tx.run(update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at))
-    await _count_keys_from_the_request(tx, keys_trusted_for)
+    voided = update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at)
+    ids = list((await tx.run(voided.returning(r.id))).scalars())
+    ids += await _count_keys_from_the_request(tx, keys_trusted_for)
+    return await _of_ids(tx, ids)
 
 
-async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> None:
+async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> list[Request]:
     """The same of one that was not sent by what is on record, and of which the ledger shows that it was."""
     r = t.request.c
     mine = update(t.request).where(r.id == request_id, r.state.in_([*UNSENT, State.EXECUTING]))
     await tx.run(mine.values(outcome_unknown=True))
-    await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id)
+    return await _of_ids(tx, await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id))
 
 
 async def _count_keys_from_the_request(
     tx: Tx, keys_trusted_for: timedelta, *wanted: ColumnElement[bool]
-) -> None:
-    """Of those that were not sent by what is on record, and may have been."""
+) -> list[str]:
+    """Of those that were not sent by what is on record, and may have been. Returns their ids."""
     r = t.request.c
     unseen = select(r.id, r.created_at).where(
         r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None), *wanted
@@ -688,6 +693,7 @@ async def _count_keys_from_the_request(
     if found:
         mine = update(t.request).where(r.id == bindparam("request_id"))
         await tx.run(mine.values(key_expires_at=bindparam("until", type_=UtcDateTime())), found)
+    return [one["request_id"] for one in found]
 
 
 async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
@@ -773,6 +779,15 @@ def _refuse(named: set[str]) -> None:
     wrong = named & _GUARDED or named - set(FIELDS)
     if wrong:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
+
+
+async def _of_ids(tx: Tx, ids: Sequence[str]) -> list[Request]:
+    """In the order of their ids, as many as there are."""
+    r, found = t.request.c, list[Request]()
+    for start in range(0, len(ids), _IDS_A_QUERY):
+        some = ids[start : start + _IDS_A_QUERY]
+        found += await _all(tx, r.id.in_(some), order=(r.id,), limit=len(some))
+    return found
 
 
 async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:

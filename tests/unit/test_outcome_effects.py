@@ -131,10 +131,21 @@ def test_after_the_first_attempt_no_alert_of_an_unknown_outcome_is_looked_for() 
 def test_a_claim_is_shown_when_it_is_the_first(state: State, parent_id: str | None) -> None:
     made = Attempt("R.3", "R", 3, 3, "me", "look", SENT_AT)
     entry = e.AuditEntry("request.attempt", {"number": 3, "step": "look"})
+    before = replace(REQUEST, state=state, parent_id=parent_id)
 
-    found = e.of_claim(replace(REQUEST, state=state, parent_id=parent_id), made)
+    found = e.of_claim(before, before, made, is_urgent=False)
 
     assert found == [entry, *([e.RedrawCard()] if state is State.APPROVED else [])]
+
+
+def test_a_call_that_a_key_may_be_too_old_for_is_on_record_with_the_times_that_say_so() -> None:
+    made = Attempt("R.2", "R", 2, 2, "me", "replay", SENT_AT)
+    sent = replace(REQUEST, state=State.EXECUTING, first_sent_at=SENT_AT)
+    body = {"number": 2, "step": "replay"}
+    times = {"first_sent_at": SENT_AT.isoformat(), "key_expires_at": None}
+
+    assert e.of_claim(sent, sent, made, is_urgent=False) == [e.AuditEntry("request.attempt", body | times)]
+    assert e.of_claim(sent, sent, made, is_urgent=True) == [e.AuditEntry("request.attempt", body)]
 
 
 def test_a_late_landing_and_a_changed_row_are_alerts() -> None:

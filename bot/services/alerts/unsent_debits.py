@@ -70,7 +70,8 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
     )
     usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
-        await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
+        for doubted in await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
+            await audit.of_doubt(tx, core, doubted, "system:poller")
     elif not (request.outcome or {}).get(DEBITED):
         # What its message says is not true any more.
         text, facts = said_debited(request, usd), {DEBITED: str(usd)}

@@ -228,7 +228,9 @@ async def _begin(
     purpose = (planning.Step.LOOK if to_send is None else step).value
     attempt = await attempts.start(tx, request, purpose, after=made)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
-    await effect_writer.write(tx, core, request, effects.of_claim(before, attempt))
+    await effect_writer.write(
+        tx, core, request, effects.of_claim(before, request, attempt, is_urgent=is_urgent)
+    )
     return Claim(
         request,
         operation,

@@ -92,7 +92,8 @@ async def at_start(core: Core) -> None:
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
-            await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR)
+            for doubted in await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
+                await audit.of_doubt(tx, core, doubted, ACTOR)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode, await orphans_of(tx, mode))
     if mode.voided is None:

@@ -58,7 +58,7 @@ def _harmless(why: str) -> Protection:
 _PROGRESS = _harmless("when it is due and who works on it: it can stop or delay a send, and causes none")
 _CALLS = Protection(
     Class.CHAINED,
-    "each entry of the audit log has how it left this, and what goes on from something else is refused",
+    "each entry of the audit log has how it left this, and a step that follows from something else is refused",
 )
 _FENCE = _harmless(
     "for people, and to see who made a call; what follows from the calls is held against the audit log"

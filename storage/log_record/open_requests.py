@@ -21,6 +21,8 @@ ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
 DOUBTED = "request.doubted"
 """Of a request that may have been sent without our knowledge; its body has how that was to leave its row."""
+NO_ROW = "none"
+"""The fingerprint of no row: such a request goes no further, and people are notified as soon as it is looked at."""
 ANSWERED_LATE = "attempt.answered"
 """Of a call whose process had lost its request by then."""
 REOPENED = "request.reopened"

@@ -26,6 +26,7 @@ from tests.support.databases import (
     databases_on_one_server,
 )
 from tests.support.ports import free_ports
+from tests.support.walks import left_to_the_soak
 from tests.support.warm_starts import cold, warm_starts
 
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
@@ -233,16 +234,19 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first and the shortest last, within them in random order; soak only where asked for."""
+    """The longest folders first and the shortest last, within them in random order; soak only where asked for, and of
+    a walk no more than its sample."""
     folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return
-    soak = [item for item in items if item.get_closest_marker("soak")]
-    if soak:
-        config.hook.pytest_deselected(items=soak)
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    left = {item for item in items if item.get_closest_marker("soak")}
+    left.update(left_to_the_soak([item for item in items if item not in left]))
+    if left:
+        config.hook.pytest_deselected(items=[*left])
+        items[:] = [item for item in items if item not in left]
 
 
 def _skips(config: pytest.Config) -> dict[str, int]:

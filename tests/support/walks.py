@@ -1,0 +1,77 @@
+"""Walks: tests that go over every cell of a table. `make test` takes a sample of each, `make soak` all cells.
+
+    @pytest.mark.walk                every value of each parameter is met at least once
+    @pytest.mark.walk("kind")        every value of these parameters; the others take what comes with them
+    @pytest.mark.walk(together=2)    every two values that meet in a cell, instead of every value
+    @pytest.mark.walk(most=8)        of a long list without more to it: so many of its cells, evenly spread
+
+The sample follows from the table alone, so that two runs try the same cells: again and again the cell that has the most
+that no chosen cell has; of several, the one whose values were chosen least often; of those, the first in the order of
+the table. What was named on the command line or by `-k` is the table then: a cell that is asked for alone is run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import pytest
+
+#: A value by the name of its parameter.
+Cell = Mapping[str, str]
+#: Values of different parameters that meet in a cell.
+Met = tuple[tuple[str, str], ...]
+
+
+def left_to_the_soak(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Those that are cells of a walk and not in its sample."""
+    walks = defaultdict[str, list[pytest.Function]](list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("walk"):
+            assert hasattr(item, "callspec"), f"{item.nodeid} has no parameters to walk over"
+            walks[item.nodeid.split("[")[0]].append(item)
+    return [item for cells in walks.values() for item in _left_of(cells)]
+
+
+def _left_of(items: list[pytest.Function]) -> list[pytest.Function]:
+    mark = items[0].get_closest_marker("walk")
+    assert mark is not None
+    # Another plugin may have put them in random order.
+    items = sorted(items, key=lambda item: [*item.callspec.indices.values()])
+    chosen = sample([_cell(item) for item in items], *mark.args, **mark.kwargs)
+    return [item for place, item in enumerate(items) if place not in chosen]
+
+
+def _cell(item: pytest.Function) -> Cell:
+    return {name: _name_of(value) for name, value in item.callspec.params.items()}
+
+
+def _name_of(value: object) -> str:
+    """Alike for what is the same value, and different for any other; a lambda has a name that others have, too."""
+    name = str(getattr(value, "__qualname__", "<"))
+    return repr(value) if "<" in name else name
+
+
+def sample(cells: Sequence[Cell], *names: str, together: int = 1, most: int | None = None) -> set[int]:
+    """Places of the cells that are run, by the rule above. Raises KeyError where a cell has no such parameter."""
+    if most is not None:
+        count = min(most, len(cells))
+        return {place * len(cells) // count for place in range(count)}
+    wanted = [_met_in(cell, names or tuple(cell), together) for cell in cells]
+    missing, times, chosen = set[Met]().union(*wanted), Counter[tuple[str, str]](), set[int]()
+
+    def worth(at: int) -> tuple[int, int, int]:
+        return len(wanted[at] & missing), -sum(times[value] for value in cells[at].items()), -at
+
+    while missing:
+        best = max(range(len(cells)), key=worth)
+        chosen.add(best)
+        missing.difference_update(wanted[best])
+        times.update(cells[best].items())
+    return chosen
+
+
+def _met_in(cell: Cell, names: Sequence[str], together: int) -> set[Met]:
+    values = [(name, cell[name]) for name in names]
+    return set(combinations(values, min(together, len(values))))

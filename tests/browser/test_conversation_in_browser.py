@@ -142,6 +142,7 @@ async def test_six_turns_with_follow_ups_in_the_main_box_end_in_a_filled_form(pa
     await close_form(page)
 
 
+@pytest.mark.walk(most=4)
 @pytest.mark.parametrize(
     ("person", "said", "answered"),
     [

@@ -255,6 +255,7 @@ async def drawn(page: Page) -> None:
     await page.wait_for_timeout(300)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("by", ["mouse", "space"])
 @pytest.mark.parametrize("target", ["channel", "person", "button", "replies"])
 async def test_a_press_counts_though_its_place_was_drawn_again_before_the_release(

@@ -47,6 +47,7 @@ async def leave_after_the_whole_ledger(world: World) -> None:
     assert not await in_force(world)
 
 
+@pytest.mark.walk
 @any_clock
 async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_first_one_had(
     world: World, databases: Databases, tmp_path: Path, offset: timedelta
@@ -74,6 +75,7 @@ async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_f
         databases.drop(url)
 
 
+@pytest.mark.walk
 @any_clock
 async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_one_had(
     world: World, databases: Databases, tmp_path: Path, offset: timedelta

@@ -556,6 +556,7 @@ async def test_a_database_that_cannot_be_written_is_called_that_by_the_start_and
     assert "Traceback" not in output
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize("command", [("run",), ("migrate",)])
 async def test_a_folder_in_which_no_database_can_be_made_is_called_that(
     patient: Patient, shelf: Path, command: tuple[str, ...]
@@ -579,6 +580,7 @@ def lock_of_another_user(database: Path) -> Path:
     return lock
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize("command", [("run",), ("doctor",), ("keys", "remove", "main")])
 async def test_a_lock_file_that_belongs_to_another_user_is_called_that(
     patient: Patient, shelf: Path, command: tuple[str, ...]

@@ -36,6 +36,9 @@ from tests.storage.restores import VAULT, debit, put_in_place, restart_on
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
+
 
 @pytest.fixture
 async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:

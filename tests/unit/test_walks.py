@@ -8,7 +8,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
-from tests.support.walks import sample
+from tests.support.walks import in_turn, sample
 
 ROOT = Path(__file__).parents[2]
 CELLS = [
@@ -59,6 +59,13 @@ def test_every_two_values_that_meet_in_a_cell_meet_in_the_sample() -> None:
 def test_of_a_long_list_cells_are_taken_evenly_and_of_a_short_one_all() -> None:
     assert sample(CELLS, most=4) == {0, 6, 12, 18}
     assert sample(CELLS[:3], most=4) == {0, 1, 2}
+
+
+def test_the_tests_of_a_file_take_turns_with_the_values_of_a_parameter() -> None:
+    assert {CELLS[at]["moment"] for at in in_turn(CELLS, "moment", 0)} == {"before"}
+    assert {CELLS[at]["moment"] for at in in_turn(CELLS, "moment", 1)} == {"after"}
+    assert len(in_turn(CELLS, "moment", 2)) == 12, "whatever else a cell has"
+    assert len(in_turn(CELLS, "nothing of this name", 0)) == len(CELLS)
 
 
 def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_soak(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ LONG = (
 SHORT = ("partner", "unit")
 
 #: What each suite may take of `make test`, in seconds of its tests, so that all of it stays under ten minutes on two
-#: cores. One that takes longer is named at the end. A suite is a part of the names of its tests.
+#: cores. One that takes longer is named at the end. A suite is a part of the names of its tests. Where there are more
+#: processes than cores, each is counted for its share of one.
 BUDGETS_S = {
     "/simulation/": 60,
     "/crash/": 60,
@@ -281,7 +282,9 @@ def _seconds_of(terminalreporter: Any, suite: str) -> float:
 def _name_what_took_long(terminalreporter: Any) -> None:
     if os.environ.get("SOAK") == "1":
         return
-    took = {suite: _seconds_of(terminalreporter, suite) for suite in BUDGETS_S}
+    processes = terminalreporter.config.getoption("numprocesses", None) or 1
+    share = min(1.0, (os.cpu_count() or 1) / processes)
+    took = {suite: _seconds_of(terminalreporter, suite) * share for suite in BUDGETS_S}
     over = {suite: seconds for suite, seconds in took.items() if seconds > BUDGETS_S[suite]}
     if over:
         terminalreporter.section("Over its budget")

@@ -31,12 +31,12 @@ Met = tuple[tuple[str, str], ...]
 
 def left_to_the_soak(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Those that are cells of a walk and not in its sample."""
-    walks = defaultdict[str, list[pytest.Function]](list)
+    walks = defaultdict[tuple[Path, str], list[pytest.Function]](list)
     for item in items:
         mark = item.get_closest_marker("walk")
         # In a file with a mark for all its tests there are some with a single cell.
         if mark is not None and isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            walks[item.nodeid.split("[")[0]].append(item)
+            walks[item.path, item.nodeid.split("[")[0]].append(item)
     # Another plugin may have put them in random order.
     in_order = sorted(walks.values(), key=lambda cells: (cells[0].path, _line(cells[0])))
     turns = defaultdict[Path, Iterator[int]](count)

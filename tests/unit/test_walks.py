@@ -71,6 +71,7 @@ def test_the_tests_of_a_file_take_turns_with_the_values_of_a_parameter() -> None
 def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_soak(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.conftest import *")
     (tmp_path / "test_walk.py").write_text(A_WALK)
+    (tmp_path / "test_other.py").write_text(A_WALK)
     command = (sys.executable, "-m", "pytest", "-q", "--collect-only", "-c", str(ROOT / "pyproject.toml"))
 
     def collected(*words: str, soak: str = "") -> list[str]:
@@ -84,12 +85,9 @@ def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_
         )
         return [line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
-    walk = str(tmp_path / "test_walk.py")
-    assert sorted(collected(walk)) == [
-        "test_a[<lambda>0-1]",
-        "test_a[<lambda>1-2]",
-        "test_a[len-1]",
-        "test_b",
+    walk, other = str(tmp_path / "test_walk.py"), str(tmp_path / "test_other.py")
+    sample_and_named = collected(walk, f"{other}::test_a[len-2]")
+    assert sorted(sample_and_named) == [
+        *("test_a[<lambda>0-1]", "test_a[<lambda>1-2]", "test_a[len-1]", "test_a[len-2]", "test_b")
     ]
-    assert collected(f"{walk}::test_a[len-2]") == ["test_a[len-2]"]
     assert len(collected(walk, soak="1")) == 7

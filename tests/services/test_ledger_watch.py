@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import float_alerts
+from bot.domain.money import ledger_text
 from bot.domain.requests import SENT, Request, State
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
@@ -98,7 +99,7 @@ def test_which_keys_moved_something_is_seen_in_one_walk_over_a_long_ledger(
         read.append(reference)
         return str(reference)
 
-    monkeypatch.setattr(unsent_debits.ledger_text, "key_in", key_in)
+    monkeypatch.setattr(ledger_text, "key_in", key_in)
 
     assert unsent_debits.moving(rows) == {"topup:k499"}
     assert len(read) == len(rows), "in a long ledger, once for each two rows takes minutes"

@@ -128,6 +128,21 @@ async def test_a_channel_chosen_right_after_a_person_is_where_that_person_stands
     await expect(page.get_by_role("alert")).to_have_count(0)
 
 
+async def test_a_press_on_what_was_drawn_for_the_person_before_leads_to_the_same_place(
+    page: Page, held: Held
+) -> None:
+    """The view has come and is not drawn yet: the rail still has the direct message of the person before."""
+    drawn_for_alice = await place(page, APP).element_handle()
+    assert drawn_for_alice is not None
+    await radio(page, BOB).click()
+    held.release("U0BOB")
+    await expect(page.get_by_placeholder(f"Message #card-ops as {BOB}")).to_be_editable()
+
+    await drawn_for_alice.evaluate("button => button.click()")
+
+    await expect(page.get_by_placeholder(f"Message {APP} as {BOB}")).to_be_editable()
+
+
 async def test_the_last_of_several_choices_counts_in_whatever_order_the_answers_come(
     page: Page, held: Held
 ) -> None:

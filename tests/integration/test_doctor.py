@@ -530,7 +530,7 @@ def for_reading_only(path: Path) -> None:
         one.chmod(0o555 if one.is_dir() else 0o444)
 
 
-@pytest.mark.walk
+@pytest.mark.walk("what")
 @pytest.mark.parametrize("what", ["the file", "its folder"])
 @pytest.mark.parametrize("command", [("run",), ("run", "--no-migrate"), ("doctor",)])
 async def test_a_database_that_cannot_be_written_is_called_that_by_the_start_and_the_doctor(

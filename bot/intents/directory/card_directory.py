@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeVar, overload
 
 from bot.intents.model import KnownCard
@@ -68,7 +68,7 @@ class Directory(Sequence[KnownCard]):
         return _index((card.id.lower(), card) for card in self._cards if card.id)
 
     @cached_property
-    def _long_refs(self) -> dict[str, set[str]]:
+    def long_refs(self) -> dict[str, set[str]]:
         """The first word -> the references of several words that begin so, all folded to small letters."""
         found: dict[str, set[str]] = {}
         for ref in self._by_ref:
@@ -106,7 +106,7 @@ class Directory(Sequence[KnownCard]):
     def long_ref_at(self, text: str, start: int) -> str:
         """The longest reference of several words that stands in `text` from `start` on, as written there; or ""."""
         first = WORD.match(text, start)
-        refs = self._long_refs.get(first[0].lower(), ()) if first else ()
+        refs = self.long_refs.get(first[0].lower(), ()) if first else ()
         fits = [
             ref
             for ref in refs
@@ -135,6 +135,7 @@ def each_once(*found: Sequence[KnownCard]) -> tuple[KnownCard, ...]:
     return tuple({id(card): card for cards in found for card in cards}.values())
 
 
+@lru_cache(maxsize=4_096)
 def _words(holder: str) -> set[str]:
     whole = set(name_words(holder))
     return whole | {part for word in whole for part in word.split("-") if len(part) > 1}

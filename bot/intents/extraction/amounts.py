@@ -70,6 +70,9 @@ _AND_A_PART: Final = re.compile(
     r"\b(?P<whole>one|two|three|four|five|six|seven|eight|nine|ten|[1-9]) and (?P<part>a half|a quarter) (?:percent|per cent|%)",
     re.IGNORECASE,
 )
+#: A text without a figure and without one of these holds no amount.
+AMOUNT_WORDS: Final = frozenset({*NUMBER_WORDS.split("|"), "quarter", "quarters"})
+_FIGURE: Final = re.compile(r"\d")
 _IN_WORDS: Final = rf"(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS})){{0,6}}"
 #: `45 dollars and 50 cents`, also in words.
 _WITH_CENTS: Final = re.compile(
@@ -108,7 +111,7 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
         dollars, cents = _whole(found["dollars"]), _whole(found["cents"])
         if dollars is not None and cents is not None and 0 < cents < 100:
             yield _entity(found, text, most, (dollars + cents / 100, "USD"), "")
-    for found in _NUMBER.finditer(text):
+    for found in _NUMBER.finditer(text) if _FIGURE.search(text) else ():
         yield _read(found, text, most)
     for found in _WORDS.finditer(text):
         entity = _read_words(found, text, most)

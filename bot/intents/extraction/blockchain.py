@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.intents.extraction.entity import Entity
+from bot.intents.plain_text import word_set
 
 _HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
@@ -26,6 +27,13 @@ _WORDS: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 UNKNOWN_NETWORK: Final = "OTHER"
+#: A text without one of these names no network.
+NETWORK_WORDS: Final = word_set(
+    """
+    polygon matic pol bnb bsc bep binance base
+    ethereum erc trc tron solana arbitrum optimism avalanche bitcoin eth
+    """
+)
 
 
 def find_hashes(text: str) -> Iterator[Entity]:

@@ -174,6 +174,7 @@ _DIGITS: Final = {
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     )
 } | {"oh": "0"}
+SPOKEN_DIGITS: Final = frozenset(_DIGITS)
 _SPOKEN: Final = re.compile(
     rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}",
     re.IGNORECASE,
@@ -212,7 +213,7 @@ def find_refs(text: str, cards: Directory) -> Iterator[Entity]:
 
 def find_long_refs(text: str, cards: Directory) -> Iterator[Entity]:
     """Partner references of several words: whole, before a part of one is taken for a name."""
-    for found in WORD.finditer(text):
+    for found in WORD.finditer(text) if cards.long_refs else ():
         written = cards.long_ref_at(text, found.start())
         if written:
             start, end = found.start(), found.start() + len(written)

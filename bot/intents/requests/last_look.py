@@ -126,6 +126,11 @@ _STATED: Final = re.compile(
     r"|\b(?:next|coming|every|each) §[pl]|§c\d+§ (?:is |was )?no longer needed|\bmark-? ?up (?:is|was) (?:now )?§a(?!.*\b(?:please|pls|kindly) (?:change|set|update|correct|put))|\bwas (?:booked|submitted|registered|reported|denied|refused|rejected)\b|"
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
+#: `on freeze Nora's card`: an unfreeze, said into a phone.
+_HEARD_AS_TWO: Final = (
+    r"(?<!\bput )(?<!\bplace )(?<!\bset )(?<!\bgo )\b(?:on|in|an|own|one|uhn|hun|un|end|any|i'm|arm|am)\s+(?:(?:re)?freez\w*|block|lock|suspend|pause)(?=\s+(?:§c|it\b|(?:her|his|their|the|that|this)\b|card\b))"
+    r"|^\W*(?:(?:please|pls|kindly) )?(?:and|n|ann?)\s+(?:freeze|block|lock|suspend|pause)\s+(?:§c\d+§|it\b|(?:her|his|the) card\b)(?=.*\b(?:back|found|returned|home|again|cleared|ok now|fine now)\b)"
+)
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
@@ -139,6 +144,7 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
+        rf"{_HEARD_AS_TWO}|"
         r"\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),

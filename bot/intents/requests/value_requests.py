@@ -116,12 +116,15 @@ _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
-_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
+_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)\b)){0,5})"
 _NAMED: Final = (
     re.compile(rf"\b[Nn]ame(?:d)?\s*(?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(rf"\b[Rr]eplacement(?: card)? for {_NAME}(?=\s*[,.;:!?(])"),
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
+    re.compile(
+        rf"\b(?:[Oo]rder|[Ii]ssue|[Nn]ew|[Mm]ake|[Cc]reate|[Rr]equest)\s+(?:an? )?(?:new )?(?:card|prepaid|pass)\s+(?=[A-ZÀ-Ž]){_NAME}(?=\s*[,;(|/\n§])"
+    ),
     re.compile(
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
@@ -141,12 +144,28 @@ _NAMED: Final = (
 )
 #: The same in small letters, up to a word that belongs to no name.
 _SMALL_NAME: Final = re.compile(
-    r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
+    r"\b(?:card|crad|one|prepaid|plastic|pass|order|issue)(?:\s+|,\s*)(?:please\s+|pls\s+|it is\s+|it's\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|the\s+|new\s+|(?:driver|colleague|joiner|starter|hire|employee|intern|trainee|contractor|assistant|manager)\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)*(?P<name>[^\W\d_][\w'’-]*(?:\s+[^\W\d_][\w'’-]*){0,4}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
     r"|^\W*(?P<lead>[^\W\d_]{2,} [^\W\d_]{2,})(?=\s*§t)"
     r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|(?:set )?up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
 )
+#: Inside a name, never at its end: `Femke de Boer`.
+_PARTICLES: Final = word_set(
+    "de da van von der den ter ten dos das do del della di du des la le el al bin binti bint ibn zu af av st san santa y"
+)
+#: What may follow a name, which then is whole: `femke de boer needs`, `bram hendriks at`.
+_AFTER_A_NAME: Final = word_set(
+    """
+    pls please plz kindly asap with w and n who that he she they hes shes theyre his her their the a an at in on from to for by of as
+    phone mobile tel telephone cell number mail email e-mail name card cards needs need wants want requires must should shall can could
+    will would joins joined joining starts starting start started travels works is was has gets get got because since so load loaded preload initial first
+    opening put one own now today thanks thx cheers or it this new no our my up
+    """
+)
+#: Where a name ends for certain.
+_STOPS: Final = re.compile(r"\s*(?:[,;:()|/\n]|\.(?!\w)|§|$)")
+_NEXT_WORD: Final = re.compile(r"\s+([^\W\d_][\w'’-]*)")
 _NO_NAME: Final = frozenset(
     [
         "me",
@@ -568,7 +587,7 @@ _IS_DUE: Final = re.compile(
 _MOST_OF_A_REQUEST: Final = 600
 #: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
 _LEADS_A_NAME: Final = re.compile(
-    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
+    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:for|to|in|of|with|is|it|name|named|called|holder|user|our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
     re.IGNORECASE,
 )
 
@@ -588,6 +607,17 @@ def _whole_name(written: str) -> str:
     return _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
 
 
+def _goes_on(name: str, after: str, *, exact: bool) -> bool:
+    """Is a name cut off: does it end within, or does more of it follow, as in `femke de | boer`? `exact`: a form may open
+    with it, so that a word in small letters behind one in small letters may belong to it."""
+    if " " in name and name.rsplit(" ", maxsplit=1)[-1].lower() in _PARTICLES:
+        return True
+    following = _NEXT_WORD.match(after)
+    if following is None or following[1].lower() in _AFTER_A_NAME:
+        return False
+    return (exact and name.islower()) or following[1][0].isupper() or following[1].lower() in _PARTICLES
+
+
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
     """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
     cased = context.found.cased[:_MOST_OF_A_REQUEST]
@@ -601,7 +631,9 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
             name = _whole_name(match["name"])
-            if name.islower() and _only_full_name(cased):
+            if (name.islower() and _only_full_name(cased)) or _goes_on(
+                name, cased[match.end("name") :], exact=not generous
+            ):
                 continue
             words = [word.lower() for word in name.split()]
             common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
@@ -609,9 +641,14 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
                 continue
             if len(words) > 1 or name[:1].isupper():
                 return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    for match in _SMALL_NAME.finditer(cased) if generous else ():
-        name = _whole_name(match["name"] or match["who"] or match["lead"])
+    for match in _SMALL_NAME.finditer(cased):
+        group_name = next(one for one in ("name", "who", "lead") if match[one])
+        if not generous and (group_name != "name" or not _STOPS.match(cased, match.end("name"))):
+            continue
+        name = _whole_name(match[group_name])
         words = fold(name).split()
+        if _goes_on(name, cased[match.end(group_name) :], exact=not generous):
+            continue
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
     name = _like_the_email(cased, slots.get("email", "")) or (
@@ -621,8 +658,12 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
 
 
 _TWO_WORDS: Final = re.compile(r"(?<![\w§@])(?=([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@]))")
+#: `femke de | boer`: particles and the word after them.
+_REST_OF_A_NAME: Final = re.compile(
+    rf"(?:\s+(?:{'|'.join(sorted(_PARTICLES))}))*\s+[^\W\d_][\w'’-]+(?![\w§@])", re.IGNORECASE
+)
 _FULL_NAME: Final = re.compile(
-    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
+    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
 )
 #: Words with a capital that begin a sentence, a place or a label.
 _NO_FIRST_NAME: Final = word_set(
@@ -640,7 +681,9 @@ def _like_the_email(cased: str, email: str) -> str:
         words = [fold(found[1]), fold(found[2])]
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
         if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
-            return f"{found[1]} {found[2]}"
+            more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in _PARTICLES else None
+            if words[1] not in _PARTICLES or more is not None:
+                return f"{found[1]} {found[2]}{more[0] if more is not None else ''}"
     return ""
 
 

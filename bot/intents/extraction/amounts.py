@@ -84,9 +84,18 @@ _WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _HALF: Final = re.compile(
-    r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"
+    r"\b(?:(?P<half>half a|a half|half|a quarter of a|a quarter|quarter|three quarters of a|three quarters) (?:percent|per cent|%))"
 )
-_HALVES: Final = {"half a": "0.5", "a half": "0.5", "a quarter of a": "0.25", "three quarters of a": "0.75"}
+_HALVES: Final = {
+    "half a": "0.5",
+    "a half": "0.5",
+    "half": "0.5",
+    "a quarter of a": "0.25",
+    "a quarter": "0.25",
+    "quarter": "0.25",
+    "three quarters of a": "0.75",
+    "three quarters": "0.75",
+}
 
 
 #: `one and a half percent`.
@@ -126,7 +135,10 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
     `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
     """
     for half in _HALF.finditer(text):
-        if re.search(r"\b(?:and|(?:one|two|three|four|five|\d)\s+\w+)\s+$", text[: half.start()]):
+        if re.search(
+            rf"(?:\band|\d|\b(?:{NUMBER_WORDS}|point)|\b(?:one|two|three|four|five|\d)\s+\w+)[\s-]+$",
+            text[max(0, half.start() - _NEAR) : half.start()].lower(),
+        ):
             continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
@@ -250,7 +262,7 @@ def read_digits(digits: str) -> tuple[Decimal, str]:
         grouped = re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+", plain)
         doubt = (
             ""
-            if grouped
+            if grouped or re.fullmatch(r"0,\d{1,2}", plain)  # nothing but a decimal
             else _two_ways(plain, ",")
             if plain.count(",") == 1
             else "which digits belong together"

@@ -18,9 +18,9 @@ _URL: Final = re.compile(
 )
 _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.org": "BASE"}
 _WORDS: Final = re.compile(
-    r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
+    r"(?<![\w-])(?:(?P<POLYGON>poly ?gon[es]?|polly ?gone?|poly gone|poly(?=\s*(?:$|[.,;!?)]|(?:network|chain|mainnet|address|addr|usd[tc]|please|pls)\b))|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
-    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
+    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=network is )|(?<=chain is )|(?<=net is )|(?<=\0\n)|(?<=\0\n\n)|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|(?:(?<=\0 )|(?<=\0, )|(?<=\0\. ))base(?=\s*(?:$|[.,;!?])| (?:please|pls|now|thx|thanks)\b)|base(?=[.,:;]?\s\0)|base(?= mainnet| chain))"
     r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin|eth(?= (?:transfer|network|mainnet|chain|wallet|addy|address|addr|deposit)\b)|(?<=on )eth(?!\s*\d)|(?<=via )eth(?!\s*\d)))(?![\w-])",
@@ -30,7 +30,7 @@ UNKNOWN_NETWORK: Final = "OTHER"
 #: A text without one of these names no network.
 NETWORK_WORDS: Final = word_set(
     """
-    polygon matic pol bnb bsc bep binance base
+    polygon polygone poly polly matic pol bnb bsc bep binance base
     ethereum erc trc tron solana arbitrum optimism avalanche bitcoin eth
     """
 )

@@ -102,9 +102,10 @@ _OWNED: Final = re.compile(
 _BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _TITLED: Final = re.compile(r"\b(?:mr|ms|mrs|miss|dr|herr|frau)\.?\s+$", re.IGNORECASE)
-_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
+_CARD_AFTER: Final = re.compile(r"\s+(?:(?:his|her|their)\s+)?cards?\b", re.IGNORECASE)
+_HIS_CARD: Final = re.compile(r"\s+(?:his|her)\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(
-    r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
+    r"\b(?:cards?\s+(?:of|for|from|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
     re.IGNORECASE,
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
@@ -144,7 +145,8 @@ _AN_AMOUNT_AFTER: Final = re.compile(
     r"\s+(?:(?:another|an extra|with|by|at)\s+)?(?:\$\s?\d|\d{3,}(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",
     re.IGNORECASE,
 )
-_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
+#: `Sofia her card` is hers, too.
+_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+(?:(?:his|her|their)\s+)?cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
 
@@ -251,7 +253,11 @@ def _name_at(
     first = bare_word(words[at][0])
     known = cards.with_words([first])
     if not known:
-        return (_without_apostrophe(text, words[at], cards) if not sure else None), 1
+        return (
+            (_without_apostrophe(text, words[at], cards) or _by_sound(text, words[at], cards))
+            if not sure
+            else None
+        ), 1
     used, run, genitive = 1, [first], False
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
@@ -281,6 +287,22 @@ def _name_at(
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _by_sound(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
+    """`Sophia's card` of a Sofia: heard, not read. Good enough to look something up."""
+    written = word[0][:-2] if word[0].lower().endswith("'s") else word[0]
+    if not written[:1].isupper() or fold(written) in ORDINARY or text.isupper():
+        return None
+    known = cards.sounding_like(fold(written))
+    if not known:
+        return None
+    end = word.start() + len(written)
+    tail = _NAME_TAIL.match(text[end:])
+    traits = frozenset({"name", "weak"})
+    return Entity(
+        "card", word.start(), end + (tail.end() if tail else 0), tuple(known), written, traits=traits
+    )
 
 
 _INITIAL: Final = re.compile(r"(?![aiAI]\b)[^\W\d_](?:'s)?")
@@ -343,6 +365,7 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
             word == "will" and _OWNS.match(after),
             word == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after),
             capital and _CARD_AFTER.match(after) and before.strip(),
+            _HIS_CARD.match(after),
             capital and _A_CARD_JUST_BEFORE.search(before),
             capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after),
         )

@@ -27,6 +27,7 @@ from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
 from bot.intents.extraction.incidental_numbers import INCIDENTAL, find_incidental_numbers
 from bot.intents.extraction.periods import LATER_WORDS, PERIOD_WORDS, find_later, find_periods
+from bot.intents.extraction.plain_words import in_our_words
 from bot.intents.model import Facts, KnownCard
 
 _NAMED_WITH_A_YEAR: Final = re.compile(r"(?!card|usd|ref|last|end)[a-z]{4,}20\d\d", re.IGNORECASE)
@@ -145,7 +146,7 @@ def as_one_line(text: str) -> str:
         text = _LISTED.sub("", text)
     text = _PHONE_NO.sub(r"\1 number", text)
     text = _WK.sub(r"\1 week", _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text))
-    text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
+    text = in_our_words(_DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text))
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 
 

@@ -34,7 +34,7 @@ _LEAD: Final = re.compile(
     r" (?:all|guys|folks))?\s*(?:please|pls|kindly|maybe|quickly|just)?\s*"
     r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i|we) wanna\s+|(?:i"
     r"|we)'d like (?:you )?to\s+|(?:i'd|we'd) like (?:you )?to\s+"
-    r"|let's\s+|lets\s+|go ahead and\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
+    r"|let's\s+|lets\s+|go (?:ahead|on) (?:and|n)\s+|(?:please |kindly )?assist(?: me| us)? (?:to|in|by)\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
     r" sure (?:you|to)\s+|/(?=\w)"
     r"|please\s+|be so kind (?:as )?to\s+|would you mind\s+)+"
 )
@@ -82,7 +82,7 @@ _SPECIFIC: Final = _frames(
     ("set_markup", rf"(?:{_CHANGE}\b\s+)?(?:the |our |a )?(?:new )?(?:deposits? |float )?mark-?up\b"),
     (
         "change_phone",
-        r"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile"
+        r"(?:change|update|set|replace|switch|correct|fix|edit|swap)\b(?=.*\b(?:phone|mobile"
         r"|number|cell)\b)(?!.*\b(?:threeds|limit|card number)\b)",
     ),
     (

@@ -26,8 +26,8 @@ _OWN: Final = {
     "topup_card": "top-up topup load it",
     "unload_card": "everything rest remaining take out all program left whatever is on",
     "freeze_card": "hold temporarily temp ice pause off out",
-    "unfreeze_card": "on hold freeze block lift off",
-    "close_card": "good permanently forever ever down off completely final",
+    "unfreeze_card": "out on hold freeze block lift off",
+    "close_card": "out good permanently forever ever down off completely final",
     "set_limits": "limit limits cap daily weekly monthly day week month per spending spend"
     " transaction tx remove from to be"
     " purchase single no raise lower a every",

@@ -104,6 +104,7 @@ def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
 
 #: People who are spoken of or to, and whose card is not meant: `guys, …`, `somebody in Lisbon is buying shoes with it`.
 _SPOKEN_OF: Final = re.compile(
+    r"\b(?:them|these|those|the|our|my|his|her|two|three|some) (?:boys|guys|girls|lads|ladies|kids|fellas|men|women)\b|"
     r"(?<!the )(?<!our )(?<!these )(?<!two )\bguys\b|\b(?:poor|silly|lucky|clever|good) (?:girl|guy|boy|lad|lady|chap)\b"
     r"|\b(?:someone|somebody|one person|a man|a woman) (?:in|from|at) (?:[\w§]+ ){1,3}?(?:is|has|was|used|uses|tried|tries|bought|buys|keeps?|got|spent|ordered|charged|paid)\b"
     r"|\bthe (?:guy|girl|boy|lady|chap|man|woman) (?:is|was|there|behind|won't|wont|wanted|needs|at the)\b|\b(?:taking|treating|feeding|training|meeting) (?:the|our|two|three|some) interns?\b|\bintern'?s peace\b"

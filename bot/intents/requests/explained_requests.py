@@ -107,7 +107,7 @@ class _Divided:
 
 def read_explained_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one request of a message that also tells why; None where there is any doubt."""
-    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    text = _said_plainly(context)
     if context.doubts or QUOTED in text or len(text.split()) > LONGEST or _SHOWS_DETAILS.search(text):
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
@@ -147,6 +147,12 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     return _reading(intent, divided, card, context)
 
 
+def _said_plainly(context: Context) -> str:
+    """The masked text with its request said as a command says it."""
+    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    return _NOT_ENOUGH.sub(" . ", text) if _ENDS_IT.search(text) else text
+
+
 #: `3018 +60 petrol`: what an amount is for, without its "for".
 _SPENT_ON: Final = re.compile(
     r"(§a\d+§(?: usd)?)\s+(?=(?:fuel|petrol|gas|diesel|tolls?|parking|taxi|cab|hotel|lunch|dinner|food|groceries|travel|train|flights?|tickets?|supplies|tires|tyres|parts|tools|materials|stationery|postage|ads|rent|repairs?)\W*$)"
@@ -174,6 +180,13 @@ _SHOWS_DETAILS: Final = re.compile(r"\breveal\w*\b")
 #: `everything that is on §c0§ please return to the float`.
 _ALL_ON_IT: Final = re.compile(
     r"\b(?:everything|whatever)(?: what| that| which)?(?: is|'s)(?: still)?(?: left| lying)? on (?P<card>§c\d+§)[\s,:]+(?:please|pls|kindly) (?P<verb>return|fetch|bring|take|pull|move|send)(?: it| that)?(?: back)?(?: (?:in)?to (?:the |our )?(?:float|pot))?"
+)
+
+
+#: `close it for good, freezing is not enough`.
+_ENDS_IT: Final = re.compile(r"\bclos(?:e|ed|ing|ure)\b|\b(?:for good|permanently)\b")
+_NOT_ENOUGH: Final = re.compile(
+    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold))(?=\W|$)"
 )
 
 
@@ -266,9 +279,9 @@ def _with_free_words(divided: _Divided) -> _Divided:
 
 
 #: `a story that happens in a street` says nothing of the request where that one names its card itself.
-_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\b(?:her|his|the|that|this|their) card\b")
+_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\bit\b|\b(?:her|his|the|that|this|their) card\b")
 _NO_TALE: Final = re.compile(
-    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b"
+    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says|found|finds|dropped|forgot|broke|misplaced|parked|stuck|back on|off to|hes|shes|he's|she's)\b"
 )
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.

@@ -73,6 +73,13 @@ _AS_A_FORM: Final = re.compile(
 _ANOTHER: Final = re.compile(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
 )
+#: `the purchase codes of §c0§ must go to our webhook`.
+_CODES_TO: Final = re.compile(
+    r"\b(?:codes?|otps?)\b[^.?!\n]{0,60}\bwebhook\b|\bwebhook\b[^.?!\n]{0,50}\b(?:codes?|otps?)\b|\b(?:codes?|otps?)\b.*§c\d+§[^.?!\n]{0,40}\bwebhook\b"
+)
+_ROUTED: Final = re.compile(
+    r"\b(?:please|pls|plz|kindly|can|could|would|must|should|shall|need|needs|want|have|let|send|route|point|set|switch|turn|put|move|forward|deliver|redirect|direct|get|have to|has to|from now)\b"
+)
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
     r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure|enrol\w*|sign (?:up|on)|get|going|started|start|working|want|setup|set-up|flip|roll out|have)\b|=\s*(?:true|on|yes)"
@@ -250,7 +257,9 @@ _VALUES: Final = {
     "set_limits": re.compile(
         r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
     ),
-    "set_3ds": re.compile(r"\bthreeds\b"),
+    "set_3ds": re.compile(
+        r"\bwebhook\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!.*\b(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
+    ),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
 
@@ -367,6 +376,8 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
         if _is_own(part, intent):
             if _NOT_IT.search(part.text):
                 return True
+            if intent == "set_3ds" and _CODES_GO.search(part.text):
+                continue
             if speaks_against(without_story(part.text), intent, is_exact=True):
                 return True
         elif (
@@ -385,7 +396,13 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
 #: `her number is not §t1§`, `§t1§ is no longer hers`: the value that is meant is another one.
 _NOT_IT: Final = re.compile(
     r"(?:\b(?:not|no longer|never|neither|nor|without|isn'?t|wasn'?t|aint|ain'?t|wrong|old|former|previous)|n't)\b(?:\s+(?!more\b|than\b|over\b|above\b|spend\b|do\b|exceed\b|just\b|only\b|working\b|here\b|reachable\b|is\b|new\b|now\b|but\b|please\b|use\b)[\w'’]+){0,2}?\s+(?:is\s+|was\s+)?§[hter]\d+§"
-    r"|§[hter]\d+§\s*(?:is|was|are|has|does|isn'?t|wasn'?t|ain'?t|doesn'?t)?\s*(?:not|no longer|n't|wrong|dead|old|gone|out of)\b|§[hter]\d+§[^.,;]{0,30}\b(?:any ?more|no longer|no more|wrong|outdated|expired|disconnected)\b"
+    r"|§[hter]\d+§\s*(?:is|was|are|has|does|isn'?t|wasn'?t|ain'?t|doesn'?t)?\s*(?:not|no longer|n't|wrong|dead|old(?! (?:one|number|phone|sim|line))|gone|out of)\b|§[hter]\d+§[^.,;]{0,30}\b(?:any ?more|no longer|no more|wrong|outdated|expired|disconnected)\b"
+)
+
+
+#: What the codes shall do, with words that would put off anything else.
+_CODES_GO: Final = re.compile(
+    r"^(?:(?:please|pls|kindly|hey|hi|hello|i|we|need|want|would like|can|could|you|let|have|make|all|that|now) )*(?:the |all |its |his |her )?(?:purchase |security |threeds |one-time |otp )?codes? (?:for|of|from|on) §c\d+§ (?:(?:to|must|should|shall|need to|have to|has to|going|go|be|sent|routed|forwarded|delivered|over|straight) )+(?:to|into|at|through|via) (?:the |our |my )?webhook(?: from (?:now|today)(?: on)?)?\W*$"
 )
 
 
@@ -449,7 +466,10 @@ def _order(text: str, context: Context) -> bool:
 
 
 def _threeds(text: str, context: Context) -> bool:
-    named = "threeds" in text and context.found.inside(text, "card")
+    named = context.found.inside(text, "card")
+    if named and _CODES_TO.search(text):
+        return _ROUTED.search(text) is not None
+    named = named if "threeds" in text else []
     return bool(named) and (_SWITCH_ON.search(text) is not None or _SWITCH_OFF.search(text) is not None)
 
 
@@ -562,6 +582,10 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     return False
 
 
+#: What a request follows, by its date: `as per the memo of 18 November`.
+_PAPER_OF: Final = re.compile(
+    r"\b(?:as per|per|following|according to|in line with|based on|see|ref|reference|referring to) (?:the |our |my |your |his |her )?(?:[a-z]+ ){0,2}?(?:memo|e?mail|minutes|letter|note|invoice|agreement|policy|contract|budget|decision|board|meeting|requisition|circular|notice|resolution|approval)(?: (?:of|from|dated|on))? §p\d+§"
+)
 #: What a submitted transfer was: the form takes it from the chain.
 _SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
 
@@ -570,6 +594,10 @@ def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context:
     """Does the value belong to the story: a past day, how often, the sum of a transfer?"""
     if intent == "submit_funding" and entity.kind == "amount" and _SENT.search(entity.written):
         return len(context.found.inside(context.found.masked, "amount")) == 1
+    if entity.kind == "period" and any(
+        entity in context.found.inside(paper[0]) for paper in _PAPER_OF.finditer(spaced(context.found.masked))
+    ):
+        return True
     if entity.kind == "period":
         of_story = entity.value is not None and entity.value.last_day <= context.facts.now.date()
     else:

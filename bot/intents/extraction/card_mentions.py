@@ -294,6 +294,9 @@ def _by_sound(text: str, word: re.Match[str], cards: Directory) -> Entity | None
     written = word[0][:-2] if word[0].lower().endswith("'s") else word[0]
     if not written[:1].isupper() or fold(written) in ORDINARY or text.isupper():
         return None
+    following = WORD.match(text, word.end() + 1)
+    if following is not None and cards.with_words([bare_word(following[0].removesuffix("s"))]):
+        return None  # the other name says it: `Thomas Riveras`
     known = cards.sounding_like(fold(written))
     if not known:
         return None

@@ -115,6 +115,8 @@ LATER_WORDS: Final = word_set(
 _NAMED_DAY: Final = re.compile(
     r"\b(?:black|good) friday$|\b(?:cyber|easter) monday$|\bgiving tuesday$", re.IGNORECASE
 )
+#: `next friday` lies ahead.
+_TO_COME: Final = re.compile(r"\b(?:next|coming)\s+$", re.IGNORECASE)
 _NEAR: Final = 80
 _A_SPAN: Final = re.compile(r"in (?:a|one) (?:day|week|month)", re.IGNORECASE)
 _AS_A_LIMIT: Final = re.compile(
@@ -158,6 +160,7 @@ def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterato
         _Atom(*found.span(), _read(found, calendar))
         for found in _ATOM.finditer(text)
         if not _NAMED_DAY.search(text[max(0, found.start() - 10) : found.end()])
+        and not _TO_COME.search(text[max(0, found.start() - 10) : found.start()])
     ]
     at = 0
     while at < len(atoms):

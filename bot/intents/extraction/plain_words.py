@@ -47,10 +47,10 @@ _ROWS: Final = tuple(
             r"\b(?P<verb>(?:order|request|issue|get|make|arrange|need|create)(?: (?:me|us|him|her))?(?: an?)?(?: new)?) pass (?=for\b)",
             r"\g<verb> card ",
         ),
-        ("first", r"\bfirst (?=load(?:ing)?\b|top-?up\b|charge\b)", "initial "),
+        ("first", r"\bfirst (?=(?:load(?:ing)?|top-?up|charge)\b(?!\s*[:=]))", "initial "),
         # `pull 300 off his card and put it back in the float` is one thing.
         (
-            "float",
+            " and ",
             rf"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run)\b[^.!?\n]{{1,70}}?),? and (?:then )?(?:put|send|move|return|bring|drop|stick|transfer|place|credit|book) (?:it|that|them|this|the money|the funds|the same)(?: back| over)? (?:in|into|to|onto|on) {_FLOAT}(?=\W|$)",
             r"\g<taken> back to the float",
         ),

@@ -35,7 +35,7 @@ _OUTSIDER: Final = (
     r"|google|meta|facebook|amazon|uber|booking|booking\.com|linkedin|tiktok|aws|adobe|microsoft|apple|zoom|stripe|paypal|jumia|netflix|spotify)s?"
 )
 _OUTSIDER_SAYS: Final = re.compile(
-    rf"\b(?:the |our |their |this |that |an? |his |her )?(?:[a-z]+ ){{0,2}}?{_OUTSIDER} (?:(?:is|are|was|keeps?|kept|always|now|only|also|just|still|there|people|guy|lady) )*(?:says?|said|saying|asks?|asked|asking|wants?|wanted|tells? (?:me|us|him|her|them)|told (?:me|us|him|her|them)|thinks?|thought|claims?|reads)\b(?: (?:that|for it|it))?(?! to (?:wait|hold|stop|cancel|ask|let)\b)(?! (?:no|wait|stop|yes|please)\b)"
+    rf"\b(?:the |our |their |this |that |an? |his |her )?(?:[a-z]+ ){{0,2}}?{_OUTSIDER} (?:(?:is|are|was|keeps?|kept|always|now|only|also|just|still|there|people|guy|lady) )*(?:says?|said|saying|asks?|asked|asking|wants?|wanted|tells? (?:me|us|him|her|them)|told (?:me|us|him|her|them)|thinks?|thought|claims?|reads)\b(?: (?:that|for it|it))?(?: always)?(?! to (?:wait|hold|stop|cancel|ask|let)\b)(?! (?:no|wait|stop|yes|please)\b)"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(

@@ -174,7 +174,7 @@ _WEEKDAY: Final = re.compile(
 
 #: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
 _NOT_A_REQUEST: Final = re.compile(
-    r"\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
+    r"\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"

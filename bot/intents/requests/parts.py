@@ -126,7 +126,7 @@ def _parts(text: str) -> Iterator[Part]:
 _HEAD: Final = r"(?:i|we|he|she|they|it|you|there|them [a-z]+|those [a-z]+|(?:the|his|her|their|our|my|a|that|this|one of the|some) (?:[\w'’-]+ ){1,3}?|§c\d+§|[a-z]+)"
 #: A story said in one breath before what is asked for: `them boys are going crazy at the pump | put …`.
 _TALE: Final = re.compile(
-    rf"^(?:(?:well|so|ok|okay|hey|hi|hon|look|listen|lord have mercy|good news|bad news|and|now|it turns out|turns out) )*{_HEAD}(?:['’]s|['’]re|['’]m)? ?(?:(?:just|still|also|really|already|now|always) )*(?:is|are|was|were|am|has|have|had|got|lost|left|found|needs|went|came|goofed|messed|sent|put|broke|forgot|dropped|keeps?|won'?t|can'?t|cant|wont|ain'?t|didn'?t|doesn'?t|don'?t|hasn'?t|haven'?t|'s|'re|(?!(?:need|speed|feed|bleed|indeed|proceed|instead|red)\b)[a-z]{{2,}}ed)\b(?! to\b)"
+    rf"^(?:(?:well|so|ok|okay|hey|hi|hon|look|listen|lord have mercy|good news|bad news|and|now|it turns out|turns out) )*(?!(?:whatever|what|everything|anything|all|please|pls|kindly|just|then|if|when|the rest)\b){_HEAD}(?:['’]s|['’]re|['’]m)? ?(?:(?:just|still|also|really|already|now|always) )*(?:is|are|was|were|am|has|have|had|got|lost|left|found|needs|went|came|goofed|messed|sent|put|broke|forgot|dropped|keeps?|won'?t|can'?t|cant|wont|ain'?t|didn'?t|doesn'?t|don'?t|hasn'?t|haven'?t|'s|'re|(?!(?:need|speed|feed|bleed|indeed|proceed|instead|red)\b)[a-z]{{2,}}ed)\b(?! to\b)"
 )
 _VERB_OF_OURS: Final = re.compile(
     r"(?<=[\w§]) (?=(?:go (?:on|ahead) and )?(?:put|set|make|cap|limit|freeze|unfreeze|block|unblock|lock|unlock|close|shut|order|change|send|drop|raise|lower|load|top up|take|pull|run|move|bump|switch|turn|add|give|get|submit|thaw)"
@@ -134,7 +134,7 @@ _VERB_OF_OURS: Final = re.compile(
 )
 #: Behind these words a verb is somebody's.
 _NOT_BEFORE_IT: Final = re.compile(
-    r"(?:\b(?:i|we|he|she|they|you|it|me|him|us|them|her|who|that|which|to|not|never|and|or|then|please|pls|kindly|also|just|can|could|would|will|shall|should|must|may|might|do|did|does|let|lets|help|make|made|a|an|the|my|his|our|their|of|for|by|with|without|before|after|on|in|at|from|about|than|almost|nearly|always|often|usually|says?|said|asks?|asked|tells?|told|wants?|wanted|if|when|unless|until|till|because|so|but|had|have|has|is|are|was|were|be|been|go|going|gonna|wanna|gotta|need|needs|want|no|any|every|each|we've|i've|i'll|we'll|he'll|she'll|they'll|folks|people|guys|boys|staff|team|drivers|crew|accountants?|managers?|boss)|n'?t|['’]ll|['’]d)$"
+    r"(?:\b(?:i|we|he|she|they|you|it|me|him|us|them|her|who|that|which|to|not|never|and|or|then|please|pls|kindly|also|just|can|could|would|will|shall|should|must|may|might|do|did|does|let|lets|help|make|made|a|an|the|my|his|our|their|of|for|by|with|without|before|after|on|in|at|from|about|than|almost|nearly|always|often|usually|says?|said|asks?|asked|tells?|told|wants?|wanted|if|when|unless|until|till|because|so|but|had|have|has|is|are|was|were|be|been|go|going|gonna|wanna|gotta|need|needs|want|no|any|every|each|initial|first|opening|starting|credit|we've|i've|i'll|we'll|he'll|she'll|they'll|folks|people|guys|boys|staff|team|drivers|crew|accountants?|managers?|boss)|n'?t|['’]ll|['’]d)$"
 )
 
 

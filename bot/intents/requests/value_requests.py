@@ -170,6 +170,7 @@ _AFTER_A_NAME: Final = word_set(
     opening put one own now today thanks thx cheers or it this new no our my up
     """
 )
+_FULL: Final = 2  # words of a name that needs no question
 #: Where a name ends for certain.
 _STOPS: Final = re.compile(r"\s*(?:[,;:()|/\n]|\.(?!\w)|§|$)")
 _NEXT_WORD: Final = re.compile(r"\s+([^\W\d_][\w'’-]*)")
@@ -258,7 +259,7 @@ _VALUES: Final = {
         r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
     ),
     "set_3ds": re.compile(
-        r"\bwebhook\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!.*\b(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
+        r"\bwebhook\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
     ),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
@@ -615,7 +616,7 @@ _IS_DUE: Final = re.compile(
 _MOST_OF_A_REQUEST: Final = 600
 #: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
 _LEADS_A_NAME: Final = re.compile(
-    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:for|to|in|of|with|is|it|name|named|called|holder|user|our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
+    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:for|to|name|named|called|holder|user|our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
     re.IGNORECASE,
 )
 
@@ -676,6 +677,8 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
         name = _whole_name(match[group_name])
         words = fold(name).split()
         if _goes_on(name, cased[match.end(group_name) :], exact=not generous):
+            continue
+        if not generous and (len(words) < _FULL or _only_full_name(cased)):
             continue
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}

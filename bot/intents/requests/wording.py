@@ -384,7 +384,7 @@ _SMALL: Final = word_set(
     please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today
     at first hi hello hey hiya morning good afternoon evening day dear all team bot there everyone folks guys man bud mate friend
     thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
-    hon honey sugar darlin darling sweetie boss buddy chief y'all yall go on ahead news company's
+    hon honey sugar darlin darling sweetie boss buddy chief y'all yall news company's
     assist kindly asante danke merci gracias groetjes groet kr rgds brgds
     card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
     more extra another additional exactly only completely fully itself float pot pool main further

@@ -92,6 +92,15 @@ _DID: Final = re.compile(
     r"\s+(?:(?:already|alredy|really|even|just|ever|actually|also|still)\s+)?(?:spend|spent|pay|paid|buy|bought|use|used|put|get|got|have|make|made|charge|charged|do|done|go|gone|need|lose|lost|receive|received)\b",
     re.IGNORECASE,
 )
+#: `can you look what may has on her card`.
+_WHAT: Final = re.compile(
+    r"\b(?:what|whatever|how much|how little|why|where|when)(?: (?:money|cash|does|did|has))?\s+$",
+    re.IGNORECASE,
+)
+_HAS: Final = re.compile(
+    r"\s+(?:still |just |really |already )?(?:has|had|spent|spends|bought|buys|paid|pays|swiped|used|uses|got left|owes)\b",
+    re.IGNORECASE,
+)
 _OWNS: Final = re.compile(r"'s\s+(?!(?:not|never|to|be|going)\b)[^\W\d_]", re.IGNORECASE)
 _A_CARD_JUST_BEFORE: Final = re.compile(r"(?:^|[\s(])cards?\s+$", re.IGNORECASE)
 _OWNED: Final = re.compile(
@@ -191,9 +200,16 @@ def find_spoken(text: str, cards: Directory) -> Iterator[Entity]:
             "".join(_DIGITS[word] for word in re.split("[ -]", found["ref"].lower())),
         )
         known = cards.with_last4(ref)
-        if lead.strip() or "card" in found["tail"].lower():
+        said = lead.strip() or "card" in found["tail"].lower()
+        if said or (known and _ON_A_CARD.search(text[: found.start("ref")])):
             traits = frozenset() if known else frozenset({"unknown"})
             yield Entity("card", *_trim(found), tuple(known), ref, traits=traits)
+
+
+_ON_A_CARD: Final = re.compile(
+    r"(?:\b(?:on|onto|of|for|from|off|freeze|unfreeze|block|unblock|lock|unlock|close|show|about)\s+|'s\s+|^\W*)$",
+    re.IGNORECASE,
+)
 
 
 def _trim(found: re.Match[str]) -> tuple[int, int]:
@@ -362,6 +378,7 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
             _DOES.match(after) and _BEGINS.search(before),
             _MONEY_MOVED.search(before) and _NO_DATE_AFTER.match(after),
             _ASKED_OF.search(before) and _DID.match(after),
+            _WHAT.search(before) and _HAS.match(after),
             _LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before),
             _ALLOWED.search(before) and _GETS.match(after),
             word in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after),

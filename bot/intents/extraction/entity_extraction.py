@@ -93,7 +93,15 @@ _ORDINAL_DAY: Final = re.compile(
     rf"|\b(?:{_A_DAY})(?= (?:to|until|till|and) (?:the )?(?:{_A_DAY}) of (?:{_A_MONTH})\b)|\b(?:{_A_DAY})(?= of (?:{_A_MONTH})\b)",
     re.IGNORECASE,
 )
-_WK: Final = re.compile(r"\b(last|this|past|previous) wk\b", re.IGNORECASE)
+_WK: Final = re.compile(r"\b(last|this|past|previous) (wk|mo|mth|mnth|yr|qtr)\b(?!['’])", re.IGNORECASE)
+_IN_FULL: Final = {
+    "wk": "week",
+    "mo": "month",
+    "mth": "month",
+    "mnth": "month",
+    "yr": "year",
+    "qtr": "quarter",
+}
 #: `1. Name: …` and `2) Mobile: …` below each other: the numbers of a list are no values.
 _LISTED: Final = re.compile(r"(?m)^[ \t]*([1-9])[.)][ \t]+(?=\S)")
 _PHONE_NO: Final = re.compile(
@@ -145,7 +153,10 @@ def as_one_line(text: str) -> str:
     if len(numbered) > 1 and numbered == list(range(1, len(numbered) + 1)):
         text = _LISTED.sub("", text)
     text = _PHONE_NO.sub(r"\1 number", text)
-    text = _WK.sub(r"\1 week", _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text))
+    text = _WK.sub(
+        lambda found: f"{found[1]} {_IN_FULL[found[2].lower()]}",
+        _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text),
+    )
     text = in_our_words(_DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text))
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 

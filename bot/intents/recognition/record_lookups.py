@@ -17,7 +17,7 @@ _REQUEST: Final = (
     r"(?:requests?|top-?ups?|loads?|unloads?|freezes?|orders?|approvals?|limit changes?|closures?)"
 )
 _ABOUT_A_CARD: Final = (
-    r"\brequest(?:s|ed)?\b"
+    r"\brequest(?:s|ed)?\b|\b(?:reqs|reqests|reqest|requets|rquests|reuqests|requsts|req)\b"
     r"|\bwho (?:has |had )?(?:approved|signed|requested|asked for|rejected|ordered)\b"
     rf"|\b(?:last|latest|previous|recent|newest)\b.*\b{_REQUEST}\b"
     r"|\bwhen (?:was|did)\b.*\b(?:topped up|top up|loaded|load)\b"
@@ -80,7 +80,13 @@ FIRST: Final = (
         "card in clause",
     ),
     (
+        "card_list",
+        r"\b(?:any|a|another|one|which|what) cards?\b(?: \w+){0,2}? (?:in the name of|under the name(?: of)?|registered (?:to|for)|called|named)\b",
+        "",
+    ),
+    (
         "card_show",
+        r"\bof (?:who|whom) (?:is|was) (?:it|this|that)\b|\bwho(?:'s| is| was)? (?:the )?(?:holder|owner|cardholder)\b|\bwho does (?:it|this|that|§c\d+§) belong\b|\bwhose (?:is|was) (?:it|this|that)\b|"
         r"\bwhose (?:card )?(?:is|was)\b|\bto whom\b|§c\d+§\W+who(?:'?s|se)\b|\bwho(?:'?s"
         r"| is) (?:that|this|behind|the (?:holder|owner) of)\b"
         r"|\bwhat can §c\d+§ spend\b|\b(?:phone|mobile|number)\b.*\b(?:attached|linked|registered|stored|saved)\b"
@@ -106,14 +112,16 @@ FIRST: Final = (
     ),
     (
         "spend_show",
-        r"\bhow much (?:goes|went|has gone|did we (?:pay|spend|blow))\b|\bwhat (?:have"
+        r"\bhow much (?:money |cash |of it |of that )?(?:goes|went|has gone|did we (?:pay|spend|blow))\b|\bwhat (?:have"
         r"|did) we (?:paid|pay|blown|blow|spent|spend)\b"
-        r"|\bsum up\b.*\bspen[dt]|\boutflow\b|\bwho (?:spends|spent|is spending)\b|\bcrossed §a",
+        r"|\b(?:add|sum|tally|total|tot) (?:it |that |them )?up\b.*\b(?:spen[dt]|paid|bought)|\b(?:sum|total|totl|tally)\b.{0,30}\b(?:paid|pay|spent|spend|bought|blown)\b|\b(?:gas|fuel|petrol|food|meals|spent|spend) at\b.*\b(?:total|totl|sum|how much)\b|\bsum up\b.*\bspen[dt]|\boutflow\b|\bwho (?:spends|spent|is spending)\b|\bcrossed §a",
         "",
     ),
     (
         "funding_show",
-        r"(?:§a\d+§|\bthat|\bthe)[^?]{0,40}\b(?:bridged|usd[tc]|transfer"
+        r"\b(?:the|that|our|my|this) (?:[\w§'’,.-]+ ){0,3}?(?:deposit|transfer|funding)\b[^?]*\b(?:made it|make it|so long|taking (?:so |this |that )?long|takes? (?:so )?long|where (?:it|is it|has it|did it)|reached|show(?:n|ed|s)? (?:up|in)|gone through|go through|been booked|is booked|credited yet|arrived yet|come in yet|come through)\b"
+        r"|\bwhy (?:takes|does|is)\b[^?]{0,30}\b(?:deposit|transfer|funding)\b[^?]{0,40}\blong\b|\bwhere'?d? (?:is|did|has) (?:the|this|that|our) (?:deposit|transfer|funding|depsoit)\b"
+        r"|(?:§a\d+§|\bthat|\bthe)[^?]{0,40}\b(?:bridged|usd[tc]|transfer"
         r"|deposit)\b[^?]*(?:\bmovement\b|\bclear(?:ed)?\b|\bland(?:ed)?\b|\baccepted\b"
         r"|\bturn(?:ed)? up\b|\bis it in\b|\bwhere is it\b|\bexamine\b)"
         r"|\bmovement on the §a|§a\d+§(?: \w+)? on §n\d+§ .*\b(?:turn|land|arriv|clear|show)"
@@ -138,6 +146,7 @@ FIRST: Final = (
     ),
     (
         "fees_show",
+        r"\b(?:percentage|percent)\b[^?]{0,40}\b(?:we are|we're|are we|we get|being|you) (?:being )?(?:charg\w+|pay\w*)|\bwhat (?:does|do) (?:it|a top-?up|loading|they|you) (?:cost|charge)\b|"
         r"\bour percentage\b|\bin bps\b|\bsting us\b|\btakes? a cut\b|\bour cut\b"
         r"|\bmark-?up §a\d+§ or §a|\bmark-?up we set\b",
         "",

@@ -65,7 +65,7 @@ _MERCHANT: Final = re.compile(
     r"|gets|declined|refused|please)\b))"
 )
 #: `every home depot purchase`, `purchases from kenya airways`, `what we paid to albert heijn`, `went to meta`.
-_END: Final = r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|over|during|and|but|please|pls|so|what|how|was|were|is|are|went|got|via|through|today|yesterday|altogether|total|so far)\b))"
+_END: Final = r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|over|during|and|but|please|pls|so|what|how|was|were|is|are|went|got|via|through|today|yesterday|altogether|total|so far|pass|go|come|arrive|ever|yet|already)\b))"
 _NAME: Final = r"[^\W\d_][^\s§,;?!]*(?:\s+[^\s§,;?!]+){0,3}?"
 _OTHERWISE: Final = (
     re.compile(
@@ -83,6 +83,7 @@ _OTHERWISE: Final = (
 #: Words that name no shop: kinds of purchases, people, days, things.
 _NO_SHOP: Final = word_set(
     """
+    such applicable possible relevant related usual normal extra additional standard various several certain many few proof of and or bank
     recent latest last pending declined refused failed settled refunded large small big single same other card cards company weird odd strange
     suspicious double duplicate unknown new old open her his their my our your its whole total first second daily weekly monthly crypto
     online foreign international abroad me us him them you it the a an this that these those some any all one everyone somebody someone

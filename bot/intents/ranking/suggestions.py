@@ -53,6 +53,10 @@ _FEW: Final = 4
 _SAID: Final = frozenset(
     {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request", "tx_hash"}
 )
+#: No look at a request: a decision on it.
+_DECIDES: Final = re.compile(
+    r"\b(?:yes|ok|okay|okayed|ok'ing|approv\w*|accept\w*|reject\w*|declin\w*|deny|denied|sign\w*|agree\w*|honours?|honors?|cancel\w*|behalf|says|confirm\w*|through)\b"
+)
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
 _ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
@@ -88,7 +92,7 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     best, share = shares[0]
     if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
         is_look_up = best not in (NONE, NOT_OFFERED) and best not in _REQUESTS
-        by_id = first.slots.get("request", "last") != "last"
+        by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
         if is_look_up or (best == NOT_OFFERED and (by_id or len(masked.split()) <= _FEW)):
             return Ranked(readings)
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":

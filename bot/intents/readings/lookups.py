@@ -77,7 +77,8 @@ def _sharpened(intent: str, text: str, context: Context) -> str:
 
 def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     slots: dict[str, Any] = {}
-    hashes = [e.value for e in context.found.inside(text, "tx_hash") if e.value]
+    whole = context.found.masked if intent == "funding_show" else text
+    hashes = [e.value for e in context.found.inside(whole, "tx_hash") if e.value]
     # Of one transaction the network may stand in a line or a sentence of its own.
     near = context.found.masked if intent == "funding_show" and hashes else text
     networks = [e.value for e in context.found.inside(near, "network") if e.value != UNKNOWN_NETWORK]

@@ -126,7 +126,7 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
     actions = [reading for reading in readings if reading.is_action or reading.wants_action]
     if len(actions) != 1 or not actions[0].opened:
         return list(readings)
-    if not asks_for_two(clauses, of_somebody=actions[0].intent == "submit_funding"):
+    if not asks_for_two(clauses, of_somebody=actions[0].intent in ("submit_funding", "order_card")):
         return list(readings)
     kept = []
     for reading in readings:

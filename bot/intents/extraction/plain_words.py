@@ -31,6 +31,16 @@ _ROWS: Final = tuple(
             "the markup",
         ),
         (
+            " we ",
+            r"\bthe (?:fee|margin|cut|commission|surcharge|extra)(?: (?:that|which))? we (?:add|charge|put|take|apply)(?: on)?(?: top)?(?: (?:of|to|on|from) (?:(?:the|our|each|every|all) )?(?:deposits?|fundings?|it|that))?(?= (?:to|at|from|down|up|is|should|must|has|becomes?|needs)\b)",
+            "the markup",
+        ),
+        (
+            "our ",
+            r"\bour (?:margin|commission|surcharge)(?= (?:to|at|from|down|up|should|must|has to|becomes?|needs)\b)",
+            "our markup",
+        ),
+        (
             "mark up",
             r"\bmark up\b(?= (?:to|at|from|down|up|is|has|becomes?|on|for|by|needs|must)\b)",
             "markup",

@@ -19,7 +19,7 @@ _SUBJECT: Final = (
 _STATES_NOT: Final = re.compile(
     r"^(?:(?:[\w'’§-]+ ){1,9}?(?:and|so|but|as|because|since|for) )?(?:(?:and|because|so|but|as|since|well|now|the thing is|it turns out|turns out) )*"
     r"(?:(?:not (?:all|every|much|many|one|a single)|nobody|no one|none|nothing)\b(?: [\w'’§-]+){0,4}? (?:was|were|is|are|has|had|got|came|went|stole|took|used|spent|touched|bought|saw|knows|knew|found|happened|left|showed|answers?|picks? up)\b"
-    r"|(?:nobody|no one|none)\b(?: of [\w'’§-]+(?: [\w'’§-]+)?)? (?:is|was|are|were) (?:at|in|on|there|here|around|home|awake|available|near)\b"
+    r"|(?:nobody|no one|none)\b(?: of [\w'’§-]+(?: [\w'’§-]+)?)? (?:(?:is|was|are|were|sits?|stands?|works?|waits?|stays?) (?:at|in|on|by|next to|there|here|around|home|awake|available|near)|(?:watches|checks|reads|sees) )\b"
     r"|(?:(?:the|his|her|their|our|my|this|that|an?) (?:[\w'’-]+ ){1,5}?|§c\d+§ |he |she |they |it |we |i )(?:[\w'’-]+ ){0,3}?(?:ain'?t|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|could not|didn'?t|did not|doesn'?t|does not|don'?t|do not|hasn'?t|has not|haven'?t|hadn'?t|has no|have no|had no|no longer|never|(?:should|must) (?:not|no longer))"
     r" (?:(?:be|been|even|ever|yet|get|have|really|actually|got|go|to|it|a|the|any|more|of) )*?(?:back|coming|here|there|returning|recover\w*|found|find\w*|doing|going|work\w*|used?|using|spent|spend\w*|go|go(?:ne|ing)? through|that (?:high|far|much)|signed|show\w*|turn\w* up|remain\w*|stay\w*|open|active|live|left|lying|recogni[sz]e\w*|remember\w*|know\w*|bought|pay\w*|paid|arriv\w*|come|came|leave|left|home|phone|number|own|receipts?|idea|clue|money|cash|petrol|gas|fuel|funds?|access|reply|repl\w+|answer\w*|pick\w*|reach\w*|travel\w*|drive\w*|fly|eat\w*|sle[pe]\w*|buy\w*|order(?:ed)?|hear\w*|seen?|use|in|at|on|out|enough)\b)"
 )
@@ -159,6 +159,8 @@ _LABEL: Final = re.compile(
     r"|reason|motive|purpose|here'?s the (?:tx|hash|transaction|link)|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
+    r"\b(?:cloned|lost|stolen|replaced|declined|bounced|hacked|skimmed|blocked|failed|tried|refused|swiped|used|broken|billed) (?:it |him |her |us )?twice(?: (?:already|now|today|this \w+))?\b|(?:§c\d+§|he|she|they) (?:has|have) been asking\W*$|"
+    r"\b(?:that|which) (?:nobody|no one|none of us|he|she|they|we|i)(?: here)? (?:(?:can|could|do|does|did)(?:n['’]?t| not)? )?(?:explain\w*|recogni[sz]e\w*|know\w*|remember\w*|made|make|place\w*|account for|understand\w*|authori[sz]ed)\b|\b(?:nobody|no one|none of us)(?: here)? (?:can|could) (?:explain|place|account for|identify|remember|understand)\b|"
     r"\b(?:typed|entered|clicked|pressed|charged|paid|billed|keyed|debited|booked) (?:it |him |her |us |me |that |them )?twice\b|\b(?:it|he|she|they|that|card|§c\d+§) (?:always|usually) (?:rejects?|declines?|fails?|bounces?|refuses|runs out|forgets|loses|pays|buys|overspends)\b|\bboth (?:ways|directions|nights|days|rooms|legs|trips|flights|weeks)\b|\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
     r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
     r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
@@ -168,7 +170,7 @@ _REASONED: Final = re.compile(
 #: What somebody tells of himself or of the weather, with a word that would doubt a request.
 _IN_PASSING: Final = re.compile(
     r"\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
-    r"|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
+    r"|\b(?:i|we) promised (?:him|her|them|§c\d+§)(?: (?:the|his|her|their|some|that) [a-z]+(?: (?:money|cash|budget|allowance|funds?))?)?(?=\W*$| (?:§p|today|yesterday|this))|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
     r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
     r"|\bno (?:luck|joy|clue|show)\b|\b(?:everyone|everybody)(?:'s| is| are| was) (?:waiting|hungry|stuck|there|ready|in|out|tired)\b|\b(?:that'?s|which is|this is) why\b"
     r"|\bor (?:else )?(?:the \w+|he|she|they|we|it)(?:'ll| will)? (?:can'?t|cannot|won'?t|will|loses?|miss(?:es)?|cancels?|be)\b|\b(?:he|she|they|it|§c\d+§) (?:always|usually) (?!freez|block|load|top|add|put|clos|tak|send|do|get)\w+s\b"

@@ -163,7 +163,7 @@ _ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+�
 
 #: `8863 is still frozen, sort it please`: what is to be done stands before it.
 _STILL_FROZEN: Final = re.compile(
-    r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>[.,;!\n]\s*.*)$",
+    r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>(?:[.,;!\n]| (?:and|but|so)\b)\s*.*)$",
     re.DOTALL,
 )
 _WE_FROZE: Final = re.compile(
@@ -186,7 +186,7 @@ _ALL_ON_IT: Final = re.compile(
 #: `close it for good, freezing is not enough`.
 _ENDS_IT: Final = re.compile(r"\bclos(?:e|ed|ing|ure)\b|\b(?:for good|permanently)\b")
 _NOT_ENOUGH: Final = re.compile(
-    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold))(?=\W|$)"
+    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
 )
 
 
@@ -387,7 +387,16 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
         return True
     if any(_NAMED_SUM.search(text) for text in plainly):
         return not any(_ALREADY.search(part.text) for part in divided.story)
+    if any(said.intent == "unload_card" and _IT_ALONE.search(part.text) for part, said in divided.said):
+        return any(_STILL_THERE.search(part.text) for part in divided.story)
     return any(_NEEDED.search(part.text) for part in divided.story)
+
+
+#: `there is still 240 on her card. move it back`: what is to be moved is what is there.
+_IT_ALONE: Final = re.compile(r"\b(?:it|that|them|those)\b(?! card)")
+_STILL_THERE: Final = re.compile(
+    r"\b(?:there(?:'s| is| are)|has|have|holds)(?: \w+)? §a\d+§(?: \w+){0,2}? (?:left|on)\b"
+)
 
 
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:

@@ -156,6 +156,11 @@ _NOT_BY: Final = {
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
+#: `she paid the courier herself`.
+_BY_THEMSELVES: Final = re.compile(
+    r"\b(?:he|she) (?:paid|pays|bought|covered|advanced|fronted|booked|settled|drove|fixed|carried)\b[^.,;§]{0,40}\b(?:himself|herself|myself)\b"
+    r"|\bthey (?:paid|pay|bought|covered|advanced|fronted|booked|settled)\b[^.,;§]{0,40}\bthemselves\b"
+)
 #: Why money is taken back.
 _TOO_MUCH: Final = re.compile(r"\b(?:oops|ups|whoops)\b")
 #: A top-up that was made, and did not arrive.
@@ -301,6 +306,7 @@ def stays_closed(reading: Reading, context: Context) -> bool:
     text = spaced(context.found.masked)
     if reading.intent == "unload_card":
         text = _TOO_MUCH.sub(" ", text)
+    text = _BY_THEMSELVES.sub(" ", text)
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
     bare = HARMLESS.sub(" ", text)

@@ -115,6 +115,7 @@ _SEES_THE_NUMBER: Final = re.compile(
     rf"|\b(?:need|want|require)(?: to (?:have|get|see|view))?(?: please)? (?:the |a |his |her )?{_FULL} (?:card )?{_DIGITS}(?: (?:of|on|off|from|for))(?: the)? §c"
     rf"|\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b(?=.*\b(?:number|digits|details)\b)|\b(?:number|digits|details)\b(?=.*\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b)"
     rf"|\b(?:the|that|a) link (?:for|to|of|with) (?:the |see the |view the )?(?:{_FULL} )?(?:card )?{_DIGITS}(?: (?:of|on|for))? (?:the )?§c"
+    rf"|\b(?:type|enter|key|fill|put|give)\b[^.?!\n]{{0,12}}?\b(?:card )?{_DIGITS} (?:of|on|for) §c(?=.*\b(?:show (?:it|me)|see|view|open|link)\b)"
     rf"|\b{_SEE}\b (?:the |a |that |his |her )?(?:{_FULL} |card )?(?:card )?{_DIGITS} (?:of|on|off) (?:a|that|the|his|her) card\b|\b{_SEE}\b (?:a|the) card {_DIGITS}(?=\W*(?:$|[,.;]|for\b|please|pls))"
 )
 #: What is never shown, and where nothing is: in a chat, by mail, read out.
@@ -147,7 +148,7 @@ def is_taken_back(text: str) -> bool:
 
 
 _REQUEST_OF_MINE: Final = re.compile(
-    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
+    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
 )
 
 

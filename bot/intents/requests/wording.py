@@ -249,7 +249,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
+            rf"(?:give|send|put|load|add|throw|pass|place|transfer|chuck|bung|sling|slip|spot|drop|shoot|get|lend|hand|wire|pop|stick|slide|toss)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
         ),
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
         (
@@ -271,7 +271,11 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"(?:needs?|requires?|must receive|should get|could use|could do with|must have|short by|short of)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|on (?:it|his card|her card|the card)))*",
+            rf"(?:needs?|requires?|must receive|should get|could use|could do with|must have|short by|short of)\s+(?:another\s+|an\s+extra\s+|an\s+additional\s+|a\s+further\s+|additional\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|on (?:it|his card|her card|the card)))*",
+        ),
+        (
+            "topup_card",
+            rf"(?:send|throw|push|put|get|kick|shoot)\s+{A}\s+(?:over\s+)?(?:his|her|its|their)\s+way",
         ),
         ("topup_card", rf"\+\s*{A}|{A}\s*more|another\s+{A}|more\s+{A}"),
         ("topup_card", rf"{A}\s+{_BE}\s+(?:loaded|added|put|credited|sent)"),
@@ -289,7 +293,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "unload_card",
-            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down|away))*\s+(?P<all>{_ALL})(?:\s+(?:back|out|off|again|that|is|it|left|still|remaining))*\s+(?:from|off|off of|out of|on)\s+{_O}",
+            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down|away))*\s+(?P<all>{_ALL})(?:\s+(?:back|out|off|again|that|that's|thats|what's|is|it|he has|she has|left|still|remaining))*\s+(?:from|off|off of|out of|on)\s+{_O}(?:\s+back\s+(?:in)?to\s+(?:the\s+|our\s+)?(?:float|pot|pool))?",
         ),
         (
             "unload_card",
@@ -311,7 +315,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unload_card", rf"(?:reduce|decrease)\s+{_O}\s+by\s+{A}"),
         (
             "unload_card",
-            rf"return\s+(?:the\s+)?(?:unused\s+|remaining\s+)?{A}\s+(?:on|from)\s+{_O}\s+to\s+(?:the\s+)?(?:float|deposit|pot)",
+            rf"(?:return|move|bring|take|pull|send)\s+(?:the\s+)?(?:unused\s+|remaining\s+|unspent\s+|leftover\s+)*{A}\s+(?:left\s+)?(?:on|from)\s+{_O}\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?(?:float|deposit|pot)",
         ),
         ("unload_card", rf"(?:pull|take|grab|get|bring|claw|yank)\s+(?:the\s+)?{A}\s+(?:back|off|out)"),
         (

@@ -114,6 +114,7 @@ _OTHER_ACTION: Final = re.compile(
     r"|submit\w*|reveal\w*|replacement card|new card|order(?:ed)? (?:it|a|the|one)|put (?:§|it|him|her)|take (?:§|it|him|her|off|back)|add (?:§|it|some)|send (?:§|it|him|her|some)|give (?:§|it|him|her))\b"
 )
 _IS_STATE: Final = re.compile(
+    r"\b(?:does(?:n'?t| not)|need(?:n'?t| not)|no longer|should(?:n'?t| not)) (?:have to |need to |has to |needs to )?(?:stay|be|remain) (?:frozen|blocked|locked|on hold|suspended|paused)(?: any ?more)?\b|"
     r"\b(?:we|i|you|they|bob|carol) (?:have |had )?(?:only |just )?(?:froze|frozen|blocked|locked|paused|suspended) (?:it|him|her|them|§c\d+§)\b|\b(?:freeze|block|hold|lock) (?:was|is) (?:only |a )?(?:for|because|since|a mistake|precaution)\b|"
     r"\b(?:is|are|it's|its|still|stays|got|was|been) (?:still |wrongly |only )?(?:frozen|blocked|locked|paused|on hold|suspended)(?: (?:by mistake|in error|since|on|from|for)\b)?"
     r"|\bin frozen condition\b"
@@ -159,6 +160,8 @@ _LABEL: Final = re.compile(
     r"|reason|motive|purpose|here'?s the (?:tx|hash|transaction|link)|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
+    r"\b(?:ran|went|got|was|were|came|had|fell|broke|(?!need)[a-z]{2,}ed)\b(?! up\b)[^.,;§]{0,30}\b(?:twice|both times)\b|\b(?:than|as) (?:(?:we|i|they|was|were|is|originally|first|had) )*(?:quoted|planned|expected|thought|said|agreed|advertised|announced|foreseen)\b|"
+    r"\b(?:cleared|settled|resolved|closed|won|solved|sorted|finished)\b[^.,;§]{0,12}\b(?:dispute|issue|matter|question|misunderstanding)\b|\bdispute (?:with [a-z ]{2,20} )?(?:is|was|got|has been) (?:now )?(?:over|cleared|settled|resolved|closed|won)\b|"
     r"\b(?:cloned|lost|stolen|replaced|declined|bounced|hacked|skimmed|blocked|failed|tried|refused|swiped|used|broken|billed) (?:it |him |her |us )?twice(?: (?:already|now|today|this \w+))?\b|(?:§c\d+§|he|she|they) (?:has|have) been asking\W*$|"
     r"\b(?:that|which) (?:nobody|no one|none of us|he|she|they|we|i)(?: here)? (?:(?:can|could|do|does|did)(?:n['’]?t| not)? )?(?:explain\w*|recogni[sz]e\w*|know\w*|remember\w*|made|make|place\w*|account for|understand\w*|authori[sz]ed)\b|\b(?:nobody|no one|none of us)(?: here)? (?:can|could) (?:explain|place|account for|identify|remember|understand)\b|"
     r"\b(?:typed|entered|clicked|pressed|charged|paid|billed|keyed|debited|booked) (?:it |him |her |us |me |that |them )?twice\b|\b(?:it|he|she|they|that|card|§c\d+§) (?:always|usually) (?:rejects?|declines?|fails?|bounces?|refuses|runs out|forgets|loses|pays|buys|overspends)\b|\bboth (?:ways|directions|nights|days|rooms|legs|trips|flights|weeks)\b|\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
@@ -236,7 +239,7 @@ def _without_what_is_harmless(text: str, intent: str, *, goes_on: bool) -> str:
     if goes_on:
         bare = _GOES_ON.sub(" it ", bare)
     if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):
-        bare = _UNTIL_WE.sub(" ", bare)
+        bare = _UNTIL_WE.sub(" it ", bare)
     if intent == "close_card":
         bare = _MORE_THAN_FROZEN.sub(" ", bare)
     bare = _AFTER_TALK.sub(" ", bare)

@@ -186,7 +186,7 @@ _ALL_ON_IT: Final = re.compile(
 #: `close it for good, freezing is not enough`.
 _ENDS_IT: Final = re.compile(r"\bclos(?:e|ed|ing|ure)\b|\b(?:for good|permanently)\b")
 _NOT_ENOUGH: Final = re.compile(
-    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
+    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:never|not) to be used (?:again|any ?more|by anyone)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
 )
 
 
@@ -267,6 +267,8 @@ def _with_free_words(divided: _Divided) -> _Divided:
             if speaks_against(around, request.intent) or not _names_no_thing(part.text[request.end :]):
                 return divided
             asking.append((part, Said(request.intent, everything=request.everything)))
+    if not asking and (short := _asked_shortly(divided)) is not None:
+        return short
     if not asking:
         parts = [(part, directed(part.text)) for part in divided.story]
         asking = [
@@ -276,6 +278,23 @@ def _with_free_words(divided: _Divided) -> _Divided:
         return divided
     story = tuple(part for part in divided.story if part is not asking[0][0])
     return _Divided(tuple(asking), divided.small, story)
+
+
+#: `sofia is at zero, 410 please`: an amount and a please, behind somebody who is out of money.
+_SO_MUCH: Final = re.compile(
+    r"^\W*(?:so |just |maybe )?§a\d+§(?: more)? (?:please|pls|plz|asap)\b\W*$|^\W*(?:please|pls) §a\d+§\W*$"
+)
+_OUT_OF_MONEY: Final = re.compile(
+    r"§c\d+§[^§]*\b(?:zero|empty|broke|skint|stuck|stranded|no (?:money|funds|cash|balance)|(?:not|isn'?t|isnt) enough|out of (?:money|funds|cash)|(?:running|is|very|too) low|running dry|short|nothing (?:on|left))\b"
+)
+
+
+def _asked_shortly(divided: _Divided) -> _Divided | None:
+    short = [part for part in divided.small if _SO_MUCH.search(part.text)]
+    if len(short) != 1 or not any(_OUT_OF_MONEY.search(part.text) for part in divided.story):
+        return None
+    small = tuple(part for part in divided.small if part is not short[0])
+    return _Divided(((short[0], Said("topup_card")),), small, divided.story)
 
 
 #: `a story that happens in a street` says nothing of the request where that one names its card itself.

@@ -17,8 +17,8 @@ _TELLS: Final = (
 _WHOM: Final = r"(?:§|the (?:time|moment|card|§)|(?:his|her|their|this|that) (?:card|§)|card|good|ever|always|now|me|us|him|her(?! \w)|them|it|a (?:while|bit|moment)|account)"
 _CUT: Final = re.compile(
     r"(?P<end>[.!?;…]+(?=\s|$))|\s*[^\x00-\x7f\w\s§]+(?=\s|$)|\n|\s*[,:()|\[\]]+\s*|\s+[-–—/]+>?(?=\s)|\s*→\s*"
-    rf"|\s+(?=(?:so(?! (?:grateful|kind|good|much|pleased|glad|obliged|happy|very|as to)\b)|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my))\b)"
-    rf"|\s+(?:and|n|&)\s+(?={_WHO}\s)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
+    rf"|\s+(?=(?:so(?! (?:grateful|kind|good|much|pleased|glad|obliged|happy|very|as to)\b)|because|cause|cuz|coz|bcs|since|hence|therefore|but|otherwise|as (?:{_WHO}|his|her|their|our|my|the|this|there)(?! (?:below|above|following|attached|last|per)\b))\b)"
+    rf"|\s+(?:and|n|&)\s+(?={_WHO}\s|would like (?:it|§c|(?:her|his|their|the) card)\b)|\s+(?=(?:can|could|would|will) (?:you|u|we|someone|somebody)\b)|(?<=[a-z§])\s+(?=you (?:can|may) (?:now |please )?(?:lift|lock|un|re|freeze|block|close|switch|turn|put|open|liquidate|load|top|take|pull|empty))"
     r"|\s+(?=(?:please|pls|plz|kindly)\s+\w+\s)|(?<=[a-z])\s+(?=(?:i|we) (?:would )?(?:hereby |therefore |kindly |now )*(?:ask|request) (?:you to|that|for|to)\b)"
     rf"|(?<=[§a-z])\s+(?=(?:{_TELLS})\b)|\s+(?=for (?!{_WHOM}))|\s+(?=(?:till|until|til|while) (?:we|i|he|she|they|it|someone|somebody|she's|he's|they're|it's|i'm)\b)"
 )
@@ -27,7 +27,7 @@ _TITLE: Final = re.compile(
     r"\b(?:mr|ms|mrs|miss|dr|prof|herr|frau|madam|sir|chief|oga|engr|colleague)\.?\s+(?=§[cm])"
 )
 _UNFINISHED: Final = re.compile(
-    r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|once|unless|until|till|before|after|than|provided|where|because|whether|^\W*i|^\W*we|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't)\s*$"
+    r"\b(?:thinks?|thought|believes?|says?|said|told (?:me|us)|tells? (?:me|us)|knows?|confirmed|intimated|that|which|who|when|if|once|unless|until|till|before|after|than|provided|where|because|whether|^\W*i|^\W*we|hear|heard|not|never|dont|don't|doesn't|doesnt|didn't|(?:^|[,;] ?|so |and )(?:can|could|may|might|would|shall))\s*$"
 )
 _JOINING: Final = re.compile(
     r"^(?:(?:so|and|then|but|also|because|cause|cuz|coz|since|hence|therefore|as|n|well|ok|okay|now|yes|yeah)\b[\s,]*)+"

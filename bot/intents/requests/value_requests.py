@@ -78,7 +78,7 @@ _CODES_TO: Final = re.compile(
     r"\b(?:codes?|otps?)\b[^.?!\n]{0,60}\bwebhook\b|\bwebhook\b[^.?!\n]{0,50}\b(?:codes?|otps?)\b|\b(?:codes?|otps?)\b.*§c\d+§[^.?!\n]{0,40}\bwebhook\b"
 )
 _ROUTED: Final = re.compile(
-    r"\b(?:please|pls|plz|kindly|can|could|would|must|should|shall|need|needs|want|have|let|send|route|point|set|switch|turn|put|move|forward|deliver|redirect|direct|get|have to|has to|from now)\b"
+    r"\b(?:please|pls|plz|kindly|can|could|would|must|should|shall|need|needs|want|like|have|let|send|route|point|set|switch|turn|put|move|forward|deliver|redirect|direct|get|have to|has to|from now)\b"
 )
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
@@ -351,10 +351,11 @@ def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading |
     hash_or_order = context.found.inside(text, "tx_hash") or not context.found.inside(text, "card")
     if asks_for_two(clauses, of_somebody=bool(hash_or_order)) or names_by_a_word(context):
         return None
+    polite = {part.sentence for part in parts if _POLITELY.search(part.text)}
     if (
         context.doubts
         or QUOTED in text
-        or any(part.asked and not _POLITELY.search(part.text) and _VALUE.search(part.text) for part in parts)
+        or any(part.asked and part.sentence not in polite and _VALUE.search(part.text) for part in parts)
     ):
         return None
     for intent, read in (
@@ -403,7 +404,7 @@ _NOT_IT: Final = re.compile(
 
 #: What the codes shall do, with words that would put off anything else.
 _CODES_GO: Final = re.compile(
-    r"^(?:(?:please|pls|kindly|hey|hi|hello|i|we|need|want|would like|can|could|you|let|have|make|all|that|now) )*(?:the |all |its |his |her )?(?:purchase |security |threeds |one-time |otp )?codes? (?:for|of|from|on) §c\d+§ (?:(?:to|must|should|shall|need to|have to|has to|going|go|be|sent|routed|forwarded|delivered|over|straight) )+(?:to|into|at|through|via) (?:the |our |my )?webhook(?: from (?:now|today)(?: on)?)?\W*$"
+    r"^(?:(?:please|pls|kindly|hey|hi|hello|i|i'd|we|we'd|like|need|want|would like|can|could|you|let|have|make|all|that|now) )*(?:the |all |its |his |her )?(?:purchase |security |threeds |one-time |otp )?codes? (?:for|of|from|on) §c\d+§ (?:(?:to|must|should|shall|need to|have to|has to|going|go|be|sent|routed|forwarded|delivered|over|straight) )+(?:to|into|at|through|via) (?:the |our |my )?webhook(?: from (?:now|today)(?: on)?)?\W*$"
 )
 
 

@@ -275,6 +275,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
+            rf"(?:place|put|leave)\s+{A}\s+at\s+(?:the\s+)?disposal\s+of\s+{_O}|(?:raise|increase|boost|bump(?: up)?|up)\s+{_O}\s+(?:balance|funds|credit|budget)\s+(?:by|with)\s+{A}",
+        ),
+        (
+            "topup_card",
             rf"(?:send|throw|push|put|get|kick|shoot)\s+{A}\s+(?:over\s+)?(?:his|her|its|their)\s+way",
         ),
         ("topup_card", rf"\+\s*{A}|{A}\s*more|another\s+{A}|more\s+{A}"),

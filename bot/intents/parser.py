@@ -42,6 +42,7 @@ from bot.intents.requests import (
     asks_for_two,
     is_bare_comma,
     may_be_a_freeze,
+    may_be_unfreeze,
     read_request,
     stays_closed,
     with_first_load,
@@ -146,6 +147,9 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
         if reading.opened and may_be_a_freeze(reading, context):
             ask = questions.close_or_freeze(reading.slots)
             reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
+        elif reading.opened and may_be_unfreeze(reading, context):
+            ask = questions.really("unfreeze_card", reading.slots, "That may have been heard wrong.")
+            reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)

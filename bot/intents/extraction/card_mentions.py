@@ -148,7 +148,8 @@ _NO_DAY_AFTER: Final = re.compile(
 )
 #: A capital and an amount that is no day behind a verb that gives or takes: `load Will 150`, `send April 200`.
 _GIVEN: Final = re.compile(
-    r"\b(?:load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$", re.IGNORECASE
+    r"\b(?:assist|help|support|load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$",
+    re.IGNORECASE,
 )
 _AN_AMOUNT_AFTER: Final = re.compile(
     r"\s+(?:(?:another|an extra|with|by|at)\s+)?(?:\$\s?\d|\d{3,}(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",

@@ -89,7 +89,7 @@ _ORDERS: Final = re.compile(
 #: What is put on a card that is ordered, said as a thing to do of its own.
 _AND_LOAD_IT: Final = re.compile(
     rf"(?:[,;]|\band\b|\bthen\b|[.!?])?\s+(?:and |then |also |please |pls |kindly )*(?:(?:load|start|set|begin|preload) (?:it|him|her|them)(?: up| out| off)? with (?P<with>{_AMOUNT})"
-    rf"|(?:load|put|add|stick|throw|give) (?P<on>{_AMOUNT}) (?:on|onto|in|to) (?:it|there|the new (?:card|one)|that card)(?: to (?:start|begin)(?: with)?)?)(?![\w$])",
+    rf"|(?:load|put|add|stick|throw|give) (?P<on>{_AMOUNT}) (?:on|onto|in|to) (?:it|there|the new (?:card|one)|that card)(?: to (?:start|begin)(?: with)?)?)(?![\w$])|[,;]\s*(?:pre)?load(?:ed)?(?: with)? (?P<bare>{_AMOUNT})(?=\W*$)",
     re.IGNORECASE,
 )
 
@@ -101,12 +101,14 @@ def in_our_words(text: str) -> str:
         if hint in low:
             text = pattern.sub(ours if ours is not None else _dictated, text)
     if (
-        (" with " in low or " on " in low)
+        (" with " in low or " on " in low or "load" in low)
         and "card" in low
         and ("@" in text or "+" in text)
         and _ORDERS.search(text)
     ):
-        text = _AND_LOAD_IT.sub(lambda found: f", initial load {found['with'] or found['on']}", text, count=1)
+        text = _AND_LOAD_IT.sub(
+            lambda found: f", initial load {found['with'] or found['on'] or found['bare']}", text, count=1
+        )
     return text
 
 

@@ -35,7 +35,7 @@ _OUTSIDER: Final = (
     r"|google|meta|facebook|amazon|uber|booking|booking\.com|linkedin|tiktok|aws|adobe|microsoft|apple|zoom|stripe|paypal|jumia|netflix|spotify)s?"
 )
 _OUTSIDER_SAYS: Final = re.compile(
-    rf"\b(?:the |our |their |this |that |an? |his |her )?(?:[a-z]+ ){{0,2}}?{_OUTSIDER} (?:(?:is|are|was|keeps?|kept|always|now|only|also|just|still|there|people|guy|lady) )*(?:says?|said|saying|asks?|asked|asking|wants?|wanted|tells? (?:me|us|him|her|them)|told (?:me|us|him|her|them)|thinks?|thought|claims?|reads)\b(?: (?:that|for it|it))?(?: always)?(?! to (?:wait|hold|stop|cancel|ask|let)\b)(?! (?:no|wait|stop|yes|please)\b)"
+    rf"\b(?:the |our |their |this |that |an? |his |her )?(?:(?!(?:and|but|so|or|because|since|as) )[a-z]+ ){{0,2}}?{_OUTSIDER} (?:(?:is|are|was|keeps?|kept|always|now|only|also|just|still|there|people|guy|lady) )*(?:says?|said|saying|asks?|asked|asking|wants?|wanted|tells? (?:me|us|him|her|them)|told (?:me|us|him|her|them)|thinks?|thought|claims?|reads)\b(?: (?:that|for it|it))?(?: always)?(?! to (?:wait|hold|stop|cancel|ask|let)\b)(?! (?:no|wait|stop|yes|please)\b)"
 )
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
@@ -202,6 +202,7 @@ _DONE_BEFORE: Final = {
     "freeze_card": re.compile(
         r"\b(?:perhaps|maybe|hopefully|possibly) (?:it|he|she|they|we|the (?:card|wallet|purse|bag)|somebody|someone)(?:'ll| will| might| may| can)? (?:still )?(?:comes?|turns?|finds?|shows?|be found|gets?|pops?|left|lost|forgot|dropped)\b(?: (?:back|up|it))*|\b(?:might|may) (?:still )?(?:turn up|come back|find it|show up|be (?:at home|in the|found))\b"
         r"|\b(?:should|must) (?:not|no longer) (?:remain|stay|be(?: left)?) (?:open|active|live|usable|on|unlocked)\b"
+        r"|\b(?:i|we) (?:don'?t|do not|didn'?t) (?:like|love|trust) (?:it|that|this|the look of (?:it|that|this))(?: one bit| at all)?(?=\W*$)"
         r"|\bnot (?:to )?(?:close|cancel|delete|terminate)(?: (?:it|the card|her card|his card))?\b"
     ),
     "reveal_card": re.compile(

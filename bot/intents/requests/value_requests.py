@@ -259,7 +259,7 @@ _VALUES: Final = {
         r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
     ),
     "set_3ds": re.compile(
-        r"\bwebhook\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
+        r"\bwebhook\b|\b(?:enable|activate|switch on|turn on|set) (?:the same|it|that|this)\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
     ),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
@@ -380,7 +380,7 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
                 return True
             if intent == "set_3ds" and _CODES_GO.search(part.text):
                 continue
-            if speaks_against(without_story(part.text), intent, is_exact=True):
+            if speaks_against(without_story(_BY_PAPER.sub(" ", part.text)), intent, is_exact=True):
                 return True
         elif (
             part.colon
@@ -587,6 +587,9 @@ def _spare(intent: str, text: str, context: Context) -> bool:
 #: What a request follows, by its date: `as per the memo of 18 November`.
 _PAPER_OF: Final = re.compile(
     r"\b(?:as per|per|following|according to|in line with|based on|see|ref|reference|referring to) (?:the |our |my |your |his |her )?(?:[a-z]+ ){0,2}?(?:memo|e?mail|minutes|letter|note|invoice|agreement|policy|contract|budget|decision|board|meeting|requisition|circular|notice|resolution|approval)(?: (?:of|from|dated|on))? §p\d+§"
+)
+_BY_PAPER: Final = re.compile(
+    r"\b(?:as per|per|following|according to|in line with|based on) (?:the |our |my |your |his |her )?(?:[a-z]+ ){0,2}?(?:memo|e?mail|minutes|letter|note|invoice|agreement|policy|contract|budget|decision|board|meeting|requisition|circular|notice|resolution|approval)(?: (?:of|from|dated|on) §p\d+§)?"
 )
 #: What a submitted transfer was: the form takes it from the chain.
 _SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)

@@ -61,7 +61,7 @@ _OWN: Final = {
     "unload_card": r"\b(?:back )?(?:in)?to (?:the|our) (?:float|pot|pool|main account|deposit account)\b",
     "change_phone": r"\bshould (?:now )?have (?=(?:the (?:new )?number )?§t)|\b(?:phone|mobile|number) (?:is )?already\b|\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
     "submit_funding": r"\balready(?=\W*(?:$|so\b|and\b))|\byou should (?=(?:insert|submit|register|book|enter|log|file|record))|\bfile\b|\bwithout delay\b|\bto (?:the|our) float\b|\bgoes\b|\balready (?=sent|made|transferred|paid|done|bridged)|\b(?:\w+ )?(?:did|made|sent|has sent|has made|have sent|have made) (?=(?:the|a|an|our|this|it|that|§)\b|\W*§)|\b(?:deposit|transfer|payment|funding) (?:that |which )?(?:we|i|he|she|they|\w+) (?:just |have |has )?(?:made|did|sent|bridged)\b",
-    "set_3ds": r"\bgoing to (?=(?:the |our |my )?webhook)|\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
+    "set_3ds": r"^\W*have (?=.*\bcodes?\b)|\bgoing to (?=(?:the |our |my )?webhook)|\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
     "order_card": r"\bas per (?:the )?(?:below|following|above)\b|\b(?:her|his|their) own\b|\bboard\b",
 }
 #: `I don't want that Sofia spends more than 1500 a month`: a limit, said the other way round.

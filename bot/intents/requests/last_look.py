@@ -311,6 +311,8 @@ def stays_closed(reading: Reading, context: Context) -> bool:
     if reading.intent == "unload_card":
         text = _TOO_MUCH.sub(" ", text)
     text = _BY_THEMSELVES.sub(" ", text)
+    if reading.intent == "close_card":
+        text = text.replace("no longer needed", "unused")
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
     bare = HARMLESS.sub(" ", text)

@@ -259,7 +259,7 @@ _VALUES: Final = {
         r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
     ),
     "set_3ds": re.compile(
-        r"\bwebhook\b|\b(?:enable|activate|switch on|turn on|set) (?:the same|it|that|this)\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
+        r"\bwebhook\b|\b(?:enable|activate|switch on|turn on|set) (?:the same|it|that|this)\b|\b(?:switch|turn|put|set) (?:it|that|this) on\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
     ),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }

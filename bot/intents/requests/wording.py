@@ -96,7 +96,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unfreeze_card", rf"make\s+{_O}\s+(?:usable|active|work)\s+again|make\s+(?:usable|active)\s+again"),
         ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
         ("freeze_card", rf"{C}\s+{_FROZEN}"),
-        ("freeze_card", rf"(?:want|need)\s+{_O}\s+(?:froze|shut off|cut off|locked down|locked up)(?!\w)"),
+        (
+            "freeze_card",
+            rf"(?:(?:i|we)\s+)?(?:want|need)\s+{_O}\s+(?:froze|shut off|cut off|locked down|locked up)(?!\w)",
+        ),
         ("freeze_card", rf"(?:is|are|has|goes) to (?:be )?{_FREEZE}"),
         (
             "freeze_card",
@@ -286,6 +289,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         (
             "unload_card",
             rf"(?:run|slide|slip|kick|shift|scoot|knock|book)\s+{A}\s+(?:of (?:it|that|this)\s+)?(?:back\s+)?(?:off|from|out of|off of)\s+{_O}",
+        ),
+        (
+            "unload_card",
+            rf"(?:have|get|see|put|move)\s+(?:the\s+)?{A}\s+(?:that's\s+|left\s+)?(?:on|from)\s+{_O}\s+(?:back\s+)?(?:in|into|to)\s+(?:the\s+|our\s+)?(?:float|pot|pool)",
         ),
         (
             "unload_card",

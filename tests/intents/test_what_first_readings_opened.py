@@ -4,6 +4,7 @@ import pytest
 
 from bot import operations
 from bot.intents import Reading, parse
+from bot.intents.plain_text import word_set
 from tests.support import authors
 
 
@@ -13,15 +14,19 @@ def opened(text: str) -> Reading | None:
 
 
 #: By their codes and by what people call them: none of it is on a card of ours.
-_OTHER_MONEY = """
-ksh kshs kes sh shs tsh tzs ush ugx zar rand ghs cedi cedis xof fcfa cfa etb birr egp mad dirham dirhams dh dhs aed sar riyal riyals qar kwd
-bhd omr php peso pesos thb baht idr rp rupiah myr ringgit rm vnd dong krw won twd hkd cny rmb yuan mxn cop clp ars uyu soles bgn leva ron lei
-uah hryvnia rub roubles rubles ils shekel shekels lkr npr bdt taka isk hrk rsd kzt tenge nzd shilling shillings kronor kroner krona krone
-dinar dinars lira liras leones kwacha zmw mwk rwf dop pkr afn forint forints koruna satoshi sats btc dai pyusd
-""".split()
+_OTHER_MONEY = word_set(
+    """
+    ksh kshs kes sh shs tsh tzs ush ugx zar rand ghs cedi cedis xof fcfa cfa etb birr egp mad dirham
+    dirhams dh dhs aed sar riyal riyals qar kwd bhd omr php peso pesos thb baht idr rp rupiah myr
+    ringgit rm vnd dong krw won twd hkd cny rmb yuan mxn cop clp ars uyu soles bgn leva ron lei uah
+    hryvnia rub roubles rubles ils shekel shekels lkr npr bdt taka isk hrk rsd kzt tenge nzd
+    shilling shillings kronor kroner krona krone dinar dinars lira liras leones kwacha zmw mwk rwf
+    dop pkr afn forint forints koruna satoshi sats btc dai pyusd
+    """
+)
 
 
-@pytest.mark.parametrize("money", _OTHER_MONEY)
+@pytest.mark.parametrize("money", sorted(_OTHER_MONEY))
 def test_an_amount_of_other_money_opens_nothing(money: str) -> None:
     said = (
         "load {} 150 on 3018",
@@ -46,9 +51,21 @@ def test_dollars_still_open_it(text: str) -> None:
 
 
 _NAMES = (
-    "Femke de Boer", "Pieter van der Meer", "Omar al Rashid", "Ana dos Santos", "Ludwig von Stein", "Bram Hendriks", "Jean Le Goff",
-    "Siti binti Rahman", "Maria del Carmen Ruiz", "Ole Bull Hansen", "Mary Ann O'Neil", "Lotte ten Brink", "Jan-Willem de Groot", "Nguyen Thi Hoa",
-)  # fmt: skip
+    "Femke de Boer",
+    "Pieter van der Meer",
+    "Omar al Rashid",
+    "Ana dos Santos",
+    "Ludwig von Stein",
+    "Bram Hendriks",
+    "Jean Le Goff",
+    "Siti binti Rahman",
+    "Maria del Carmen Ruiz",
+    "Ole Bull Hansen",
+    "Mary Ann O'Neil",
+    "Lotte ten Brink",
+    "Jan-Willem de Groot",
+    "Nguyen Thi Hoa",
+)
 _ORDERS = (
     "order a card for {}. phone +31638814402 mail new.person@kadeworks.example",
     "we need one more card, for {} (new.person@kadeworks.example, +31 6 4433 0915)",

@@ -111,7 +111,9 @@ def merchant_of(text: str, found: Found) -> str:
         for one in pattern.finditer(text):
             written = found.original(one["name"].strip(" .'’-")).strip()
             words = one["name"].split()
-            if "§" in one["name"] or any(word in _NO_SHOP or word in _NO_MERCHANT for word in words):
+            if "§" in one["name"] or any(
+                word in _NO_SHOP or (word in _NO_MERCHANT and len(words) == 1) for word in words
+            ):
                 continue
             if written[:1].isupper() or len(words) > 1 or pattern is not _OTHERWISE[-1]:
                 return written

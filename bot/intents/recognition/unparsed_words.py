@@ -15,7 +15,8 @@ _FILL: Final = word_set(
     asap right away immediately today urgently again back card cards usd amount balance some money worth more another
     extra and too as well thanks thx ty cheers team all guys folks float me us you up at is be set new dollars
     bucks cash funds at once quickly soon straight only just one same number ending here then so them exactly each both
-    usual rn required needed ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
+    usual
+    rn required needed ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
     """
 )
 _REASON: Final = word_set(

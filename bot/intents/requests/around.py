@@ -103,7 +103,7 @@ _HANGS: Final = re.compile(
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
     r"\b(?:on|at|before|after|by|until|till|from) (?:the )?(?:black|good) friday\b|\b(?:on|before|after|by|until|till|from) (?:cyber|easter) monday\b|"
-    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
+    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| all\b| everything| every\b| much| many| a single| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
     r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
     r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
@@ -213,6 +213,7 @@ _DONE_BEFORE: Final = {
         r"^\W*(?:but )?(?:no|not) more\W*$|^\W*(?:until|till|while) (?:he|she|they|it|we|i|the)\b"
     ),
 }
+_SPACES: Final = re.compile(r" {2,}")
 #: In a sentence that tells how things are: `it should not remain open`.
 _STAYS: Final = re.compile(r"\b(?:remains?|stays?|leave|yet|always|usually|normally)\b")
 _VERB: Final = re.compile(
@@ -272,6 +273,7 @@ def speaks_against_from_around(
     if _REPORT.search(bare) and _WORDING_OF.search(bare):
         return True
     bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", _OUTSIDER_SAYS.sub(" it ", bare))))
+    bare = _SPACES.sub(" ", bare)
     if not objects and _STATES_NOT.match(bare.strip(" ,.!")) and not _VERDICT.search(bare):
         bare = _NOT.sub(" ", _STAYS.sub(" ", bare))
     if intent in _GIVING and _NEEDS_NOT.search(bare):

@@ -178,7 +178,7 @@ _WEEKDAY: Final = re.compile(
 
 #: Who requests it, whether it is a request at all, and what takes it back: in any words around the request, or before it.
 _NOT_A_REQUEST: Final = re.compile(
-    r"\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
+    r"\b(?:the|this|that|my|his|her) (?:top-?up|topup|request|load|freeze|block|unfreeze|order|unload|change|closure|reveal|form|transfer) (?:is|was|will be) (?:not|no longer|never) (?:needed|necessary|required|wanted|right|correct|ok|okay|allowed)\b|\bnever ?mind\b|\bnvm\b|\brather not\b|\b(?:we|you|they|i|one) (?:really )?should not\b|(?<!\bour )\bdirection\b|^\W*never\b|\b(?:pause|stop|halt|suspend|hold) (?:all )?(?:the )?(?:sending|payouts|transfers|executions|queue|everything)\b|"
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
@@ -305,14 +305,18 @@ def is_bare_comma(reading: Reading, context: Context) -> bool:
     return any(_BARE_COMMA.fullmatch(amount.written) for amount in amounts)
 
 
+def _without_its_reason(text: str, intent: str) -> str:
+    """The text without what tells why, in words that would speak against it elsewhere."""
+    if intent == "unload_card":
+        text = _TOO_MUCH.sub(" ", text)
+    if intent == "close_card":
+        text = text.replace("no longer needed", "unused")
+    return _BY_THEMSELVES.sub(" ", text)
+
+
 def stays_closed(reading: Reading, context: Context) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading."""
-    text = spaced(context.found.masked)
-    if reading.intent == "unload_card":
-        text = _TOO_MUCH.sub(" ", text)
-    text = _BY_THEMSELVES.sub(" ", text)
-    if reading.intent == "close_card":
-        text = text.replace("no longer needed", "unused")
+    text = _without_its_reason(spaced(context.found.masked), reading.intent)
     if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
         return True
     bare = HARMLESS.sub(" ", text)

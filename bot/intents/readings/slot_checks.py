@@ -96,7 +96,7 @@ def _is_a_day_ahead(entity: Entity, text: str, context: Context, today: date) ->
         return False
     if not _ON_A_DAY.search(before) and not entity.written.lower().startswith(("from ", "since ")):
         return False
-    return today - since > _SOON and entity.value.until - since <= timedelta(days=1)
+    return bool(today - since > _SOON and entity.value.until - since <= timedelta(days=1))
 
 
 def _is_to_come(entity: Entity, today: date) -> bool:

@@ -82,6 +82,7 @@ def test_a_request_is_read_behind_its_story(text: str, intent: str) -> None:
         "3018 is frozen, 60 please?",
         "close 3018? a freeze is not enough",
         "take 75 off 3018 and put it on 9140",
+        "April's at the desk today, pls up her daily limit to $400 and switch on 3DS for Will's card",
         "Please be informed that we froze 3018.",
         "we owe the bank a lot of money so they freeze 3018",
     ],

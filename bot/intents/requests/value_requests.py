@@ -117,7 +117,7 @@ _NEW_CARD: Final = re.compile(
     r"\b(?:order|issue|new|another|second|separate|replacement|own|create)\s+(?:\w+\s+){0,2}?(?:cards?|plastic|prepaid)\b"
 )
 _NO_LIMIT: Final = re.compile(
-    r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
+    r"\b(?:threeds|webhook|top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"

@@ -148,7 +148,9 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
             ask = questions.close_or_freeze(reading.slots)
             reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
         elif reading.opened and may_be_unfreeze(reading, context):
-            ask = questions.really("unfreeze_card", reading.slots, "That may have been heard wrong.")
+            ask = questions.really(
+                "unfreeze_card", reading.slots, "That may have been dictated as “unfreeze”."
+            )
             reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")

@@ -89,13 +89,13 @@ def test_a_card_is_ordered_for_the_whole_name_or_the_name_is_asked_for(name: str
 
 
 @pytest.mark.parametrize("verb", ["freeze", "block", "lock", "suspend"])
-@pytest.mark.parametrize("heard", ["on", "un", "an", "in", "own", "uhn", "one", "hun"])
-def test_an_unfreeze_that_was_heard_as_two_words_freezes_nothing(heard: str, verb: str) -> None:
+@pytest.mark.parametrize("first_word", ["on", "un", "an", "in", "own", "uhn", "one", "hun"])
+def test_an_unfreeze_that_was_dictated_as_two_words_freezes_nothing(first_word: str, verb: str) -> None:
     for card in ("Noras card", "3018", "the card of Hugo", "her card, Nora is back,"):
         for text in (
-            f"{heard} {verb} {card} please",
-            f"please {heard} {verb} {card}",
-            f"{heard} {verb} {card} she is back",
+            f"{first_word} {verb} {card} please",
+            f"please {first_word} {verb} {card}",
+            f"{first_word} {verb} {card} she is back",
         ):
             reading = opened(text)
             assert reading is None or reading.intent == "unfreeze_card", text

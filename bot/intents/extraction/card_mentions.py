@@ -1,7 +1,7 @@
 """Which cards a text names. A number or a word counts only as far as its surroundings leave no doubt.
 
 Traits of a card entity: `weak` = a name that is also a word, recognised by its capital alone: good enough to look
-something up, not to act; `heard` = a name that only sounds like it; `unknown` = named as a card, but no card of the directory.
+something up, not to act; `by_sound` = a name that only sounds like it; `unknown` = named as a card, but no card of the directory.
 """
 
 from __future__ import annotations
@@ -307,7 +307,7 @@ def _name_at(
 
 
 def _by_sound(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
-    """`Sophia's card` of a Sofia: heard, not read. Good enough to look something up."""
+    """`Sophia's card` of a Sofia, as it sounds. Good enough to look something up."""
     written = word[0][:-2] if word[0].lower().endswith("'s") else word[0]
     if not written[:1].isupper() or fold(written) in ORDINARY or text.isupper():
         return None
@@ -319,7 +319,7 @@ def _by_sound(text: str, word: re.Match[str], cards: Directory) -> Entity | None
         return None
     end = word.start() + len(written)
     tail = _NAME_TAIL.match(text[end:])
-    traits = frozenset({"name", "weak", "heard"})
+    traits = frozenset({"name", "weak", "by_sound"})
     return Entity(
         "card", word.start(), end + (tail.end() if tail else 0), tuple(known), written, traits=traits
     )

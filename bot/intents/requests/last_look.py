@@ -127,7 +127,7 @@ _STATED: Final = re.compile(
     r"^\W*the §a\d+§|\btook (?:me |us |only )?(?:\w+ )?(?:minutes?|hours?|seconds?|days?|ages)\b|\bby (?:him|her|them)\W*$|^[^.,;]*\barrived\W*$"
 )
 #: `on freeze Nora's card`: an unfreeze, said into a phone.
-_HEARD_AS_TWO: Final = re.compile(
+_DICTATED_AS_TWO: Final = re.compile(
     r"(?<!\bput )(?<!\bplace )(?<!\bset )(?<!\bgo )\b(?:on|in|an|own|one|uhn|hun|un|end|any|i'm|arm|am)\s+(?:(?:re)?freez\w*|block|lock|suspend|pause)(?=\s+(?:§c|it\b|(?:her|his|their|the|that|this)\b|card\b))"
     r"|^\W*(?:(?:please|pls|kindly) )?(?:and|n|ann?)\s+(?:freeze|block|lock|suspend|pause)\s+(?:§c\d+§|it\b|(?:her|his|the) card\b)(?=.*\b(?:back|found|returned|home|again|cleared|ok now|fine now)\b)"
 )
@@ -287,7 +287,9 @@ def may_be_a_freeze(reading: Reading, context: Context) -> bool:
 
 def may_be_unfreeze(reading: Reading, context: Context) -> bool:
     """Whether a freeze may be an unfreeze, said into a phone: `on freeze Nora's card`."""
-    return reading.intent == "freeze_card" and _HEARD_AS_TWO.search(spaced(context.found.masked)) is not None
+    return (
+        reading.intent == "freeze_card" and _DICTATED_AS_TWO.search(spaced(context.found.masked)) is not None
+    )
 
 
 #: `1,500` without a currency is thousands for some and cents for others: enough for a plain command only.

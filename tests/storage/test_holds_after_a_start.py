@@ -5,6 +5,7 @@ A walk over the troubles of the ledger and of Slack, each by itself and both tog
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from bot.domain.errors import LookupFailed, SlackAway
 from bot.domain.requests import Request, State
-from bot.metrics.exposition import _of_process
+from bot.metrics import exposition
 from bot.metrics.sources import Sources
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
@@ -107,10 +108,9 @@ class Started:
         found = [await open_alerts(self.world, kind) for kind in ("ledger_unseen", "slack_unseen")]
         return [one.title for each in found for one in each]
 
-    def metric(self) -> float:
-        sources = Sources(self.world.core, _connected, "sqlite", AT)
-        (found,) = [one for one in _of_process(sources, True) if one.name == "countersign_held_since_start"]
-        return float(found.samples[0].value)
+    async def metric(self) -> bool:
+        shown = await exposition.text(Sources(self.world.core, _connected, "sqlite", AT), asyncio.Lock())
+        return b'countersign_held_since_start{program="main"} 1.0' in shown
 
     async def is_said(self, request: Request) -> list[bool]:
         """Whether each place says that sending waits: status, /readyz, the metric, the request's card, its notice."""
@@ -121,7 +121,7 @@ class Started:
         return [
             "could not read" in state.paused,
             await health.looked_since_start(self.world.core) is not None,
-            self.metric() == 1,
+            await self.metric(),
             "could not read" in str(request_card.card(view)),
             "could not read" in str(request_card.direct(notice)),
         ]

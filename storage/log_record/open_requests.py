@@ -34,6 +34,7 @@ _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
+_TO_THE_SECOND = "%Y-%m-%d %H:%M:%S UTC"
 
 
 class EntryOnRequest(Protocol):
@@ -170,9 +171,9 @@ def _why_too_late(known: OpenRequest, body: Mapping[str, Any]) -> str:
         return ""
     first, until = _time(body, "first_sent_at"), _time(body, "key_expires_at")
     if known.first_at is not None and (first is None or first > known.first_at):
-        return f"was sent first at {known.first_at:%Y-%m-%d %H:%M:%S} UTC by the audit log, and its row says later"
+        return f"was sent first at {known.first_at:{_TO_THE_SECOND}} by the audit log, and its row says later"
     if known.key_until is not None and (until is None or until > known.key_until):
-        return f"must not be sent from {known.key_until:%Y-%m-%d %H:%M:%S} UTC on by the audit log, and its row says later"
+        return f"was to be sent until {known.key_until:{_TO_THE_SECOND}} by the audit log, and its row says later"
     return ""
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bot.domain.alerts import Said, running_alerts
-from bot.domain.requests import State
+from bot.domain.requests import UNSENT, Request, State, is_in_doubt, said_in_doubt, said_unread
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
 from bot.services.processes.replicas import SILENT_AFTER
@@ -77,16 +77,22 @@ def _in_short(looks: Looks, now: datetime) -> dict[str, tuple[bool, bool]]:
 
 
 async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
-    waits = _waits((await _workers(tx, core, program)).values(), tx.now)
+    workers = (await _workers(tx, core, program)).values()
+    waits = _waits(workers, tx.now)
+    unread = _in_words(_unread_by_all(workers, tx.now))
     kept = await api_snapshots.get(tx, program, _KEPT)
-    said = kept.value["what"] if kept is not None and _is_later(kept.value["until"], tx.now) else ""
-    if said == (waits.what if waits else ""):
+    said = kept.value if kept is not None else {"what": "", "until": ""}
+    before = said["what"] if _is_later(said["until"], tx.now) else ""
+    what = waits.what if waits else ""
+    if before == what and said.get("unread", "") == unread:
         return
-    if waits is not None:
-        value = {"what": waits.what, "until": waits.until.isoformat()}
-        await api_snapshots.put(tx, program, _KEPT, value)
+    if what or unread:
+        until = waits.until.isoformat() if waits else ""
+        await api_snapshots.put(tx, program, _KEPT, {"what": what, "until": until, "unread": unread})
     else:
         await api_snapshots.drop(tx, program, _KEPT)
+    if before == what:
+        return
     for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
         await outbox_messages.redraw_notice(tx, core, request)
@@ -107,8 +113,20 @@ def _waits(workers: Collection[Looks], now: datetime) -> _Waits | None:
     held = [{name: until for name, until in looks.items() if _is_later(until, now)} for looks in workers]
     if not held or not all(held):
         return None
-    what = " and ".join(words for name, words in _WHAT.items() if any(name in one for one in held))
+    what = _in_words({name for one in held for name in one})
     return _Waits(what, min(max(map(datetime.fromisoformat, one.values())) for one in held))
+
+
+def _unread_by_all(workers: Collection[Looks], now: datetime) -> set[str]:
+    """The ledger for as long as it is not read; Slack while sending waits for it, as it may never be given access."""
+    unread = {_LEDGER} if workers and all(looks[_LEDGER] for looks in workers) else set()
+    if workers and all(_is_later(looks[_SLACK], now) for looks in workers):
+        unread.add(_SLACK)
+    return unread
+
+
+def _in_words(names: Collection[str]) -> str:
+    return " and ".join(words for name, words in _WHAT.items() if name in names)
 
 
 def _is_later(until: str, now: datetime) -> bool:
@@ -127,16 +145,13 @@ async def why(tx: Tx, program: str) -> str:
     )
 
 
-async def why_expired(tx: Tx, program: str) -> str:
-    """What is said of a request whose approval ran out meanwhile; empty where nothing is held."""
-    kept = await api_snapshots.get(tx, program, _KEPT)
-    if kept is None or not _is_later(kept.value["until"], tx.now):
-        return ""
-    return (
-        f"Approved, but since Countersign started it could not read {kept.value['what']}, so it did not know whether"
-        " its database is an older copy, and sent nothing. The approval ran out meanwhile. Check the card and the"
-        " ledger, then request it again."
-    )
+async def said_unsent(tx: Tx, request: Request, text: str) -> str:
+    """What is said of a request that ends here before anything was sent for it: `text`, unless nobody can know it."""
+    if is_in_doubt(request):
+        return said_in_doubt(request, text)
+    kept = await api_snapshots.get(tx, request.program, _KEPT) if request.state in UNSENT else None
+    unread = kept.value.get("unread", "") if kept is not None else ""
+    return said_unread(text, unread) if unread else text
 
 
 async def report(core: Core) -> None:

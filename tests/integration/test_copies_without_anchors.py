@@ -142,7 +142,7 @@ async def test_a_message_that_the_database_does_not_know_starts_safe_mode_whatev
         await running.stop()
 
 
-async def _asked(running: app.Running) -> Request:
+async def asked(running: app.Running) -> Request:
     """A top-up that waits, with its message in the approvals channel."""
     core = running.core
     async with core.store.read() as tx:
@@ -159,7 +159,7 @@ async def test_what_was_decided_since_and_is_only_in_edited_messages_starts_safe
     taken for the newest, it could still be approved."""
     running = await copied.around.start()
     await eventually("the ledger is read", lambda: _is_read(running))
-    request = await _asked(running)
+    request = await asked(running)
     slack = copied.around.slack.workspace.store
 
     async def shows(words: str) -> bool:

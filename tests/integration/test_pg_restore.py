@@ -39,11 +39,13 @@ def _tool(name: str, server: str) -> str:
     """One that knows this server: of its wheel, or of this machine. Skips where there is none."""
     with psycopg.connect(server) as connection:
         wanted = connection.info.server_version // 10_000
-    found = [*Path(wheel.__file__).parent.glob(f"pginstall*/bin/{name}"), shutil.which(name)]
-    for path in filter(None, found):
+    found = sorted(str(path) for path in Path(wheel.__file__).parent.glob(f"pginstall*/bin/{name}"))
+    for path in (*found, shutil.which(name) or ""):
+        if not path:
+            continue
         said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
         if int(said.split()[2].partition(".")[0]) >= wanted:
-            return str(path)
+            return path
     pytest.skip(f"nothing was dumped or restored: no {name} of PostgreSQL {wanted} is installed")
 
 
@@ -97,8 +99,9 @@ async def _said(running: app.Running) -> tuple[list[str], list[str]]:
 async def test_a_start_on_what_pg_restore_made_of_a_dump_finds_what_it_can_see(
     restored: Restored, tmp_path: Path, has_anchors: bool, since: str
 ) -> None:
-    env = {"COUNTERSIGN_ANCHORS_FILE": str(tmp_path / "kept")} if has_anchors else {}
-    running = await restored.around.start(**env)
+    if has_anchors:
+        restored.around.env["COUNTERSIGN_ANCHORS_FILE"] = str(tmp_path / "kept")
+    running = await restored.around.start()
 
     async def is_read() -> bool:
         return await ledger_rules.is_begun(running.core, "main")
@@ -114,7 +117,7 @@ async def test_a_start_on_what_pg_restore_made_of_a_dump_finds_what_it_can_see(
     await running.stop()
     await restored.restore()
 
-    running = await restored.around.start(**env)
+    running = await restored.around.start()
     try:
         async with running.core.store.read() as tx:
             assert await request_rows.get(tx, request.id) is not None, "all of it was restored"

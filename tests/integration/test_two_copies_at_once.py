@@ -19,7 +19,7 @@ from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses
 from storage.requests import requests as request_rows
-from tests.integration.surroundings import Surroundings
+from tests.integration.surroundings import CONFIG, Surroundings
 from tests.integration.test_copies_without_anchors import asked
 from tests.storage.restores import VAULT, put_in_place
 from tests.support.databases import Databases
@@ -42,9 +42,8 @@ class Twice:
             name: f"127.0.0.1:{free_ports(1)}"
             for name in ("COUNTERSIGN_HTTP_BIND", "COUNTERSIGN_METRICS_BIND")
         }
-        running = await self._around.start(
-            **(ports if url else {}), COUNTERSIGN_DATABASE_URL=url or self._url
-        )
+        settings = {**(ports if url else {}), "COUNTERSIGN_DATABASE_URL": url or self._url}
+        running = await self._around.start(CONFIG, **settings)
         self._stack.push_async_callback(running.stop)
 
         async def is_read() -> bool:

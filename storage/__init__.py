@@ -2,7 +2,8 @@
 
 store.py     opens the database; `Store.begin()` is one transaction, `Store.read()` a read-only one
 database.py  addresses, pragmas, the file lock      errors.py    the error tree
-tables.py    the rows        columns.py   exact money, aware times, sealed text
+tables.py    the tables      columns.py   exact money, aware times, sealed text
+partial_indexes.py           those of their indexes that have a condition
 vault.py     sealing, MACs   keys.py      canaries, keys in use, rewrap
 audit.py     the chain       migrate.py   look, lock, copy, upgrade
 requests decisions attempts drafts outbox inbox alerts cards people programs readings meta

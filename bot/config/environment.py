@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, PlainValidator, ValidationError
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 
 from bot.config.master_key import COMMAND_TIMEOUT_S, MasterKeySource
 from bot.config.problems import SettingsError, fields_of, refuse, sentences, unknown
@@ -177,17 +176,10 @@ _HTTP, _METRICS = Bind("127.0.0.1", 8402), Bind("127.0.0.1", 8403)
 Token = Annotated[Secret, _read(_token())]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """The environment, checked. Secrets stay wrapped until the moment of use."""
 
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        validate_default=False,
-        case_sensitive=True,
-        enable_decoding=False,
-        hide_input_in_errors=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     slack_bot_token: Annotated[Secret, _read(_token("xoxb-"))] | None = Field(
         None, alias="SLACK_BOT_TOKEN", description="The installed app's bot token (`xoxb-…`)"
@@ -296,27 +288,15 @@ class Settings(BaseSettings):
     )
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """What `from_env` was given, and nothing of the process's own environment."""
-        return (init_settings,)
-
-    @classmethod
     def from_env(cls, env: Mapping[str, str], *, need: Collection[Need] = ()) -> Self:
         """Check `env`. Raises `SettingsError` with every problem, those of missing needs included."""
         # Compose files and unit files pass "" for what is not set.
         given = {name: value.strip() for name, value in env.items() if value.strip()}
-        source = EnvSettingsSource(cls)
-        source.env_vars = given
+        names = {field.alias for field in cls.model_fields.values()}
         problems = [*_unknown_names(given), *_wrong_combinations(given), *_missing(given, need)]
         found = None
         try:
-            found = cls(**source())
+            found = cls.model_validate({name: value for name, value in given.items() if name in names})
         except ValidationError as error:
             problems += sentences(error, cls)
         # Raised here, where no error that holds a value is being handled.

@@ -11,8 +11,6 @@ key that is stored with the request: the client never makes one, and never repea
 
 from typing import Self
 
-import httpx
-
 from bot.partner.calls import account, cards, deposits, events, history
 from bot.partner.calls.account import AccountCalls
 from bot.partner.calls.cards import CardCalls
@@ -20,6 +18,7 @@ from bot.partner.calls.deposits import DepositCalls
 from bot.partner.calls.events import EventCalls
 from bot.partner.calls.history import HistoryCalls
 from bot.partner.endpoints import Endpoint
+from bot.partner.http_library import httpx
 from bot.partner.wire import Contact
 
 #: Carries HTTP requests; what takes the place of the network in a test.

@@ -8,8 +8,7 @@ a sandbox or a test can be listening.
 
 import re
 
-import httpx
-
+from bot.partner.http_library import httpx
 from bot.partner.loopback import is_loopback
 from bot.partner.secret import Secret
 

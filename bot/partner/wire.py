@@ -16,8 +16,6 @@ from importlib import metadata
 from typing import Any
 from urllib.parse import quote
 
-import httpx
-
 from bot.partner import codec
 from bot.partner.answers import NOT_CONNECTED, NOT_SENT
 from bot.partner.certainty import classify, documented, proved_by, unanswered
@@ -31,6 +29,7 @@ from bot.partner.errors import (
     PartnerError,
     UnreadableAnswer,
 )
+from bot.partner.http_library import httpx
 from bot.partner.key_guard import check_access, key_prefix
 from bot.partner.loopback import is_loopback
 from bot.partner.redaction import private_values, redact

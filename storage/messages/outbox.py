@@ -9,11 +9,10 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
-from storage.upsert import insert_new, upsert
+from storage.upsert import insert_new, inserting, upsert
 
 _DRAWN = frozenset({"card", "alert"})
 # What people decide on first, then what they should know, then the history of both.
@@ -139,7 +138,7 @@ def _put_unless_waiting(is_postgres: bool) -> Any:
         .with_for_update()
     )
     row = select(*given.values()).where(not_(waiting.exists()))
-    statement: Any = (postgresql if is_postgres else sqlite).insert(t.outbox)
+    statement = inserting(t.outbox, is_postgres=is_postgres)
     return statement.from_select(list(given), row).on_conflict_do_nothing().returning(_O.id)
 
 

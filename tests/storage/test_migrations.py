@@ -28,9 +28,9 @@ from storage.events import inbox
 from storage.migrate import migrate, newest
 from storage.migrations import carrier_schema
 from storage.operators import safe_mode
+from storage.partial_indexes import metadata
 from storage.requests import decisions
 from storage.store import Store
-from storage.tables import metadata
 from tests.storage.conftest import Opener
 from tests.storage.factories import decision, insert, request
 from tests.support.databases import Databases

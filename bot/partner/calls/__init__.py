@@ -16,8 +16,6 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Self, TypeVar
 
-import httpx
-
 from bot.partner import codec, models
 from bot.partner.calls import pages
 from bot.partner.calls.retrying import pause_before_repeat
@@ -25,6 +23,7 @@ from bot.partner.certainty import Certainty, unanswered
 from bot.partner.clock import Clock, MachineClock
 from bot.partner.endpoints import Endpoint
 from bot.partner.errors import PartnerError, RateLimited, UnreadableAnswer
+from bot.partner.http_library import httpx
 from bot.partner.ratelimit import Lane, Place, RateLimiter
 from bot.partner.secret import Secret
 from bot.partner.wire import Observe, Outgoing, Received, Wire

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import httpx
 import msgspec
 
 from bot.partner.endpoints import RECORD_READ_SECONDS
+from bot.partner.http_library import httpx
 from bot.partner.key_guard import public_address
 from bot.partner.loopback import is_loopback
 

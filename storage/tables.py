@@ -1,8 +1,8 @@
 """The tables. The query modules turn rows into domain values and back.
 
 Migrations are the way to a new table or column; a test compares them with what is declared here.
-CHECKs and unique indexes repeat the rules that must hold even against raw SQL. Indexes of some rows alone are in
-`storage.partial_indexes`.
+CHECKs and unique indexes repeat the rules that must hold even against raw SQL. Indexes that
+each database has in words of its own are in `storage.dialect_indexes`.
 """
 
 from __future__ import annotations
@@ -729,7 +729,6 @@ reading = Table(
 audit = Table(
     "audit",
     metadata,
-    # To be searched by the beginning of a subject, byte by byte.
     Column("seq", _BIG, primary_key=True, autoincrement=False),
     _when("at"),
     _text("actor"),
@@ -742,7 +741,6 @@ audit = Table(
     _text("prev"),
     _text("hash"),
     _text("mac"),
-    Index("ix_audit_subject", "subject", "seq", postgresql_ops={"subject": "text_pattern_ops"}),
 )
 
 # The end of the chain; its only row is locked while a link is added.

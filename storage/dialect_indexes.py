@@ -1,6 +1,7 @@
-"""Indexes of some rows alone: for searches that say the condition in the same words.
+"""Indexes that each database has in words of its own, most of them of some rows alone: for searches that say the
+condition in the same words.
 
-Only migrations, and the test that compares them with what is declared, import this: for the conditions SQLAlchemy loads
+Only migrations, and the test that compares them with what is declared, import this: for such words SQLAlchemy loads
 the dialects of both databases.
 """
 
@@ -43,3 +44,5 @@ _once(t.consent, "uq_consent_open", "state = 'open'", "kind", "subject")
 _once(t.alert, "uq_alert_open_dedupe", _OPEN_ALERT, "dedupe")
 _some(t.alert, "ix_alert_open", _OPEN_ALERT, "raised_at", "kind")
 _some(t.card, "ix_card_gone", "gone_at IS NOT NULL", "program", "gone_at")
+# To be searched by the beginning of a subject, byte by byte.
+Index("ix_audit_subject", t.audit.c.subject, t.audit.c.seq, postgresql_ops={"subject": "text_pattern_ops"})

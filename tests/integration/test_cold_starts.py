@@ -27,7 +27,7 @@ SAMPLE = 20
 _EACH_IN_A_FORK = """
 import os, sys
 import aiohttp.web, alembic.command, apscheduler, cryptography.fernet, httpx, msgspec, prometheus_client
-import pydantic_settings, slack_bolt.async_app, slack_sdk.web.async_client, sqlalchemy.ext.asyncio, sqlmodel, typer
+import slack_bolt.async_app, slack_sdk.web.async_client, sqlalchemy.ext.asyncio, typer
 import webauthn
 assert not any(name.partition(".")[0] in sys.argv[1].split() for name in sys.modules)
 for name in sys.argv[2:]:

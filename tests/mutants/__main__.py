@@ -25,7 +25,6 @@ def _read_once() -> None:
         "aiohttp",
         "alembic",
         "cryptography.hazmat.primitives.ciphers.aead",
-        "sqlmodel",
         "webauthn",
     ):
         importlib.import_module(library)

@@ -259,6 +259,8 @@ class Tx:
         self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
+        #: Messages that are written together later; None = each is written when it is put.
+        self.put_later: list[dict[str, Any]] | None = None
         self._callbacks: list[Callable[[], None]] = []
         self._checks: list[Callable[[], Awaitable[None]]] = []
 

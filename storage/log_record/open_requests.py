@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, State, moves_of
+from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, Request, State, moves_of
 from storage.transaction import Contradiction, RequestRow
 
 BEGINS = "request."
@@ -34,6 +34,7 @@ _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
+_OLDER = "and an older state of it was put back"
 _TO_THE_SECOND = "%Y-%m-%d %H:%M:%S UTC"
 
 
@@ -182,6 +183,17 @@ def _time(body: Mapping[str, Any], name: str) -> datetime | None:
     return datetime.fromisoformat(found) if isinstance(found, str) else None
 
 
+def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:
+    """Where the row of a request is open and not as the log has it (`known`, None = not open)."""
+    if row.state not in OPEN:
+        return None
+    if known is None:
+        return Contradiction(row.id, "has ended by the audit log")
+    if (known.state, known.digest) == (row.state, row.digest):
+        return None
+    return Contradiction(row.id, f"is {known.state} by the audit log, {_OLDER}", known.state)
+
+
 def _two_agree(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
     """Did somebody else say the same, and did not correct it since?"""
     others = {verdict for person, verdict in (known.said or {}).items() if person != entry.actor}
@@ -204,7 +216,7 @@ def _wrongly_goes_on(entry: EntryOnRequest, state: State | None) -> bool:
 def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
     if row is None or (row.state == known.state and row.version >= known.version):
         return ""
-    return f"is {known.state} by the audit log, and an older state of it was put back"
+    return f"is {known.state} by the audit log, {_OLDER}"
 
 
 def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> str:

@@ -650,7 +650,7 @@ async def sign_again(tx: Tx, request: Request) -> None:
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     found = (await tx.run(_OF_BATCH, {"parent_id": parent_id})).all()
-    return sorted((Request(**row._mapping) for row in found), key=lambda request: int(request.facts["row"]))
+    return sorted((Request(**row._mapping) for row in found), key=lambda request: request.row_number)
 
 
 async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> list[Request]:

@@ -223,6 +223,8 @@ async def test_what_has_ended_and_is_put_back_is_not_sent(world: World, way: str
 
     assert keys_sent(world) == sent, "nothing leaves"
     assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}
+    now = [await world.request(request.id), *await rows_of(world, request)]
+    assert [one.id for one in now if one.state in OPEN] == [], "a list ends with its rows"
 
 
 @pytest.mark.parametrize("url", [AT_COMMIT], indirect=True)

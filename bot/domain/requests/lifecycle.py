@@ -179,6 +179,11 @@ class Request:
     def is_batch(self) -> bool:
         return self.rows is not None
 
+    @property
+    def row_number(self) -> int:
+        """Which row of its batch it is, from 1; 0 = it was not asked for as a row, whatever its `parent_id` says."""
+        return int(self.facts.get("row", 0))
+
 
 NOTHING_MOVED, CAME_BACK = "nothing moved", "it came back"
 EITHER = f"{NOTHING_MOVED}, or {CAME_BACK}"

@@ -7,7 +7,7 @@ was noticed is in the memory of the process that met it; nothing was done or sen
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 
 from bot.domain.alerts import request_alerts
@@ -17,8 +17,9 @@ from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from storage import audit as chain
-from storage.errors import NotAsOnRecord
-from storage.log_record import open_requests
+from storage.errors import LogNotWhole, NotAsOnRecord
+from storage.log_record import on_record, open_requests
+from storage.log_record.open_requests import OpenRequest
 from storage.requests import requests
 from storage.transaction import Contradiction, Tx
 
@@ -49,16 +50,48 @@ async def tell(core: Core) -> None:
     noted = dict(core.store.put_back)
     if not noted:
         return
-    ended = await _ends_on_record(core, {one.request_id for one in noted.values() if not one.on_record})
-    for request_id, found in noted.items():
+    with_lists = noted | await _of_their_lists(core, noted)
+    ended = await _ends_on_record(core, {one.request_id for one in with_lists.values() if not one.on_record})
+    for request_id, found in with_lists.items():
         async with core.store.begin() as tx:
-            await _tell(tx, core, found)
+            await _tell(tx, core, found, is_met=request_id in noted)
         try:
             async with core.store.begin() as tx:
                 await _put_right(tx, core, found, ended.get(request_id))
         except (NotAsOnRecord, Stale) as error:  # the true row is back, and went on
             log.warning("put_back.not_put_right", extra={"request": request_id, "why": str(error)})
         core.store.put_back.pop(request_id, None)
+
+
+async def _of_their_lists(core: Core, noted: Mapping[str, Contradiction]) -> dict[str, Contradiction]:
+    """The lists of these requests with all their rows, where they are not as the audit log has them either.
+
+    Whoever put a row back has put its list back, and nobody meets that one: only its rows are sent.
+    """
+    found: dict[str, Contradiction] = {}
+    try:
+        async with core.store.read() as tx:
+            log_facts = await on_record.of(tx)
+            met = [await requests.get(tx, request_id) for request_id in noted]
+            for list_id in {one.parent_id or one.id for one in met if one is not None}:
+                found |= await _of_list(tx, log_facts.open, list_id)
+    except LogNotWhole:  # an alert of its own says so
+        return {}
+    return {request_id: wrong for request_id, wrong in found.items() if request_id not in noted}
+
+
+async def _of_list(tx: Tx, known: Mapping[str, OpenRequest], list_id: str) -> dict[str, Contradiction]:
+    whole = await requests.get(tx, list_id)
+    rows = await requests.rows_of(tx, list_id)
+    differing = [open_requests.differs(row, known.get(row.id)) for row in rows]
+    wrong = None if whole is None else open_requests.differs(whole, known.get(list_id))
+    if wrong is not None and wrong.on_record in UNSENT:  # it is cancelled, so all its rows are
+        differing += [
+            Contradiction(row.id, "is a row of a list that is not as on record", row.state)
+            for row in rows
+            if row.state in UNSENT and row.id in known
+        ]
+    return {one.request_id: one for one in (*differing, wrong) if one is not None}
 
 
 async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
@@ -77,8 +110,10 @@ async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
     return {one: state for one, state in last.items() if state in TERMINAL} if report.ok else {}
 
 
-async def _tell(tx: Tx, core: Core, found: Contradiction) -> None:
+async def _tell(tx: Tx, core: Core, found: Contradiction, *, is_met: bool) -> None:
     request = await requests.get(tx, found.request_id)
+    if not is_met and request is not None and request.parent_id is not None:
+        return  # the alert of its list is enough
     said = request_alerts.ENDED_PUT_BACK.says(request=found.request_id, why=found.why)
     await alerts.keep(
         tx,

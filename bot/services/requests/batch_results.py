@@ -40,8 +40,8 @@ async def batch(tx: Tx, core: Core, found: Request) -> BatchView:
 
 def _row(row: Request) -> BulkRowView:
     return BulkRowView(
-        number=int(row.facts["row"]),
-        line=int(row.facts["line"]),
+        number=row.row_number,
+        line=int(row.facts.get("line", 0)),
         summary=row.summary,
         id=row.id,
         version=row.version,

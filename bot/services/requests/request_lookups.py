@@ -299,7 +299,7 @@ async def confirmation_of_batch(
         batch = await existing(tx, request_id)
         await _require_may_see_private_values(tx, batch, slack_id, standing)
         rows = await batch_results.rows_in_full(tx, core, batch)
-        asked = {int(row.facts["row"]): row for row in await batch_rows.included(tx, batch)}
+        asked = {row.row_number: row for row in await batch_rows.included(tx, batch)}
         require_its_digest(tx.vault, batch, *asked.values())
     pages = pages_of([row.size for row in rows])
     page = min(max(page, 1), len(pages))

@@ -3,7 +3,6 @@
 store.py     opens the database; `Store.begin()` is one transaction, `Store.read()` a read-only one
 database.py  addresses, pragmas, the file lock      errors.py    the error tree
 tables.py    the tables      columns.py   exact money, aware times, sealed text
-dialect_indexes.py   indexes that each database has in words of its own
 vault.py     sealing, MACs   keys.py      canaries, keys in use, rewrap
 audit.py     the chain       migrate.py   look, lock, copy, upgrade
 requests decisions attempts drafts outbox inbox alerts cards people programs readings meta

@@ -2,7 +2,7 @@
 
 Migrations are the way to a new table or column; a test compares them with what is declared here.
 CHECKs and unique indexes repeat the rules that must hold even against raw SQL. Indexes that
-each database has in words of its own are in `storage.dialect_indexes`.
+each database has in words of its own are in `storage.migrations.dialect_indexes`.
 """
 
 from __future__ import annotations

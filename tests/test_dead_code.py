@@ -29,7 +29,6 @@ CALLED_FROM_OUTSIDE = {
     "slack_sandbox": "pytest, of a fixture",
     "fetchmany": "SQLAlchemy, of a cursor",
     "field_title_should_be_set": "pydantic, when it writes the JSON schema of countersign.toml",
-    "settings_customise_sources": "pydantic-settings, when it asks where values come from",
     "calls_when": "docs/generate.py",
     "environment_table": "docs/generate.py",
     "file_table": "docs/generate.py",

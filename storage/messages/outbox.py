@@ -110,7 +110,8 @@ async def put_together(tx: Tx) -> AsyncIterator[None]:
     if tx.put_later is not None:
         yield
         return
-    tx.put_later = rows = []
+    rows: list[dict[str, Any]] = []
+    tx.put_later = rows
     try:
         yield
     finally:

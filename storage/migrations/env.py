@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from storage.dialect_indexes import metadata
+from storage.migrations.dialect_indexes import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

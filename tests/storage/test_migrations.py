@@ -23,11 +23,11 @@ from sqlalchemy import Connection, MetaData, Table, create_engine, inspect, text
 from bot.domain.requests import DecisionKind
 from storage import migrate as migrating
 from storage.database import Database
-from storage.dialect_indexes import metadata
 from storage.errors import DatabaseInUse, SchemaBehind, SchemaTooNew
 from storage.events import inbox
 from storage.migrate import migrate, newest
 from storage.migrations import carrier_schema
+from storage.migrations.dialect_indexes import metadata
 from storage.operators import safe_mode
 from storage.requests import decisions
 from storage.store import Store

@@ -19,7 +19,6 @@ from bot.services.core import Core
 from storage import audit as chain
 from storage.errors import LogNotWhole, NotAsOnRecord
 from storage.log_record import on_record, open_requests
-from storage.log_record.open_requests import OpenRequest
 from storage.requests import requests
 from storage.transaction import Contradiction, Tx
 
@@ -80,7 +79,9 @@ async def _of_their_lists(core: Core, noted: Mapping[str, Contradiction]) -> dic
     return {request_id: wrong for request_id, wrong in found.items() if request_id not in noted}
 
 
-async def _of_list(tx: Tx, known: Mapping[str, OpenRequest], list_id: str) -> dict[str, Contradiction]:
+async def _of_list(
+    tx: Tx, known: Mapping[str, open_requests.OpenRequest], list_id: str
+) -> dict[str, Contradiction]:
     whole = await requests.get(tx, list_id)
     rows = await requests.rows_of(tx, list_id)
     differing = [open_requests.differs(row, known.get(row.id)) for row in rows]

@@ -57,7 +57,7 @@ ASKERS, APPROVERS = ("U0ALICE", "U0DAVE"), ("U0BOB", "U0CAROL")
 # Of one second: until everything that does not wait for a later one is done.
 _IS_DONE_WITHIN_S = 30.0
 # Who waits behind somebody that sleeps cannot be seen to sleep: so long nothing happens before the next second.
-_STANDS_STILL_FOR_S = 0.4
+_STANDS_STILL_FOR_S = 0.05
 
 
 class Sleepers:

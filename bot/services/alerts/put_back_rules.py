@@ -25,7 +25,7 @@ from storage.transaction import Contradiction, Tx
 log = logging.getLogger("countersign.put_back")
 
 _ACTOR = "system:upkeep"
-_UNDONE = "Somebody put an older state of it back in the database, and Countersign has undone that."
+_UNDONE = "Somebody changed it in the database, and Countersign does not go by that."
 _ENDED = f"It was {{state}} already, and nothing was sent for it since. {_UNDONE}"
 _NEVER_SENT = f"Cancelled: what was stored of it was not as on record. Nothing was sent. {_UNDONE}"
 _WAS_SENT = (

@@ -15,10 +15,10 @@ from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
 from bot.partner.models import LedgerEntry
-from bot.services import audit, outbox_messages
+from bot.services import audit, doubts, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.requests import batch_rows, doubts, local_facts
+from bot.services.requests import batch_rows, local_facts
 from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx

@@ -18,12 +18,12 @@ from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import Event, Request, State
-from bot.services import alerts, audit, snapshots
+from bot.services import alerts, audit, doubts, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
-from bot.services.requests import close, doubts
+from bot.services.requests import close
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.messages import Alert

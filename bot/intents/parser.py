@@ -43,6 +43,7 @@ from bot.intents.requests import (
     is_bare_comma,
     may_be_a_freeze,
     may_be_unfreeze,
+    may_tell_a_state,
     read_request,
     stays_closed,
     with_first_load,
@@ -151,6 +152,9 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
             ask = questions.really(
                 "unfreeze_card", reading.slots, "That may have been dictated as “unfreeze”."
             )
+            reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
+        elif reading.opened and may_tell_a_state(reading, context):
+            ask = questions.really("unfreeze_card", reading.slots, "That may be how the card is now.")
             reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")

@@ -111,3 +111,207 @@ def test_a_freeze_with_such_a_word_is_one(text: str) -> None:
 
     assert reading is not None
     assert reading.intent == "freeze_card"
+
+
+_TX = f"0x{'bc79b61effd1b2cf' * 4}"
+_WHAT_BECAME_OF_IT = (
+    "can you check {} on Polygon for me?",
+    "please check {} on polygon",
+    "could you have a look at {} on Base",
+    "take a look at {} (polygon)",
+    "kindly verify {} on Polygon",
+    "can you look up {}, polygon",
+    "can you find {} on polygon",
+    "please trace {} on Polygon network",
+    "could you track {} on base for me",
+    "what became of {} on polygon",
+    "whatever became of {} on polygon, please",
+    "has {} come in yet, on polygon",
+    "did {} go through on polygon",
+    "did {} make it, polygon, please tell me",
+    "is {} in yet? polygon",
+    "any news of {} on polygon please",
+    "any sign of {} on polygon please",
+    "what's going on with {} on polygon please",
+    "could you tell me about {} on polygon",
+    "could you see whether {} on polygon reached us",
+    "please find out if {} on polygon is in the float",
+    "please confirm receipt of {} on Polygon",
+    "can you confirm if {} on polygon was credited",
+    "please show me {} on polygon",
+    "keep an eye on {} on polygon please",
+    "could you chase {} on polygon",
+    "update on {} on polygon please",
+)
+_BEHIND_IT = (
+    "",
+    "The finance director sent it and has since vanished to lunch.",
+    "Our co-producers transferred it on Thursday.",
+    "It is for the float.",
+    "It was paid in this morning, they say.",
+    "I submitted the deposit myself.",
+    "We need the funding for the reshoots.",
+)
+
+
+@pytest.mark.parametrize("asked", _WHAT_BECAME_OF_IT)
+def test_a_question_about_a_transfer_submits_none(asked: str) -> None:
+    for number, story in enumerate(_BEHIND_IT):
+        before, behind = f"{story} {asked.format(_TX)}", f"{asked.format(_TX)} {story}"
+        text = before if number % 3 == 2 else behind
+        assert opened(text) is None, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"please submit {_TX} on polygon",
+        f"Please report our deposit {_TX} on Polygon, because it is not reflected in the float after 3 hours.",
+        f"Please report this deposit, on Polygon:\n{_TX}\nIt hasn't shown up.",
+        f"Please register the deposit {_TX} on Base. It did not arrive in the float.",
+        f"I would like to report deposit.\nNetwork: Polygon\nTx hash: {_TX}\nReason: regular funding for November",
+    ],
+)
+def test_a_transfer_that_is_to_be_submitted_is(text: str) -> None:
+    reading = opened(text)
+
+    assert reading is not None, text
+    assert reading.intent == "submit_funding"
+    assert reading.slots["tx_hash"] == _TX
+
+
+_GET_BACK = (
+    *(
+        "get back {a}",
+        "get {a} back",
+        "recover {a}",
+        "reclaim {a}",
+        "claim back {a}",
+        "retrieve {a}",
+        "return {a}",
+    ),
+    *("bring back {a}", "collect {a}", "take back {a}", "pull {a} back", "withdraw {a}", "transfer {a} back"),
+)
+_THIRD = ("Booking.com", "the hotel", "Hertz", "our supplier", "the airline")
+_FROM_OTHERS = (
+    "please contact {who} and {back} to card of Tomás Rivera",
+    "please contact {who} and {back} to 1297, the hotel was closed",
+    "call {who} and {back} on the card of Tomás Rivera",
+    "please ask {who} to {back} to 1297",
+    "please {back} from {who} to card of Tomás Rivera",
+    "could you {back} from {who} onto 1297? The hotel was closed.",
+    "please {back} from {who} for 1297",
+    "1297: {back} from {who} please",
+    "write to {who} and {back} for Tomás Rivera's card",
+    "{who} should {back} to 1297, please arrange",
+    "please {back} to card of Tomás Rivera from {who}",
+    "please {back} to the card of Tomás Rivera",
+    "please {back} onto 1297, {who} charged twice",
+)
+
+
+@pytest.mark.parametrize("text", _FROM_OTHERS)
+def test_money_that_comes_back_to_a_card_is_not_taken_off_it(text: str) -> None:
+    for number, back in enumerate(_GET_BACK):
+        who = _THIRD[number % len(_THIRD)]
+        said = text.format(who=who, back=back.format(a=("USD 210.00", "210")[number % 2]))
+        reading = opened(said)
+        assert reading is None or ("{who}" not in text and reading.intent == "topup_card"), said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "please get back 210 from 1297 to the float",
+        "take 210 off Tomás Rivera's card, the hotel was cheaper",
+        "return 210 to the float from 1297. The hotel was closed.",
+        "I would like to withdraw 210 USD from card 1297",
+        "bring 210 back from 1297",
+    ],
+)
+def test_money_that_leaves_a_card_is_taken_off_it(text: str) -> None:
+    reading = opened(text)
+
+    assert reading is not None, text
+    assert reading.intent == "unload_card"
+
+
+_ACTIVE_AGAIN = (
+    *("activate", "reactivate", "re-activate", "enable", "re-enable", "open", "reopen", "restore", "release"),
+    *("resume", "unlock", "unblock", "unfreeze", "thaw", "switch on", "turn on", "bring back", "free"),
+    *("make active", "put back in service", "reinstate", "lift"),
+)
+_STATES = (
+    "frozen",
+    "blocked",
+    "locked",
+    "closed",
+    "suspended",
+    "paused",
+    "disabled",
+    "deactivated",
+    "stopped",
+)
+_ORDERS_OF_IT = (
+    "please kindly {verb} again the {state} card of Will Park. He found his wallet.",
+    "please {verb} the {state} card of Will Park again",
+    "please {verb} the {state} card of Will Park",
+    "{verb} Will Park's {state} card once more please",
+    "please {verb} once more {state} card 4402",
+    "please once more {verb} the {state} 4402",
+    "{verb} back the {state} card of Will Park",
+    "the {state} card of Will Park, please {verb} it again",
+    "the {state} card of Will Park please {verb} again",
+    "{state} card of Will Park: please {verb} again",
+    "4402 {state}, please {verb} again",
+    "card 4402, {state} since Friday, kindly {verb} once more",
+    "could you {verb} my colleague's {state} card 4402 again?",
+    "Will Park's {state} card can be used again please, {verb} it",
+    "please make the {state} card of Will Park work again",
+    "please make work again the {state} card of Will Park",
+    "kindly again {verb} the {state} one, 4402",
+)
+
+
+@pytest.mark.parametrize("order", range(len(_ORDERS_OF_IT)))
+def test_the_state_of_a_card_is_no_wish_for_it(order: int) -> None:
+    for number, verb in enumerate(_ACTIVE_AGAIN):
+        said = _ORDERS_OF_IT[order].format(verb=verb, state=_STATES[(number + order) % len(_STATES)])
+        reading = opened(said)
+        assert reading is None or reading.intent == "unfreeze_card", said
+
+
+@pytest.mark.parametrize(
+    "verb", ["freeze", "block", "lock", "suspend", "pause", "close for good", "deactivate"]
+)
+@pytest.mark.parametrize("state", ["active", "unfrozen", "unlocked", "unblocked", "reactivated", "open"])
+def test_nor_is_it_where_the_card_is_to_be_stopped(verb: str, state: str) -> None:
+    for text in _ORDERS_OF_IT[:12:3]:
+        said = text.format(verb=verb, state=state)
+        reading = opened(said)
+        assert reading is None or reading.intent != "unfreeze_card", said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please kindly activate again the frozen card of Will Park. He found his wallet.",
+        "please reactivate the blocked card of Will Park",
+        "unfreeze the frozen card of Will Park please, he found his wallet",
+    ],
+)
+def test_a_frozen_card_that_shall_work_again_is_unfrozen(text: str) -> None:
+    reading = opened(text)
+
+    assert reading is not None, text
+    assert reading.intent == "unfreeze_card"
+
+
+@pytest.mark.parametrize(
+    "text", ["I want the card of Will Park frozen", "4402 has to be blocked please", "get 4402 frozen please"]
+)
+def test_a_card_that_is_wanted_frozen_is(text: str) -> None:
+    reading = opened(text)
+
+    assert reading is not None, text
+    assert reading.intent == "freeze_card"

@@ -15,7 +15,13 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
-from bot.intents.requests.last_look import is_bare_comma, may_be_a_freeze, may_be_unfreeze, stays_closed
+from bot.intents.requests.last_look import (
+    is_bare_comma,
+    may_be_a_freeze,
+    may_be_unfreeze,
+    may_tell_a_state,
+    stays_closed,
+)
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
@@ -53,6 +59,7 @@ __all__ = [
     "is_bare_comma",
     "may_be_a_freeze",
     "may_be_unfreeze",
+    "may_tell_a_state",
     "read_request",
     "stays_closed",
     "with_first_load",

@@ -43,7 +43,7 @@ HARMLESS: Final = re.compile(
     r"|(?:if it|unless it)(?:'s| is|'?s not| isn'?t| is not) (?:too much |any |a )?(?:trouble|bother|too late|okay|ok|alright|convenient)|just in case|if you wouldn'?t mind"
     r"|when(?:ever)? (?:it'?s |it is )?(?:convenient|suits)|when(?:ever)? you(?:'re| are) (?:able|free)|whenever you(?:'ve| have) a (?:minute|moment|second)|as soon as (?:you can|possible)|if you'?d be so (?:good|kind)"
     r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?(?:sorry|embarrassed|ashamed|mortified) to (?:say|admit)(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
-    r"|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
+    r"|(?:just )?as i (?:said|say|feared|expected|thought)(?: (?:it|he|she|they) (?:would|might|did))?(?: (?:before|earlier|already))?(?=[ ]*(?:$|[.,;!]))|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
 NEGATED: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"

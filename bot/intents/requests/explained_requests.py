@@ -29,6 +29,7 @@ from bot.intents.requests.against import (
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.directed_words import directed
 from bot.intents.requests.parts import Part, cut, tells_enough
+from bot.intents.requests.states import without_states
 from bot.intents.requests.wording import Said, is_small, said_before_a_story, said_in
 
 _A_CARD: Final = re.compile(
@@ -149,7 +150,8 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
 
 def _said_plainly(context: Context) -> str:
     """The masked text with its request said as a command says it."""
-    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    text = without_states(spaced(context.found.masked))
+    text = _as_closed(_as_lifted(_as_emptied(_with_signs(text, context))))
     return _NOT_ENOUGH.sub(" . ", text) if _ENDS_IT.search(text) else text
 
 

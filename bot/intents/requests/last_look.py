@@ -17,6 +17,8 @@ from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
 from bot.intents.requests.parts import cut, tells_enough
+from bot.intents.requests.states import only_tells_a_state
+from bot.intents.requests.value_requests import without_absence
 from bot.intents.requests.wording import is_small, said_before_a_story, said_in
 
 _BEFORE_COLON: Final = re.compile(r"^(?P<who>[^:>\n]{1,70})\s*(?::|>)\s+(?=\S)")
@@ -131,12 +133,28 @@ _DICTATED_AS_TWO: Final = re.compile(
     r"(?<!\bput )(?<!\bplace )(?<!\bset )(?<!\bgo )\b(?:on|in|an|own|one|uhn|hun|un|end|any|i'm|arm|am)\s+(?:(?:re)?freez\w*|block|lock|suspend|pause)(?=\s+(?:§c|it\b|(?:her|his|their|the|that|this)\b|card\b))"
     r"|^\W*(?:(?:please|pls|kindly) )?(?:and|n|ann?)\s+(?:freeze|block|lock|suspend|pause)\s+(?:§c\d+§|it\b|(?:her|his|the) card\b)(?=.*\b(?:back|found|returned|home|again|cleared|ok now|fine now)\b)"
 )
+#: Somebody else than a card of ours or the float.
+_NOT_OURS: Final = r"(?!(?:the |that |this |his |her |their |our |my |its |one |said |same |above |prepaid |company |virtual )*(?:§[cpax]|cards?\b|float\b|balance\b|account\b|plastic\b|prepaid\b|it\b|him\b|her\b|them\b|hers\b|his\b|theirs\b|there\b|one\b|same\b|what\b|last\b|now\b|today\b))[a-z§]"
+#: Somebody else is to be asked, or pays it back.
+_BY_OTHERS: Final = (
+    r"(?:^\W*|[.,;:!?]\s*|\b(?:please|pls|kindly|you|u|and|then)\s+)(?:contact|call|phone|ring|e-?mail|write(?: to)?|message|chase|reach out to|complain to|(?:speak|talk) (?:to|with)|get onto)\s+(?!(?:me|us|him|her|them|you|it|if|when|back|for)\b)[a-z§]"
+    r"|(?:^\W*|[.,;:!?]\s*|\b(?:please|pls|kindly|you|u|and|then)\s+)(?:ask|tell)\s+(?:the |our |this |that )?(?!you\b|me\b|us\b|for\b|it\b|her\b|his\b)[a-z][\w.&'’-]*\s+to\b|\b(?:refund|charge-?back|reimburse)(?:s|d|ed|ment)? §a"
+)
+#: What a merchant pays back: `contact Booking.com and get back 210 to her card`. It is taken off no card.
+_TO_A_CARD: Final = r"(?:the |his |her |their |our |that |this )?(?:(?:prepaid )?card (?:of |for )?|prepaid (?:of |for )?)?(?:§c|(?<=card )|(?:card|plastic)\b)"
+_COMES_BACK: Final = (
+    rf"§a\d+§(?: (?:usd|dollars|bucks|back|again|over|straight|of it))* (?:to|onto|on to|into|for) {_TO_A_CARD}"
+    rf"|§a\d+§(?: usd)? back on {_TO_A_CARD}|\bback §a\d+§(?: usd)? on {_TO_A_CARD}"
+    rf"|§a\d+§(?: (?:usd|dollars|bucks|back|again))* (?:from|off|out of) {_NOT_OURS}"
+)
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
+        rf"{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
+        rf"{_COMES_BACK}|{_BY_OTHERS}|"
         r"\b(?:above|over|below|under|except|but|leave|leaving|down to) §a|\bdown to\b|\b(?:on|onto|in|into|to)(?: the| an?)? of\b"
     ),
     "set_markup": re.compile(
@@ -292,6 +310,11 @@ def may_be_unfreeze(reading: Reading, context: Context) -> bool:
     )
 
 
+def may_tell_a_state(reading: Reading, context: Context) -> bool:
+    """Whether a freeze may be how the card is already: `activate the frozen card of Will`."""
+    return reading.intent == "freeze_card" and only_tells_a_state(spaced(context.found.masked))
+
+
 #: `1,500` without a currency is thousands for some and cents for others: enough for a plain command only.
 _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
 _NO_COMMAND: Final = re.compile(
@@ -311,6 +334,8 @@ def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
         text = _TOO_MUCH.sub(" ", text)
+    if intent == "submit_funding":
+        text = without_absence(text)
     if intent == "close_card":
         text = text.replace("no longer needed", "unused")
     return _BY_THEMSELVES.sub(" ", text)
@@ -335,6 +360,8 @@ def stays_closed(reading: Reading, context: Context) -> bool:
     if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
         return True
     if _CALLED.search(context.found.cased) and not _ENDS_IN_OURS.search(text):
+        return True
+    if reading.intent == "close_card" and only_tells_a_state(text):
         return True
     if reading.intent in _NOT_BY and _NOT_BY[reading.intent].search(text):
         return True
@@ -386,4 +413,4 @@ def _tells(text: str) -> bool:
     )
 
 
-__all__ = ["is_bare_comma", "may_be_a_freeze", "may_be_unfreeze", "stays_closed"]
+__all__ = ["is_bare_comma", "may_be_a_freeze", "may_be_unfreeze", "may_tell_a_state", "stays_closed"]

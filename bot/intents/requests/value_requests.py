@@ -33,6 +33,20 @@ _SUBMIT: Final = re.compile(
 _ITS_STATE: Final = re.compile(
     r"\b(?:stuck|pending|status|still|where|arriv\w+|landed|missing|wrong|late|slow|rejected|failed|confirmed|shows?|happen\w*|checking|look at|look into)\b"
 )
+#: What became of it is asked for, not that it is submitted, though somebody "sent" it.
+_ASKS_ABOUT: Final = re.compile(
+    r"\b(?:check\w*|verify|trac(?:e|ing)|track\w*|look\w*|see (?:if|whether|that)|find(?: out)?|investigat\w+|chas(?:e|ing)|eye on|bec(?:ame|ome) of|c[oa]me (?:in|through)|g[oe]t (?:in|through)|go(?:ne)? through|ma[dk]e it|went|reached|in yet"
+    r"|any (?:news|sign|word|updates?)|news|updates? (?:on|about|for)|going on|progress|eta|tell me|show me|let me know|know (?:if|whether|about)|receipt of|confirm(?:ation)?(?! (?:and|then))|(?:was|is|been|get|got) (?:credited|received|booked|in)\b|receiv\w+|what|why|how|whether|follow up)\b"
+)
+#: Why one is submitted: `it is not reflected in the float after 3 hours`.
+_NOT_THERE: Final = re.compile(
+    r"(?:\b(?:because|since|as|and|but)\s+)?\b(?:it|this|that|the (?:deposit|transfer|money|funding|amount|transaction))(?:'s)?(?:\s+(?:is|was|has|have|does|did|still|been|yet|just))*(?:\s+(?:not|never)|(?:\s+(?:is|was|has|have|does|did))?n['’]?t)(?:\s+(?:been|yet|still))*\s+"
+    r"(?:reflect\w*|show(?:n|ing)?(?: up)?|arriv\w+|appear\w*|credited|visible|landed?|com(?:e|ing) (?:in|through|up)|there)(?:\s+(?:yet|in|on|to|our|the|float|balance|account|so far|still|after|for|§x\d+§|hours?|days?|minutes?|until now|today))*"
+)
+_SUBMIT_IT: Final = re.compile(
+    r"(?:^\W*|[.,;:!\n]\s*|\b(?:please|pls|plz|kindly|to|and|then|you|we|i)\s+)(?:submit|register|report|book|log|declare|record|file|enter|announce|hand in|insert|post)\s+(?!on\b|about\b|back\b|whether\b|if\b|me\b|us\b)"
+    r"(?:\w+\s+){0,3}?(?:§h|it\b|this\b|deposit|funding|transfer|transaction|tx|hash)"
+)
 _SUBMIT_ONE: Final = re.compile(
     r"\b(?:submit|register|hand in|book|enter|declare|record|file|put in|report|announce)\b(?:\W+\w+){0,4}?\W+(?:deposit|funding|transfer|tx)\b"
     r"|\b(?:deposit|funding|transfer)\b(?:\W+\w+){0,3}?\W+(?:to be|be|being) (?:submitted|registered|booked|declared|entered)\b"
@@ -366,6 +380,8 @@ def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading |
         ("set_3ds", _threeds),
         ("order_card", _order),
     ):
+        if intent == "submit_funding":
+            parts = cut(without_absence(text))
         if read(text, context) and not _speaks_against(parts, intent):
             return _reading(intent, text, context)
     return None
@@ -413,8 +429,27 @@ def _is_own(part: Part, intent: str) -> bool:
     return _VALUES[intent].search(part.text) is not None or is_small(_TO_DO.sub(" ", part.text))
 
 
+#: `Reason: regular funding for November`: the form has no date.
+_LABELLED: Final = re.compile(r"\b(?:reason|purpose|note|remark)\s*:[^.;\n]*")
+
+
+def _why_submitted(text: str) -> str:
+    """What of the text only tells why a transfer is submitted, in which days and hours are nobody's values."""
+    if not _SUBMIT_IT.search(text):
+        return ""
+    found = [*_NOT_THERE.findall(text), *_LABELLED.findall(text)]
+    return "" if any(re.search(r"§[^px]\d+§", part) for part in found) else " ".join(found)
+
+
+def without_absence(text: str) -> str:
+    """The text without what tells that a transfer is not in the float, where it is plainly to be submitted."""
+    return _NOT_THERE.sub(" ", text) if _SUBMIT_IT.search(text) else text
+
+
 def _submission(text: str, context: Context) -> bool:
-    if _ITS_STATE.search(text):
+    plainly = _SUBMIT_IT.search(text) is not None
+    text = without_absence(text)
+    if _ITS_STATE.search(text) or (not plainly and _ASKS_ABOUT.search(text)):
         return False
     if not context.found.inside(text, "tx_hash"):
         return _SUBMIT_ONE.search(text) is not None and not context.found.inside(text, "card", "address")
@@ -572,7 +607,10 @@ def _spare(intent: str, text: str, context: Context) -> bool:
         if len(amounts) > 1 or any(a.doubt for a in amounts):
             return True
     story = [part.text for part in cut(text) if not _is_own(part, intent)]
+    why = _why_submitted(text) if intent == "submit_funding" else ""
     for entity in context.found.entities:
+        if why and entity in context.found.inside(why):
+            continue
         if entity.kind == "person" or (entity.kind == "period" and is_today(entity, context.facts)):
             continue
         if _is_in_the_story(entity, intent, story, context):

@@ -77,6 +77,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unfreeze_card", _THAW),
         (
             "unfreeze_card",
+            rf"(?:activate|enable|release)\s+(?:{_O}\s+)?(?:again|once more)|(?:again|once more)\s+(?:activate|enable|release)(?=\s+{_O})",
+        ),
+        (
+            "unfreeze_card",
             r"(?:unfreezing|unblocking|unlocking|reactivating|reactivation|defreezing|deblocking|thawing)",
         ),
         (

@@ -56,6 +56,15 @@ async def end(tx: Tx, owner: str) -> None:
     await tx.run(delete(t.replica).where(t.replica.c.owner == owner))
 
 
+async def known(tx: Tx, *, silent_after: timedelta) -> dict[str, bool]:
+    """Every process on this database by its owner: has it said lately that it works? Empty on SQLite."""
+    if not tx.is_postgres:
+        return {}
+    row = t.replica.c
+    found = await tx.run(select(row.owner, (row.beat_at >= tx.lease_clock - silent_after).label("works")))
+    return {one.owner: one.works for one in found}
+
+
 async def silent(tx: Tx, *, since: timedelta) -> list[Silent]:
     """Those that have not said it for so long."""
     row = t.replica.c

@@ -32,7 +32,16 @@ from bot.domain.requests.batches import (
     progress_text,
     results_name,
 )
-from bot.domain.requests.in_doubt import DEBITED, is_in_doubt, said_debited, said_in_doubt
+from bot.domain.requests.in_doubt import (
+    DEBITED,
+    ROWS_IN_DOUBT,
+    ended_line,
+    is_in_doubt,
+    said_debited,
+    said_in_doubt,
+    said_unread,
+    says_nothing_was_sent,
+)
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
@@ -66,6 +75,7 @@ __all__ = [
     "MAX_ROWS",
     "OPEN",
     "RETURNED",
+    "ROWS_IN_DOUBT",
     "SENT",
     "TERMINAL",
     "TOO_QUICK",
@@ -100,6 +110,7 @@ __all__ = [
     "decision_bytes",
     "digest_of_rows",
     "due_after",
+    "ended_line",
     "ending_text",
     "is_in_doubt",
     "mask_email",
@@ -113,6 +124,8 @@ __all__ = [
     "results_name",
     "said_debited",
     "said_in_doubt",
+    "said_unread",
+    "says_nothing_was_sent",
     "second_people",
     "two_agree",
     "who_may_be_second",

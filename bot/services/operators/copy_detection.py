@@ -54,6 +54,7 @@ async def hold_until_seen(core: Core) -> None:
     `look_again` has seen it."""
     for program in core.partners:
         start_holds.begin(core, program, error="It has not answered yet.")
+    await start_holds.note(core)
     try:
         async with asyncio.timeout(_LEDGERS_ANSWER_WITHIN_S):
             await look_at_ledgers(core)

@@ -16,8 +16,7 @@ from bot.domain.requests import (
     Event,
     Request,
     State,
-    is_in_doubt,
-    said_in_doubt,
+    ended_line,
 )
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
@@ -212,10 +211,10 @@ async def close(
     """End a request before anything was carried out: reject, cancel, expire. Private details go with it.
 
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
-    copy of the database was put in place, nobody reads that nothing was sent.
+    copy of the database was put in place, nobody reads that nothing was sent; nor while nobody could look for that.
     """
-    if is_in_doubt(request) and not line:
-        text, line = said_in_doubt(request, text), "ended_in_doubt"
+    if not line:
+        text = await start_holds.said_unsent(tx, request, text)
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
     moved = await requests.move(
@@ -228,7 +227,9 @@ async def close(
     await batch_rows.row_changed(tx, core, moved)
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
-    line = line or ("withdrawn" if request.state is State.EXECUTING else str(moved.state))
+    line = (
+        line or ended_line(moved) or ("withdrawn" if request.state is State.EXECUTING else str(moved.state))
+    )
     await outbox_messages.line(tx, core, moved, line, actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)
     return moved
@@ -269,8 +270,7 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
             " out. Nothing was sent; request it again once sending has resumed."
         )
     else:
-        could_not = "Approved, but it could not be sent in time. Nothing was sent."
-        text = await start_holds.why_expired(tx, request.program) or could_not
+        text = "Approved, but it could not be sent in time. Nothing was sent."
     await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
     return True
 

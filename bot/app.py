@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -45,7 +44,7 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, request_links, storage_watch
-from bot.services.operators import changed_rows, copy_detection, draft_only, safe_mode
+from bot.services.operators import changed_rows, copy_detection, draft_only, messages_in_slack, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
@@ -185,9 +184,9 @@ async def _build(begun: Start) -> Parts:
     startup.check_names(await names.unknown(core))
     if older is not None:
         await safe_mode.enter(core, older.head, older.anchor, older.lost)
-    else:
-        read_posted = partial(_posted_messages, core, slack)
-        await copy_detection.look_at_slack(core, read_posted, holds=Role.WORKER in begun.roles)
+    # In safe mode, too: what was lost is noted, and whether this is a copy that was made in it.
+    read_posted = _read_posted(core, slack)
+    await copy_detection.look_at_slack(core, read_posted, holds=Role.WORKER in begun.roles)
     await startup.note_start(core)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
@@ -204,10 +203,8 @@ async def _build(begun: Start) -> Parts:
     return Parts(core, carrier, slack, names, locks)
 
 
-async def _posted_messages(core: Core, slack: AsyncWebClient) -> Sequence[tuple[str, datetime]]:
-    """In its channels as they are called now: Slack may not have given them at the start."""
-    channels = (core.channels.approvals, core.channels.alerts)
-    return await posted_messages(slack, channels, core.store.instance)
+def _read_posted(core: Core, slack: AsyncWebClient) -> messages_in_slack.ReadPosted:
+    return partial(posted_messages, slack, instance=core.store.instance)
 
 
 def _carrier(store: Store, programs: Collection[str]) -> Carries:
@@ -285,7 +282,7 @@ async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     look = partial(copy_detection.look_at_ledger, core)
     poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
-    read_posted = partial(_posted_messages, core, parts.slack)
+    read_posted = _read_posted(core, parts.slack)
     return jobs.Watchers(poller, Webhooks(core, intake), Backfill(core, intake), read_posted)
 
 

@@ -22,6 +22,7 @@ from bot.services.operators import (
     copy_detection,
     deep_check,
     delegations,
+    messages_in_slack,
     programs,
     safe_mode,
 )
@@ -68,7 +69,7 @@ class Watchers:
     poller: Poller
     webhooks: Webhooks
     backfill: Backfill
-    read_posted: copy_detection.ReadPosted = copy_detection.nothing_posted
+    read_posted: messages_in_slack.ReadPosted = messages_in_slack.nothing_posted
 
 
 def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[Job]:

@@ -110,7 +110,7 @@ class SlackPublisher:
         self._direct: dict[str, str] = {}
 
     async def post(
-        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
         if isinstance(view, ResultsView):
@@ -122,15 +122,11 @@ class SlackPublisher:
 
         async def post(drawn: Block) -> AsyncSlackResponse:
             # Read back after a crash: that the chart was refused is known from the message itself.
-            known = {
-                "dedupe": dedupe,
-                "instance": self._instance,
-                **({_REFUSED: True} if drawn is not message else {}),
-            }
+            refused = {_REFUSED: True} if drawn is not message else {}
             return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
-                metadata={"event_type": EVENT_TYPE, "event_payload": known},
+                metadata=self._known_by(dedupe, log_end, refused),
                 unfurl_links=False,
                 unfurl_media=False,
                 **_posted(drawn),
@@ -141,6 +137,11 @@ class SlackPublisher:
             sent, posts=True, in_thread=thread_ts is not None, plain=plain.text_of(message)
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
+
+    def _known_by(self, dedupe: str, log_end: str, more: Block) -> Block:
+        """The metadata of a message: what it is known by when it is read back."""
+        payload = {"dedupe": dedupe, "instance": self._instance, "log_end": log_end, **more}
+        return {"event_type": EVENT_TYPE, "event_payload": payload}
 
     async def _drawn(self, view: MessageView) -> Block:
         """The message, in which each id of another request is a link."""
@@ -168,11 +169,14 @@ class SlackPublisher:
         await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
-    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
+    async def update(
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str = "", log_end: str = ""
+    ) -> Posted:
         """Draw the picture over the message at `ts`."""
 
         async def redraw(drawn: Block) -> None:
-            await self._client.chat_update(channel=channel, ts=ts, **drawn)
+            known = self._known_by(dedupe, log_end, {}) if dedupe else None  # None: what it is known by stays
+            await self._client.chat_update(channel=channel, ts=ts, metadata=known, **drawn)
 
         message = await self._drawn(view)
         _, refused = await _asked(

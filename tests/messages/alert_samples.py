@@ -86,6 +86,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("ledger_unseen", "held"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "sends"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "others"): {"program": "main", "error": "Your card provider did not answer."},
+    ("slack_not_all_seen", ""): {"where": "<#C0ALERTS>"},
     ("slack_unseen", "others"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "held"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "sends"): {

@@ -6,7 +6,7 @@ A walk over the troubles of the ledger and of Slack, each by itself and both tog
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.message_kinds import REQUEST_LINE, REQUESTER_NOTICE
 from bot.services.messages.view_model_loader import LOADERS
 from bot.services.operators import copy_detection, health, safe_mode
+from bot.services.operators.messages_in_slack import PostedMessage, PostedMessages, Wanted
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from bot.services.requests import approvals, batch_submission, lifecycle, request_lookups
@@ -76,12 +77,12 @@ class Started:
 
     def __init__(self, world: World, ledger: str, slack: str) -> None:
         self.world, self.ledger, self.slack = world, ledger, slack
-        self.posted: list[tuple[str, datetime]] = []
+        self.posted: list[PostedMessage] = []
 
-    async def read_posted(self) -> Sequence[tuple[str, datetime]]:
+    async def read_posted(self, _wanted: Wanted) -> PostedMessages:
         if self.slack:
             raise SLACK[self.slack]
-        return self.posted
+        return PostedMessages(self.posted)
 
     async def start(self) -> None:
         self.world.core.unseen.clear()
@@ -197,7 +198,7 @@ async def test_what_somebody_has_to_give_first_is_waited_for_by_nobody(
 @pytest.mark.parametrize("slack", SLACK)
 async def test_a_message_that_can_only_be_read_later_starts_safe_mode_then(world: World, slack: str) -> None:
     started = Started(world, "", slack)
-    started.posted = [("request:R-LOST:card", world.clock.now())]
+    started.posted = [PostedMessage("request:R-LOST:card", world.clock.now())]
     await started.start()
     await started.run(30)
     assert not await in_force(world)

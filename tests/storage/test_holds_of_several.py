@@ -19,7 +19,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import Core
-from bot.services.operators import copy_detection, health
+from bot.services.operators import copy_detection, health, messages_in_slack
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from storage.messages import outbox
@@ -67,7 +67,7 @@ class Two:
             await self.world.advance(10)
             for number, core in enumerate(self.cores):
                 await self.answers(number not in unread_by)
-                await copy_detection.look_again(core, copy_detection.nothing_posted)
+                await copy_detection.look_again(core, messages_in_slack.nothing_posted)
                 await start_holds.report(core)
         await self.answers(True)
 

@@ -20,7 +20,7 @@ from bot.partner.errors import PartnerError
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import queue_name
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.operators import copy_detection, messages_in_slack, safe_mode
 from bot.services.processes import start_holds
 from bot.services.requests import granted_sums
 from sandbox.partner.ledger import ledger
@@ -232,5 +232,5 @@ async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(worl
 
 
 async def looked_again(world: World) -> None:
-    await copy_detection.look_again(world.core, copy_detection.nothing_posted)
+    await copy_detection.look_again(world.core, messages_in_slack.nothing_posted)
     await start_holds.report(world.core)

@@ -93,7 +93,7 @@ SLACK_UNSEEN = AlertKind(
         "held": Wording(
             (Severity.WARNING,),
             "Sending waits: the messages in Slack could not be read since the start",
-            "After each start Countersign looks in its two channels for messages that this database does not know."
+            "After each start Countersign looks in its channels for messages that this database does not know."
             " Until then approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten"
             " minutes again,"
             f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
@@ -102,7 +102,7 @@ SLACK_UNSEEN = AlertKind(
         "sends": Wording(
             (Severity.WARNING,),
             "The messages in Slack could not be read since the start",
-            "Countersign sends approved requests all the same. After each start it looks in its two channels for"
+            "Countersign sends approved requests all the same. After each start it looks in its channels for"
             " messages that this database does not know, and it could not do that. If somebody put an older copy of"
             " the database in place, pause sending with `/countersign pause`. {error}",
         ),
@@ -114,6 +114,22 @@ SLACK_UNSEEN = AlertKind(
         ),
     },
     endings=over("The messages in Slack are read", "They could not be read for {lasted}."),
+)
+
+
+SLACK_NOT_ALL_SEEN = AlertKind(
+    name="slack_not_all_seen",
+    raised_when="people wrote so much in a channel of Countersign that a start could not look through all of it",
+    found_by="start",
+    ends="a start that can",
+    wordings=one(
+        Severity.WARNING,
+        "Not all messages in Slack were looked through since the start",
+        "After each start Countersign looks for messages of its own that this database does not know. In {where} people"
+        " wrote more than 2,000 messages since its last one, and what is before those was not looked at. If somebody"
+        " put an older copy of the database in place, pause sending with `/countersign pause`.",
+    ),
+    endings=over("The messages in Slack were looked through", "A start could not do that for {lasted}."),
 )
 
 

@@ -33,6 +33,7 @@ from bot.services.messages.lanes import DRAWN_TOGETHER_S, Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
 from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
+from storage import audit
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
 from storage.operators import rate_minutes
@@ -337,13 +338,24 @@ class Outbox:
             raise SlackTrouble(fault)
         if place is not None and row.kind in EDITED_IN_PLACE:
             self._lanes.edits.made()
-            return await self._publisher.update(view, channel=place.channel, ts=place.ts)
+            return await self._publisher.update(
+                view, channel=place.channel, ts=place.ts, dedupe=row.dedupe, log_end=await self._log_end()
+            )
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
+        log_end = await self._log_end()
         await self._be_sure_it_is_ours(row)
         async with _unless_it_stands_still() if self._shares else nullcontext():
-            return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+            return await self._publisher.post(
+                view, channel=channel, dedupe=row.dedupe, log_end=log_end, thread_ts=thread
+            )
+
+    async def _log_end(self) -> str:
+        """What the message was drawn with came before the end of the audit log, as it is now."""
+        async with self._core.store.read() as tx:
+            end = await audit.anchor(tx)
+        return end.line() if end else ""
 
     async def _be_sure_it_is_ours(self, row: OutboxRow) -> None:
         """The last thing before a post. A process that stood still may come too late: another has posted it."""

@@ -78,6 +78,8 @@ async def enter(
             return
         body = {"head": head[0], "anchor": anchor[0], "lost": list(lost)}
         await audit.record(tx, core, ACTOR, safe_mode.RESTORED, "database", body)
+        # That of the safe mode in which this copy was made: its message says by now that two people have left it.
+        await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
     log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
 
 
@@ -94,7 +96,6 @@ async def at_start(core: Core) -> None:
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             for doubted in await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
                 await audit.of_doubt(tx, core, doubted, ACTOR)
-            await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode, await orphans_of(tx, mode))
     if mode.voided is None:
         voided = await _void_all(core, requests.with_approvals, lambda _: (_void_since(mode), "voided"))
@@ -103,13 +104,6 @@ async def at_start(core: Core) -> None:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
     await review(core)
-
-
-async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:
-    """That of the safe mode in which this copy was made: its message was answered by people since."""
-    alert = await alert_rows.open_one(tx, _CONDITION)
-    if alert is not None and alert.raised_at < mode.entered_at:
-        await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
 
 
 async def _list_code_recipients(tx: Tx, core: Core) -> None:

@@ -83,4 +83,5 @@ def _ours(messages: Sequence[dict[str, Any]], own: str, instance: str) -> Iterat
         payload = metadata.get("event_payload") or {}
         is_ours = message.get("bot_id") == own and metadata.get("event_type") == EVENT_TYPE
         if is_ours and payload.get("instance") == instance and payload.get("dedupe"):
-            yield PostedMessage(str(payload["dedupe"]), _at(message), str(payload.get("log_end") or ""))
+            drawn = {"ts": (message.get("edited") or {}).get("ts") or message["ts"]}
+            yield PostedMessage(str(payload["dedupe"]), _at(drawn), str(payload.get("log_end") or ""))

@@ -1,8 +1,9 @@
 """Draws pictures and sends them: the outbox's way into Slack.
 
-Each message carries its outbox id in its metadata, so that after a lost answer the outbox can read back whether it was
-posted, and a start whether the database knows it (`posted_messages`). The client must have no retry handlers: one that
-repeats a post would double it.
+Each message carries its outbox id in its metadata, or that of its newest edit, so that after a lost answer the outbox
+can read back whether it was posted, and a start whether the database knows it (`posted_messages`). With it goes the
+end of the audit log that it was drawn with. The client must have no retry handlers: one that repeats a post would
+double it.
 """
 
 from __future__ import annotations
@@ -121,12 +122,10 @@ class SlackPublisher:
         message = await self._drawn(view)
 
         async def post(drawn: Block) -> AsyncSlackResponse:
-            # Read back after a crash: that the chart was refused is known from the message itself.
-            refused = {_REFUSED: True} if drawn is not message else {}
             return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
-                metadata=self._known_by(dedupe, log_end, refused),
+                metadata=self._known_by(dedupe, log_end, is_refused=drawn is not message),
                 unfurl_links=False,
                 unfurl_media=False,
                 **_posted(drawn),
@@ -138,10 +137,10 @@ class SlackPublisher:
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
 
-    def _known_by(self, dedupe: str, log_end: str, more: Block) -> Block:
-        """The metadata of a message: what it is known by when it is read back."""
-        payload = {"dedupe": dedupe, "instance": self._instance, "log_end": log_end, **more}
-        return {"event_type": EVENT_TYPE, "event_payload": payload}
+    def _known_by(self, dedupe: str, log_end: str, *, is_refused: bool) -> Block:
+        """Read back after a crash: that the chart was refused is known from the message itself."""
+        known = {"dedupe": dedupe, "instance": self._instance, "log_end": log_end}
+        return {"event_type": EVENT_TYPE, "event_payload": known | ({_REFUSED: True} if is_refused else {})}
 
     async def _drawn(self, view: MessageView) -> Block:
         """The message, in which each id of another request is a link."""
@@ -170,15 +169,15 @@ class SlackPublisher:
         return Posted(channel, "")
 
     async def update(
-        self, view: MessageView, *, channel: str, ts: str, dedupe: str = "", log_end: str = ""
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
     ) -> Posted:
         """Draw the picture over the message at `ts`."""
+        message = await self._drawn(view)
 
         async def redraw(drawn: Block) -> None:
-            known = self._known_by(dedupe, log_end, {}) if dedupe else None  # None: what it is known by stays
+            known = self._known_by(dedupe, log_end, is_refused=drawn is not message)
             await self._client.chat_update(channel=channel, ts=ts, metadata=known, **drawn)
 
-        message = await self._drawn(view)
         _, refused = await _asked(
             chart_upload.send(redraw, message), edits=True, plain=plain.text_of(message)
         )

@@ -73,7 +73,7 @@ class Table:
         return None if row is None else Posted(channel, str(row[0]))
 
     async def update(
-        self, view: MessageView, *, channel: str, ts: str, dedupe: str = "", log_end: str = ""
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
     ) -> Posted:
         raise AssertionError("nothing here is drawn again")
 

@@ -56,7 +56,7 @@ class ScriptedSlack:
         return Posted(channel, message.ts)
 
     async def update(
-        self, view: MessageView, *, channel: str, ts: str, dedupe: str = "", log_end: str = ""
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
     ) -> Posted:
         self.calls.append(f"update {shown(view)}")
         self._check(channel)

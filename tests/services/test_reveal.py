@@ -383,7 +383,7 @@ class Slack:
             self.posted.append(view)
         return Posted(channel, f"1.{len(self.tried)}")
 
-    async def update(self, view: Any, *, channel: str, ts: str, dedupe: str = "", log_end: str = "") -> Any:
+    async def update(self, view: Any, *, channel: str, ts: str, dedupe: str, log_end: str = "") -> Any:
         from bot.services.messages import Posted
 
         return Posted(channel, ts)

@@ -23,7 +23,10 @@ IN_DOUBT = (
 )
 
 
-ROWS_IN_DOUBT = "It is not known whether another copy of the database sent the rest. Check the ledger before you request it again."
+ROWS_IN_DOUBT = (
+    "It is not known whether another copy of the database sent the rest. Check the ledger before you request it"
+    " again."
+)
 
 #: In the outcome of a request that ended unsent here: what left the float under its key all the same, in USD.
 DEBITED = "debited_usd"

@@ -61,15 +61,15 @@ class Publisher(Protocol):
     """Draws a view model and sends it. Raises SlackTrouble, SlackRefused, MessageGone; anything else it raises
     means that the message could not be drawn, and that nothing was sent.
 
-    `dedupe`: the id that is read back from the message. `log_end`: the anchor of the audit log that it is drawn with,
-    in a line; a start compares it with its own log."""
+    `dedupe`: the id that is read back from the message; of an edit its own. `log_end`: the anchor of the audit log that
+    it is drawn with, in a line; a start compares it with its own log."""
 
     async def post(
         self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted: ...
 
     async def update(
-        self, view: MessageView, *, channel: str, ts: str, dedupe: str = "", log_end: str = ""
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
     ) -> Posted: ...
 
     async def open_direct(self, user: str) -> str:

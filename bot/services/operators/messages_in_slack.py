@@ -35,7 +35,8 @@ _OTHER_CHANNELS_MOST = 5
 
 
 class PostedMessage(NamedTuple):
-    """`dedupe`: the id of the outbox row that drew it last. `at`: when it was posted, by Slack's clock. `log_end`: the
+    """`dedupe`: the id of the outbox row that drew it last. `at`: when, by Slack's clock, as far as Slack
+    says that of an edit, else when it was posted. `log_end`: the
     anchor of the audit log that it was drawn with, in a line; empty in a message of before there was any."""
 
     dedupe: str

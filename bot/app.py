@@ -44,7 +44,8 @@ from bot.services.events import (
     otp_delivery,
 )
 from bot.services.messages import Outbox, request_links, storage_watch
-from bot.services.operators import changed_rows, copy_detection, draft_only, messages_in_slack, safe_mode
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.operators import changed_rows, draft_only, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames

@@ -16,16 +16,8 @@ from bot.services.core import Core
 from bot.services.events import Backfill, Poller, Webhooks, otp_delivery, retention
 from bot.services.execution import maintenance
 from bot.services.messages import digest, reminders, waiting
-from bot.services.operators import (
-    changed_rows,
-    confirmations,
-    copy_detection,
-    deep_check,
-    delegations,
-    messages_in_slack,
-    programs,
-    safe_mode,
-)
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.operators import changed_rows, confirmations, deep_check, delegations, programs, safe_mode
 from bot.services.passkeys import resets
 from bot.services.processes import replicas, start_holds
 

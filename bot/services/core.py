@@ -180,9 +180,13 @@ class Core:
             return self.live.get(program, True)
         return any(self.live.values()) or not self.live
 
-    def awaits_look(self, program: str) -> bool:
-        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?"""
-        return self.holds_for(program) or self.holds_for(SLACK)
+    def awaits_look(self) -> bool:
+        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?
+
+        One ledger that was not seen holds every program: a copy is one of the whole database, and what was spent in any
+        program counts towards limits that they share.
+        """
+        return any(map(self.holds_for, self.unseen))
 
     def holds_for(self, what: str) -> bool:
         """Is sending held back because this was not seen since the start?"""

@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.domain.errors import LookupFailed
-from bot.services.operators.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.older_copies import messages_in_slack
 from handlers.slack_api.errors import code_of
 from handlers.slack_api.publish import EVENT_TYPE
 
@@ -23,12 +23,14 @@ _PAGES_MOST = 10
 class _OfChannel(NamedTuple):
     """As `PostedMessages` has it."""
 
-    messages: list[PostedMessage]
+    messages: list[messages_in_slack.PostedMessage]
     error: str = ""
     is_cut: bool = False
 
 
-async def posted_messages(client: AsyncWebClient, wanted: Wanted, instance: str) -> PostedMessages:
+async def posted_messages(
+    client: AsyncWebClient, wanted: messages_in_slack.Wanted, instance: str
+) -> messages_in_slack.PostedMessages:
     """The newest messages that this app posted for this installation, without threads; each channel by itself. Raises
     LookupFailed, and what the client raises where it has no answer."""
     try:
@@ -39,7 +41,7 @@ async def posted_messages(client: AsyncWebClient, wanted: Wanted, instance: str)
     channels = sorted(wanted.channels)
     read = await asyncio.gather(*(_of_channel(client, one, wanted, own, instance) for one in channels))
     found = dict(zip(channels, read, strict=True))
-    return PostedMessages(
+    return messages_in_slack.PostedMessages(
         [message for one in read for message in one.messages],
         {channel: one.error for channel, one in found.items() if one.error},
         [channel for channel, one in found.items() if one.is_cut],
@@ -47,10 +49,10 @@ async def posted_messages(client: AsyncWebClient, wanted: Wanted, instance: str)
 
 
 async def _of_channel(
-    client: AsyncWebClient, channel: str, wanted: Wanted, own: str, instance: str
+    client: AsyncWebClient, channel: str, wanted: messages_in_slack.Wanted, own: str, instance: str
 ) -> _OfChannel:
     """Those of the first pages, up to one that has what is wanted."""
-    found, is_reached, cursor = list[PostedMessage](), False, ""
+    found, is_reached, cursor = list[messages_in_slack.PostedMessage](), False, ""
     for _ in range(_PAGES_MOST):
         try:
             page = await client.conversations_history(
@@ -77,11 +79,15 @@ def _at(message: dict[str, Any]) -> datetime:
     return datetime.fromtimestamp(float(message["ts"]), UTC)
 
 
-def _ours(messages: Sequence[dict[str, Any]], own: str, instance: str) -> Iterator[PostedMessage]:
+def _ours(
+    messages: Sequence[dict[str, Any]], own: str, instance: str
+) -> Iterator[messages_in_slack.PostedMessage]:
     for message in messages:
         metadata = message.get("metadata") or {}
         payload = metadata.get("event_payload") or {}
         is_ours = message.get("bot_id") == own and metadata.get("event_type") == EVENT_TYPE
         if is_ours and payload.get("instance") == instance and payload.get("dedupe"):
             drawn = {"ts": (message.get("edited") or {}).get("ts") or message["ts"]}
-            yield PostedMessage(str(payload["dedupe"]), _at(drawn), str(payload.get("log_end") or ""))
+            yield messages_in_slack.PostedMessage(
+                str(payload["dedupe"]), _at(drawn), str(payload.get("log_end") or "")
+            )

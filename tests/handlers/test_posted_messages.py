@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from slack_sdk.errors import SlackApiError
 
-from bot.services.operators.messages_in_slack import Wanted
+from bot.services.older_copies.messages_in_slack import Wanted
 from handlers.slack_api.posted_messages import posted_messages
 from handlers.slack_api.publish import EVENT_TYPE
 

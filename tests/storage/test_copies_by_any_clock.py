@@ -11,8 +11,9 @@ import pytest
 
 from bot.services import message_kinds
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
-from bot.services.operators.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.older_copies import copy_detection
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.operators import safe_mode
 from storage.messages import outbox
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, open_alerts, read_ledger
@@ -82,7 +83,7 @@ async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_
     posted: list[PostedMessage] = []  # by Slack's clock
 
     async def read_posted(_wanted: Wanted) -> PostedMessages:
-        return PostedMessages(posted)
+        return PostedMessages(posted, {})
 
     slack_at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     first = await copied(world, tmp_path / "first.db")

@@ -20,8 +20,9 @@ from bot.domain.people import KindPolicy, Limits
 from bot.domain.requests import Request
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
-from bot.services.operators.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.older_copies import copy_detection
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.operators import safe_mode
 from storage.operators import safe_mode as rows
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, open_alerts
@@ -155,7 +156,7 @@ async def test_a_message_that_is_not_known_begins_a_new_safe_mode_too(
     posted = [PostedMessage("lost:1", datetime(2026, 3, 2, 12, tzinfo=UTC))]
 
     async def read_posted(_wanted: Wanted) -> PostedMessages:
-        return PostedMessages(posted)
+        return PostedMessages(posted, {})
 
     copy = await copied(world, tmp_path / "first.db")
     url = await put_in_place(copy, sqlite_files)

@@ -19,8 +19,8 @@ from bot.domain.requests import Request, State
 from bot.operations import kinds
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.messages import Outbox
-from bot.services.operators import copy_detection, messages_in_slack
-from bot.services.operators.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
 from bot.services.requests import approvals, lifecycle
 from storage.messages import outbox as outbox_rows
 from storage.operators import safe_mode as rows
@@ -261,7 +261,7 @@ async def test_people_read_that_not_all_was_looked_through(world: World) -> None
     await copy_detection.look_at_slack(world.core, slack.read)
     (alert,) = await open_alerts(world, "slack_not_all_seen")
     assert f"<#{world.core.channels.alerts}>" in alert.text
-    assert not world.core.awaits_look("main")
+    assert not world.core.awaits_look()
 
     slack.cut = ()
     await copy_detection.look_at_slack(world.core, slack.read)

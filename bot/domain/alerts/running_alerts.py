@@ -59,9 +59,10 @@ LEDGER_UNSEEN = AlertKind(
     wordings={
         "held": Wording(
             (Severity.WARNING,),
-            "Sending to {program} waits: its ledger could not be read since the start",
-            "After each start Countersign looks in the ledger for debits that this database does not know. Until then"
-            " approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten minutes again,"
+            "Sending waits: the ledger of {program} could not be read since the start",
+            "After each start Countersign looks in each ledger for debits that this database does not know. Until then"
+            " approved requests of every program wait, ten minutes at most; freezes are sent. A restart begins the ten"
+            " minutes again,"
             f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
             " The last try said: {error}",
         ),

@@ -23,15 +23,22 @@ from storage.transaction import Tx
 
 #: What cannot be read holds what is to be sent for so long; after that it is sent all the same.
 HOLDS_FOR_S = 600.0
-#: A hiccup at a start is over by then. People are notified of what lasts longer, within a minute.
-REPORTED_AFTER_S = 20.0
+#: A hiccup at a start is over by then, or Slack has given some pages slowly. People are notified of what lasts longer,
+#: within a minute.
+REPORTED_AFTER_S = 45.0
 # What people read, and after this name and a slash the row of one worker.
 _KEPT = "held_since_start"
 _OF_WORKER = f"{_KEPT}/"
 # So many cards say why they wait; more are not approved within ten minutes.
 _REDRAWN = 200
-_LEDGER, _SLACK = "ledger", "slack"
-_WHAT = {_LEDGER: "its ledger", _SLACK: "the messages in Slack"}
+_LEDGER, _OTHERS, _SLACK = "ledger", "others", "slack"
+_WHAT = {
+    _LEDGER: "its ledger",
+    _OTHERS: "the ledger of another program",
+    _SLACK: "the messages in Slack",
+}
+# Times that are the same but for how long a call takes.
+_SAME_TIME = timedelta(seconds=5)
 
 #: What one worker has not seen, a key of `_WHAT`: until when it holds what is to be sent for it, in ISO 8601. That may
 #: be past. Empty where it has seen it.
@@ -63,17 +70,29 @@ async def note(core: Core) -> None:
 
 async def _note_own(tx: Tx, core: Core, program: str) -> None:
     now_s = core.clock.monotonic()
+    others = [one for what, one in core.unseen.items() if what not in (program, SLACK)]
+    longest = max(others, key=lambda one: one.until_s, default=None)
+    each = {_LEDGER: core.unseen.get(program), _OTHERS: longest, _SLACK: core.unseen.get(SLACK)}
     own = {
         name: (tx.now + timedelta(seconds=one.until_s - now_s)).isoformat() if one is not None else ""
-        for name, one in ((_LEDGER, core.unseen.get(program)), (_SLACK, core.unseen.get(SLACK)))
+        for name, one in each.items()
     }
     kept = await api_snapshots.get(tx, program, _OF_WORKER + core.owner)
-    if kept is None or _in_short(kept.value, tx.now) != _in_short(own, tx.now):
+    if kept is None or not _are_same(kept.value, own, tx.now):
         await api_snapshots.put(tx, program, _OF_WORKER + core.owner, own)
 
 
-def _in_short(looks: Looks, now: datetime) -> dict[str, tuple[bool, bool]]:
-    return {name: (bool(until), _is_later(until, now)) for name, until in looks.items()}
+def _are_same(some: Looks, others: Looks, now: datetime) -> bool:
+    return all(_is_same(some.get(name, ""), others.get(name, ""), now) for name in _WHAT)
+
+
+def _is_same(until: str, other: str, now: datetime) -> bool:
+    """Do both say the same to people? After another start the time is a later one."""
+    if not until or not other:
+        return until == other
+    if not _is_later(until, now) or not _is_later(other, now):
+        return _is_later(until, now) == _is_later(other, now)
+    return abs(datetime.fromisoformat(until) - datetime.fromisoformat(other)) <= _SAME_TIME
 
 
 async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
@@ -83,15 +102,15 @@ async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
     kept = await api_snapshots.get(tx, program, _KEPT)
     said = kept.value if kept is not None else {"what": "", "until": ""}
     before = said["what"] if _is_later(said["until"], tx.now) else ""
-    what = waits.what if waits else ""
-    if before == what and said.get("unread", "") == unread:
+    what, until = (waits.what, waits.until.isoformat()) if waits else ("", "")
+    is_same = before == what and (not what or _is_same(said["until"], until, tx.now))
+    if is_same and said.get("unread", "") == unread:
         return
     if what or unread:
-        until = waits.until.isoformat() if waits else ""
         await api_snapshots.put(tx, program, _KEPT, {"what": what, "until": until, "unread": unread})
     else:
         await api_snapshots.drop(tx, program, _KEPT)
-    if before == what:
+    if is_same:
         return
     for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
@@ -119,8 +138,8 @@ def _waits(workers: Collection[Looks], now: datetime) -> _Waits | None:
 
 def _unread_by_all(workers: Collection[Looks], now: datetime) -> set[str]:
     """The ledger for as long as it is not read; Slack while sending waits for it, as it may never be given access."""
-    unread = {_LEDGER} if workers and all(looks[_LEDGER] for looks in workers) else set()
-    if workers and all(_is_later(looks[_SLACK], now) for looks in workers):
+    unread = {_LEDGER} if workers and all(looks.get(_LEDGER) for looks in workers) else set()
+    if workers and all(_is_later(looks.get(_SLACK, ""), now) for looks in workers):
         unread.add(_SLACK)
     return unread
 

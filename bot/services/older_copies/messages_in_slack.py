@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ _UNREAD_SINCE = "slack_unread_since"
 _NAMED = "channels_named"
 # Cards of so many open requests are looked for, the oldest first.
 _CARDS_MOST = 500
-# Besides those that the settings name, channels in which messages of ours are.
+# Apart from those that the settings name, channels in which messages of ours are.
 _OTHER_CHANNELS_MOST = 5
 
 
@@ -50,7 +50,7 @@ class PostedMessages:
     `cut`: those in which so much was written that no message of before was reached."""
 
     messages: Sequence[PostedMessage]
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str]
     cut: Collection[str] = ()
 
 
@@ -69,7 +69,7 @@ ReadPosted = Callable[[Wanted], Awaitable[PostedMessages]]
 
 async def nothing_posted(_wanted: Wanted) -> PostedMessages:
     """Where nobody asks Slack."""
-    return PostedMessages([])
+    return PostedMessages([], {})
 
 
 def named_channels(core: Core) -> set[str]:

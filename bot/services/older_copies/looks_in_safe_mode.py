@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.partner.models import LedgerEntry
-from bot.services.alerts.unsent_debits import orphan
+from bot.services.alerts import unsent_debits
 from bot.services.core import SLACK
 from storage.audit import Anchor
 from storage.cards import api_snapshots
@@ -35,7 +35,7 @@ async def note_ledger(tx: Tx, program: str, found: Sequence[LedgerEntry]) -> Non
     if mode is not None:
         # People read of them once the thread of its alert lists them.
         await safe_mode.add_orphans(
-            tx, [orphan(program, one, found_at=tx.now, listed_at=None) for one in found]
+            tx, [unsent_debits.orphan(program, one, found_at=tx.now, listed_at=None) for one in found]
         )
         await api_snapshots.put(tx, program, _LOOKED, {"mode": mode.id})
 

@@ -24,8 +24,9 @@ from bot.partner.models import LedgerEntry
 from bot.services import alerts, message_kinds, snapshots
 from bot.services.alerts import ledger_rules, unsent_debits
 from bot.services.core import SLACK, Core
-from bot.services.operators import looks_in_safe_mode, messages_in_slack, safe_mode
-from bot.services.operators.messages_in_slack import PostedMessage, ReadPosted
+from bot.services.older_copies import looks_in_safe_mode, messages_in_slack
+from bot.services.older_copies.messages_in_slack import PostedMessage, ReadPosted
+from bot.services.operators import safe_mode
 from bot.services.processes import start_holds
 from storage import audit
 from storage.audit import Anchor

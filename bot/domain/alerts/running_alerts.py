@@ -142,17 +142,20 @@ def safe_mode(
     anchor_at: datetime | None,
     voided: int,
     orphans: Sequence[Decimal] | None,
+    unsent: Sequence[Decimal] = (),
 ) -> Said:
-    """`orphans`: what each debit found so far took from the float, in USD; None while the ledger is being read."""
+    """`orphans`: what each debit found so far took from the float, in USD, with no request for it; None while the
+    ledger is being read. `unsent`: the same of requests that are here as not carried out."""
     ends = f"It ends at entry {head_seq:,}" + (f" of {head_at:%Y-%m-%d %H:%M} UTC." if head_at else ".")
     if anchor_seq > head_seq and anchor_at is not None:
         since = f"{ends} The newest one known is {anchor_seq:,} of {anchor_at:%Y-%m-%d %H:%M} UTC."
     else:
         since = f"{ends} What was done after that is not known here."
-    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
+    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans, unsent))
 
 
 _COUNTED = " For 24 hours they count towards everybody's limits, as nobody knows here who requested them."
+_COUNTED_ALONE = " For 24 hours they count towards the limits."
 _ELSEWHERE = " Debits made elsewhere have an alert of their own."
 
 
@@ -160,22 +163,37 @@ def _requests(count: int) -> str:
     return "1 request was cancelled" if count == 1 else f"{count:,} requests were cancelled"
 
 
-def _found(orphans: Sequence[Decimal] | None) -> str:
+def _found(orphans: Sequence[Decimal] | None, unsent: Sequence[Decimal]) -> str:
     if orphans is None:
         return "The ledger is being read for debits that this copy does not know."
-    if not orphans:
+    if not orphans and not unsent:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
-    found = of_orphans(orphans)
-    found = f"The whole ledger was read: *{found} not known to this copy. The thread lists them."
-    return f"{found}{_COUNTED}{_ELSEWHERE}"
+    found = f"The whole ledger was read: {of_lost(orphans, unsent, 'this copy', bold='*')}. The thread lists them."
+    return f"{found}{_COUNTED if orphans else _COUNTED_ALONE}{_ELSEWHERE}"
+
+
+def of_lost(orphans: Sequence[Decimal], unsent: Sequence[Decimal], copy: str, *, bold: str = "") -> str:
+    """`2 debits of 9.00 USD in all are not known to this copy`, and those of requests it has as not carried out."""
+    found = []
+    if orphans:
+        found.append(f"*{of_orphans(orphans)} not known to {copy}")
+    if unsent:
+        found.append(f"*{of_orphans(unsent)} of requests that {copy} has as not carried out")
+    return " and ".join(found).replace("*", bold)
 
 
 def of_orphans(amounts_usd: Sequence[Decimal]) -> str:
-    """`2 debits of 9.00 USD in all* are`; what came back to the float is said apart, as it is no debit."""
+    """`2 debits of 9.00 USD in all* are`; what came back to the float or moved nothing is said apart, as it is no
+    debit."""
     debits, back = [usd for usd in amounts_usd if usd < 0], [usd for usd in amounts_usd if usd > 0]
-    many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
-    found = f"{many} of {format_usd(-exact_sum(debits))} in all*"
+    none = len(amounts_usd) - len(debits) - len(back)
+    found = []
+    if debits or not none:
+        many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
+        found.append(f"{many} of {format_usd(-exact_sum(debits))} in all*")
+    if none:
+        found.append(f"{none:,} {'row' if none == 1 else 'rows'} that moved no money{'' if debits else '*'}")
     if back:
         times = "1 row that gave" if len(back) == 1 else f"{len(back):,} rows that gave"
-        return f"{found} and {times} {format_usd(exact_sum(back))} back to the float are"
-    return f"{found} are"
+        found.append(f"{times} {format_usd(exact_sum(back))} back to the float")
+    return f"{' and '.join(found)} are"

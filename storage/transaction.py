@@ -148,10 +148,12 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """What the row of a request says of its state, and its version."""
+    """What the row of a request says of its state, its version, and the fingerprint of what it says of its calls ("" =
+    nothing of that was leant on)."""
 
     state: str
     version: int
+    progress: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ async def test_a_start_on_what_pg_restore_made_of_a_dump_finds_what_it_can_see(
     async def is_read() -> bool:
         return await ledger_rules.is_begun(running.core, "main")
 
-    await eventually("the ledger is read", is_read)
+    await eventually("the ledger is read", is_read, within_s=30)
     request = await asked(running)
     await restored.dump()
     if since == "a debit":

@@ -49,7 +49,7 @@ class Twice:
         async def is_read() -> bool:
             return await ledger_rules.is_begun(running.core, "main")
 
-        await eventually("the ledger is read", is_read)
+        await eventually("the ledger is read", is_read, within_s=30)
         return running
 
     async def copy(self, running: app.Running) -> str:
@@ -78,7 +78,7 @@ async def approved(running: app.Running, request: Request) -> None:
             found = await request_rows.get(tx, request.id)
         return found is not None and found.state is State.SUCCEEDED
 
-    await eventually(f"{request.id} succeeded", is_done)
+    await eventually(f"{request.id} succeeded", is_done, within_s=30)
 
 
 async def debits(running: app.Running, request: Request) -> list[Decimal]:

@@ -3,6 +3,7 @@
 Pure. States change only by `advance`, a second person is judged only by `decide`.
 """
 
+from bot.domain.requests import fingerprints
 from bot.domain.requests.approval_health import TOO_QUICK, ApprovalHealth, DecisionTime, approval_health
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
@@ -112,6 +113,7 @@ __all__ = [
     "due_after",
     "ended_line",
     "ending_text",
+    "fingerprints",
     "is_in_doubt",
     "mask_email",
     "mask_phone",

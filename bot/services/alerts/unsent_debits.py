@@ -14,12 +14,11 @@ from datetime import datetime
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
-from bot.outcomes import timing
 from bot.partner.models import LedgerEntry
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.requests import batch_rows, local_facts
+from bot.services.requests import batch_rows, doubts, local_facts
 from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -71,8 +70,7 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
     )
     usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
-        for doubted in await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
-            await audit.of_doubt(tx, core, doubted, "system:poller")
+        request = await doubts.of_one(tx, core, request, "system:poller")
     elif not (request.outcome or {}).get(DEBITED):
         # What its message says is not true any more.
         text, facts = said_debited(request, usd), {DEBITED: str(usd)}

@@ -20,13 +20,12 @@ from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import Event, Request, State
-from bot.outcomes import timing
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
-from bot.services.requests import close
+from bot.services.requests import close, doubts
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.messages import Alert
@@ -88,6 +87,7 @@ async def enter(
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
     async with core.store.begin() as tx:
+        await tx.hold("safe_mode")  # of several processes one does it
         mode = await safe_mode.current(tx)
         if mode is None:
             return
@@ -96,8 +96,7 @@ async def at_start(core: Core) -> None:
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
-            for doubted in await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
-                await audit.of_doubt(tx, core, doubted, ACTOR)
+            await doubts.of_all(tx, core, ACTOR)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode)
     if mode.voided is None:

@@ -194,7 +194,8 @@ def of_outcome(
 
 def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[Effect]:
     """The request ended, or its outcome was given up as unknown, with no call made for it any more."""
-    found = _settled(after, event, {"without_a_call": True}, sent)
+    body = {"without_a_call": True, **fingerprints.leant_on(sent.attempts)}
+    found = _settled(after, event, body, sent)
     return [*found, PurgePrivate()] if after.state in TERMINAL else found
 
 

@@ -21,6 +21,8 @@ ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
 DOUBTED = "request.doubted"
 """Of a request that may have been sent without our knowledge; its body has how that was to leave its row."""
+NO_ROW = "none"
+"""The fingerprint of no row: such a request goes no further, and people are notified as soon as it is looked at."""
 ANSWERED_LATE = "attempt.answered"
 """Of a call whose process had lost its request by then."""
 REOPENED = "request.reopened"
@@ -193,13 +195,13 @@ def contradiction(
         why = "was called so by one person alone, by the audit log"
     if not why and entry.action == ATTEMPT and body.get("number", known.calls + 1) <= known.calls:
         why = f"was sent or looked up {known.calls} times by the audit log"
-    if not why and entry.action == ATTEMPT and _calls_differ(known, body):
+    if not why and _calls_differ(known, body):
         why = f"has other calls on record than its row says, {_CHANGED}"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
 
 
 def _calls_differ(known: OpenRequest, body: Mapping[str, Any]) -> bool:
-    """Do the attempts in the database say something else of the calls before this one than the log?
+    """Does this entry follow from attempts that say something else of the calls until then than the log?
 
     What a process answered that was no longer to answer may be on record before others can read it.
     """

@@ -22,15 +22,17 @@ from bot.domain.errors import CountersignError
 from bot.domain.people import KindPolicy
 from bot.domain.requests import Request, State
 from bot.operations import urgency
+from bot.partner.answers import Finding
 from bot.services.alerts import put_back_rules
 from bot.services.requests import lifecycle
 from storage.columns import time_text
+from storage.errors import NotAsOnRecord
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, keys_sent, net_of, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
 from tests.storage.restores import debit
 from tests.support.databases import BACKENDS
-from tests.support.world import BOB, CAROL, World, a_policy, a_world
+from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -242,3 +244,23 @@ async def test_nor_does_a_trigger_write_into_the_log_what_is_not_so(world: World
     assert request.id in {
         alert.subject for alert in await open_alerts(world) if alert.kind == "ended_put_back"
     }
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_nobody_cancels_what_moved_money_by_calls_that_somebody_wrote_as_refused(world: World) -> None:
+    await world.fault("drop_after_commit", times=1)
+    request = await world.top_up("50")
+    await world.run_due()
+    assert (await world.request(request.id)).state is State.EXECUTING
+    with opened(place_of(world)) as database:
+        database.write(
+            "UPDATE attempt SET finding = ?, status = 429, code = 'RATE_LIMITED', answered_at = sent_at",
+            Finding.WAIT.value,
+        )
+    await write(world, request, {"outcome_unknown": None})
+
+    with pytest.raises(NotAsOnRecord, match="by the audit log"):
+        await lifecycle.cancel(world.core, request.id, ALICE)
+
+    await put_back_rules.tell(world.core)
+    await is_for_people(world, request, was_sent=True)

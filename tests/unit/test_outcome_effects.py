@@ -120,7 +120,8 @@ def test_an_ending_without_a_call_has_the_effects_of_its_event(event: Event) -> 
     found = e.of_ending_without_call(after, event, sent=SENT)
 
     assert set(types(found)) == {*EXPECTED[event], *([e.PurgePrivate] if event is Event.FAIL else [])}
-    assert e.AuditEntry("request.outcome", {"without_a_call": True}) in found
+    body = {"without_a_call": True, **fingerprints.leant_on(SENT.attempts)}
+    assert e.AuditEntry("request.outcome", body) in found
 
 
 def test_after_the_first_attempt_no_alert_of_an_unknown_outcome_is_looked_for() -> None:

@@ -48,13 +48,17 @@ def of_calls(each: Mapping[int, str]) -> str:
 
 def on_record(attempt: Attempt, made: Iterable[Attempt]) -> dict[str, Any]:
     """What the log keeps of this attempt as it begins: how it begins, and what those before it say by their rows."""
-    before = list(made)
-    each = {one.number: of_call(one) if one.answered_at is None else of_answer(one) for one in before}
-    return {
-        "call": of_call(attempt),
-        "calls": of_calls(each),
-        "unanswered": sorted(one.number for one in before if one.answered_at is None),
-    }
+    return {"call": of_call(attempt), **leant_on(made)}
+
+
+def leant_on(made: Iterable[Attempt]) -> dict[str, Any]:
+    """What these attempts say by their rows, of an entry that follows from that; the log is held against it."""
+    each, unanswered = {}, []
+    for one in made:
+        if one.answered_at is None:
+            unanswered.append(one.number)
+        each[one.number] = of_call(one) if one.answered_at is None else of_answer(one)
+    return {"calls": of_calls(each), "unanswered": sorted(unanswered)}
 
 
 def _text(at: datetime | None) -> str | None:

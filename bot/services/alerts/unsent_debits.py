@@ -14,11 +14,13 @@ from datetime import datetime
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
+from bot.outcomes import planning
 from bot.partner.models import LedgerEntry
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.requests import batch_rows, doubts, local_facts
+from bot.services.requests import batch_rows, local_facts
+from storage.log_record import open_requests
 from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -70,7 +72,9 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
     )
     usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
-        request = await doubts.of_one(tx, core, request, "system:poller")
+        changes = planning.doubts(request, tx.now, of_a_copy=False)
+        request = await requests.touch(tx, request, **changes)
+        await audit.of_request(tx, core, request, "system:poller", open_requests.DOUBTED)
     elif not (request.outcome or {}).get(DEBITED):
         # What its message says is not true any more.
         text, facts = said_debited(request, usd), {DEBITED: str(usd)}

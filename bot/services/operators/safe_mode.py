@@ -25,9 +25,10 @@ from bot.services.alerts import ledger_rules
 from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
-from bot.services.requests import close, doubts
+from bot.services.requests import close
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
+from storage.log_record import on_record, open_requests
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
@@ -96,7 +97,7 @@ async def at_start(core: Core) -> None:
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
-            await doubts.of_all(tx, core, ACTOR)
+            await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode)
     if mode.voided is None:
@@ -106,6 +107,26 @@ async def at_start(core: Core) -> None:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
     await review(core)
+
+
+async def _doubt_all(tx: Tx, core: Core) -> None:
+    """Nobody knows any more what became of what was open in the copy, by its rows or by the audit log.
+
+    Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more.
+    """
+    known = dict((await on_record.of(tx)).open)
+    for request in await requests.hold_open(tx):
+        one = known.pop(request.id, None)
+        if one is not None and open_requests.differs(request, one) is not None:
+            body = {"progress": open_requests.NO_ROW}
+            await audit.of_request(tx, core, request, ACTOR, open_requests.DOUBTED, body)
+            continue
+        doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
+        await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
+    for request_id, one in known.items():  # the log has it open, and its row says that it has ended
+        body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
+        subject = f"request:{request_id}:{one.version}"
+        await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
 
 
 async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:

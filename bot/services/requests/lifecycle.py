@@ -17,6 +17,7 @@ from bot.domain.requests import (
     Request,
     State,
     ended_line,
+    fingerprints,
 )
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
@@ -29,7 +30,7 @@ from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.operators import pauses, stops
-from storage.requests import Draft, decisions, drafts, requests
+from storage.requests import Draft, attempts, decisions, drafts, requests
 from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
@@ -217,11 +218,13 @@ async def close(
         text = await start_holds.said_unsent(tx, request, text)
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
+    was_called = request.state is State.EXECUTING and not request.is_batch
+    leans_on = fingerprints.leant_on(await attempts.of(tx, request.id)) if was_called else {}
     moved = await requests.move(
         tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
     )
     await requests.purge(tx, request.id)
-    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}")
+    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}", leans_on)
     if moved.is_batch:
         await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)

@@ -20,6 +20,7 @@ from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import Event, Request, State
+from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
@@ -25,11 +25,13 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from storage.columns import UtcDateTime
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
+
+if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
 DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
@@ -38,7 +40,7 @@ _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 _AT_ONCE = 500
 
 
-Connected = AsyncConnection | SqliteConnection
+Connected: TypeAlias = "AsyncConnection | SqliteConnection"
 
 
 #: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
@@ -259,6 +261,8 @@ class Tx:
         self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
+        #: Messages that are written together later; None = each is written when it is put.
+        self.put_later: list[dict[str, Any]] | None = None
         self._callbacks: list[Callable[[], None]] = []
         self._checks: list[Callable[[], Awaitable[None]]] = []
 

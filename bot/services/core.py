@@ -154,7 +154,7 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
-    # What this process has not seen since its start, a program's ledger or `SLACK`: see `operators.copy_detection`.
+    # What this process has not seen since its start, a program's ledger or `SLACK`: see `older_copies.copy_detection`.
     unseen: dict[str, Unseen] = field(default_factory=dict)
 
     @property

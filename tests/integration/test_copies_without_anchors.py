@@ -31,6 +31,9 @@ from tests.storage.restores import VAULT, put_in_place
 from tests.support.databases import Databases
 from tests.support.waiting import eventually
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
+
 
 class Copied:
     """A bot that was stopped, a copy of its database, and what became of both."""

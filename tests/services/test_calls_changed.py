@@ -161,6 +161,7 @@ async def is_for_people(world: World, request: Request, *, was_sent: bool) -> No
     }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -177,6 +178,7 @@ async def test_nothing_leaves_by_what_somebody_wrote_of_a_requests_calls(
     await is_for_people(world, request, was_sent=bool(sent))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("calls", CALLS)
 @pytest.mark.parametrize("moment", [name for name in MOMENTS if name not in ("pending", "approved")])
@@ -193,6 +195,7 @@ async def test_nor_by_what_somebody_wrote_into_its_attempts(world: World, moment
     await is_for_people(world, request, was_sent=True)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("row", ["first sent in a month", "its key counts for long", "its key is old"])
 @pytest.mark.parametrize("moment", ["pending", "an answer was lost"])

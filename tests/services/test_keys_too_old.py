@@ -107,6 +107,7 @@ async def goes_on(world: World, request: Request) -> None:
     await put_back_rules.tell(world.core)
 
 
+@pytest.mark.walk(together=2)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("row", ROWS)

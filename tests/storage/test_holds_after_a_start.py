@@ -132,6 +132,7 @@ class Started:
         ]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("ledger", "slack"), HELD)
 async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_everybody_reads_why(
     world: World, ledger: str, slack: str
@@ -163,6 +164,7 @@ async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_every
     assert await started.alerts() == []
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("ledger", "slack"), HELD)
 async def test_what_can_be_read_again_ends_the_wait_at_once(world: World, ledger: str, slack: str) -> None:
     started = Started(world, ledger, slack)

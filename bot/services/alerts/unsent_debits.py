@@ -8,8 +8,10 @@ Its debits count towards the limits, and the request is in doubt from then on.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
@@ -33,7 +35,7 @@ async def unsent(
     ledger first: what is sent was committed before. `but_not`: references that are known."""
     rows = [e for e in entries if e.reference not in but_not]
     known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in rows} - {""})
-    never = [key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)]
+    never = {key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)}
     return [e for e in rows if ledger_text.key_in(e.reference) in never]
 
 
@@ -58,8 +60,9 @@ async def count_of_failed(tx: Tx, program: str, entries: Sequence[LedgerEntry]) 
 
 def moving(entries: Sequence[LedgerEntry]) -> set[str]:
     """The keys that took something from the float and have not given it back, or gave it something."""
-    keys = {ledger_text.key_in(entry.reference) for entry in entries}
-    of_key = {key: [e.amount_usd for e in entries if ledger_text.key_in(e.reference) == key] for key in keys}
+    of_key = defaultdict[str, list[Decimal]](list)  # the ledger may be long: once over it
+    for entry in entries:
+        of_key[ledger_text.key_in(entry.reference)].append(entry.amount_usd)
     return {key for key, amounts in of_key.items() if key and exact_sum(amounts)}
 
 

@@ -8,8 +8,8 @@ and the debits whose keys were made here and belong to no request are listed. Tw
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -19,16 +19,17 @@ from typing import Protocol
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests import OPEN, Event, Request, State
 from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
-from bot.services.alerts import ledger_rules
+from bot.services.alerts import ledger_rules, put_back_rules
 from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
+from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
@@ -115,19 +116,23 @@ async def _doubt_all(tx: Tx, core: Core) -> None:
 
     Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more.
     """
-    known = dict((await on_record.of(tx)).open)
-    for request in await requests.hold_open(tx):
-        one = known.pop(request.id, None)
-        if one is not None and open_requests.differs(request, one) is not None:
+    held = {request.id: request for request in await requests.hold_open(tx)}
+    # Read after that: what others have written until then is in it, and they write no more of what is held.
+    known = (await on_record.of(tx)).open
+    for request_id in sorted({*held, *known}):
+        one = known.get(request_id)
+        request = held.get(request_id) or await requests.get(tx, request_id)
+        if request is None or request.state not in OPEN:
+            if one is not None:  # the log has it open, and its row says that it has ended, or is gone
+                body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
+                subject = f"request:{request_id}:{one.version}"
+                await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
+        elif one is not None and open_requests.differs(request, one) is not None:
             body = {"progress": open_requests.NO_ROW}
             await audit.of_request(tx, core, request, ACTOR, open_requests.DOUBTED, body)
-            continue
-        doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
-        await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
-    for request_id, one in known.items():  # the log has it open, and its row says that it has ended
-        body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
-        subject = f"request:{request_id}:{one.version}"
-        await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
+        else:
+            doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
+            await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
 
 
 async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:
@@ -206,42 +211,55 @@ def _known_until(mode: SafeMode) -> str:
 
 async def _only_look_up(core: Core, mode: SafeMode) -> None:
     """What was being sent when the copy was made. Nothing of it is sent again, whatever becomes of this process."""
+    left = set[str]()
     while True:
         async with core.store.read() as tx:
-            found = await requests.under_way(tx, limit=_PIECE)
+            found = [one for one in await requests.under_way(tx, limit=_PIECE) if one.id not in left]
         if not found:
             return
         for request in found:
-            with suppress(Stale):
-                async with core.store.begin() as tx:
-                    current = await requests.get(tx, request.id)
-                    if current is not None and current.state is State.EXECUTING:
-                        await lost_with_a_copy(tx, core, current, _lost_since(mode, current))
+            async with _if_as_on_record(core, request, left), core.store.begin() as tx:
+                current = await requests.get(tx, request.id)
+                if current is not None and current.state is State.EXECUTING:
+                    await lost_with_a_copy(tx, core, current, _lost_since(mode, current))
 
 
 async def _void_all(core: Core, find: FindRequests, why: Callable[[Request], tuple[str, str]]) -> int:
     """Every one that `find` finds, until it finds none. `why`: the text, and the line of its thread. Returns how many
     requests ended by it."""
-    count = 0
+    count, left = 0, set[str]()
     while True:
         async with core.store.read() as tx:
-            found = await find(tx, limit=_PIECE)
+            found = [one for one in await find(tx, limit=_PIECE) if one.id not in left]
         if not found:
             return count
         # Those that another process ended meanwhile are not found again.
-        count += sum([await _void(core, request, *why(request)) for request in found])
+        count += sum([await _void(core, request, *why(request), left) for request in found])
 
 
-async def _void(core: Core, request: Request, text: str, line: str) -> bool:
+@asynccontextmanager
+async def _if_as_on_record(core: Core, request: Request, left: set[str]) -> AsyncIterator[None]:
+    """Nothing is done with a request that changed since it was found. One that is not as on record must not keep a
+    start from going on: people are notified, it is put right, and it is `left` out from then on."""
+    try:
+        yield
+    except Stale:
+        return
+    except NotAsOnRecord:
+        left.add(request.id)
+        await put_back_rules.tell(core)
+
+
+async def _void(core: Core, request: Request, text: str, line: str, left: set[str]) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
-    with suppress(Stale):
-        async with core.store.begin() as tx:
-            current = await requests.get(tx, request.id)
-            if current is None or current.state not in (State.PENDING, State.APPROVED):
-                return False
+    before = len(left)
+    has_ended = False
+    async with _if_as_on_record(core, request, left), core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is not None and current.state in (State.PENDING, State.APPROVED):
             await close(tx, core, current, Event.CANCEL, ACTOR, text, line=line)
-            return True
-    return False
+            has_ended = True
+    return has_ended and len(left) == before
 
 
 async def review(core: Core) -> None:

@@ -171,7 +171,12 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
 
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
-    """An approver stops what is approved and was not sent; rows of a batch that were sent go on."""
+    """An approver stops what is approved and was not sent; rows of a batch that were sent go on. Raises Stale."""
+    if request.is_batch:  # another process may be claiming its first row
+        await requests.lock_rows(tx, request.id)
+        request = await existing(tx, request.id)
+        if request.state is not State.APPROVED:
+            raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
     await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
     text = f"Stopped by {actor.name} before it was sent. {text}"
     if request.is_batch:

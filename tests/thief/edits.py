@@ -72,6 +72,7 @@ def opened(path_or_url: str) -> Iterator[Database]:
         return
     with closing(sqlite3.connect(path_or_url, timeout=2)) as connection:
         connection.row_factory = sqlite3.Row
+        connection.text_factory = lambda text: text.decode(errors="replace")
         connection.execute("PRAGMA foreign_keys = OFF")
         yield _Sqlite(connection)
         connection.commit()

@@ -7,7 +7,8 @@ The first digest of a month has the approval health of the month before.
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import catalogue, decline_alerts
@@ -48,30 +49,41 @@ async def post(core: Core) -> None:
         await _forget_old(tx)
         if kept is None:
             return
-        lines = await _happened(tx, kept.read_at)
-        if kept.value["day"][: len("2026-03")] != day.isoformat()[: len("2026-03")]:
-            lines += await digest_figures.approvals_of_last_month(tx, core)
-        for program, fee_usd in fees.items():
-            found = [
-                *await digest_figures.money(tx, core, program),
-                *await digest_figures.funding(tx, program),
-                *await digest_figures.idle_cards(tx, core, program, fee_usd),
-            ]
-            several = f" ({program})" if len(fees) > 1 else ""
-            lines += [(f"{label}{several}", text) for label, text in found]
-        waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
-        still_open = [a.title for a in await alerts.open_ones(tx) if not catalogue.of(a.kind).is_document]
-        if not (lines or waiting or still_open):
+        with tx.leaving_out():
+            value = await _value(tx, core, kept, day, fees)
+        if value is None:
             return
-        value = {
-            "first": await _first(tx, core, len(waiting), len(still_open)),
-            "lines": [*await _floats(tx, core), *lines],
-            "waiting": [_waits(core, request) for request in waiting[:_SHOWN]],
-            "waiting_in_all": len(waiting),
-            "still_open": still_open,
-        }
         await api_snapshots.put(tx, "", f"{_LAST}:{day}", value)
         await outbox_messages.digest(tx, core, day.isoformat())
+
+
+async def _value(
+    tx: Tx, core: Core, kept: api_snapshots.Reading, day: date, fees: Mapping[str, Decimal | None]
+) -> dict[str, object] | None:
+    """What it says; None where there is nothing to say. A row that cannot be read is in none of its figures, and has an
+    alert of its own."""
+    lines = await _happened(tx, kept.read_at)
+    if kept.value["day"][: len("2026-03")] != day.isoformat()[: len("2026-03")]:
+        lines += await digest_figures.approvals_of_last_month(tx, core)
+    for program, fee_usd in fees.items():
+        found = [
+            *await digest_figures.money(tx, core, program),
+            *await digest_figures.funding(tx, program),
+            *await digest_figures.idle_cards(tx, core, program, fee_usd),
+        ]
+        several = f" ({program})" if len(fees) > 1 else ""
+        lines += [(f"{label}{several}", text) for label, text in found]
+    waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
+    still_open = [a.title for a in await alerts.open_ones(tx) if not catalogue.of(a.kind).is_document]
+    if not (lines or waiting or still_open):
+        return None
+    return {
+        "first": await _first(tx, core, len(waiting), len(still_open)),
+        "lines": [*await _floats(tx, core), *lines],
+        "waiting": [_waits(core, request) for request in waiting[:_SHOWN]],
+        "waiting_in_all": len(waiting),
+        "still_open": still_open,
+    }
 
 
 async def _happened(tx: Tx, since: datetime) -> list[Line]:

@@ -25,6 +25,12 @@ COPIES: Final = frozenset(
 )
 """What the card provider or Slack say again, or people type again: such a row is dropped, and the bot goes on."""
 
+DROPPED_AT_START: Final = (
+    "The row {row} of the table {table} can't be read: somebody changed the database. It is a copy of what your card"
+    " provider or Slack say. Countersign drops it and reads it again: start Countersign, and find out who can write to"
+    " the database."
+)
+
 _NAMED_MOST = 20
 _PAGE = 2000
 # Of a table with more rows the first so many are looked through: to name a row is worth some seconds, not minutes.
@@ -66,6 +72,12 @@ async def find(
         if len(rows) < _PAGE:
             break
     return found
+
+
+async def find_all(tx: Tx) -> list[UnreadableRow]:
+    """Some of each table but the audit log, which is checked as a whole."""
+    names = [name for name in t.metadata.tables if name != t.audit.name]
+    return [one for name in names for one in await find(tx, name)]
 
 
 async def still_unreadable(tx: Tx, table: str, row: str) -> bool:

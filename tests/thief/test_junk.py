@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.databases import PostgresDatabases
-from tests.thief import junk, junk_walk
+from tests.thief import junk, junk_starts, junk_walk
 
 SAMPLE = 12
 
@@ -43,5 +43,21 @@ async def test_a_cell_that_cannot_be_read_stops_nobody_else(
     )
 
     print(f"{on}: {taken} of {len(chosen)} cells were taken, {len(wrong)} are wrong", flush=True)
+    assert wrong == {}
+    assert taken
+
+
+@pytest.mark.sampled
+@pytest.mark.timeout(0)
+async def test_a_start_on_a_cell_that_cannot_be_read_goes_on_or_says_why_in_a_sentence(
+    tmp_path: Path,
+) -> None:
+    chosen = _chosen(postgres=False)
+
+    taken, wrong = await junk_starts.walk(
+        tmp_path, chosen, progress=lambda line: print(line[:700], flush=True)
+    )
+
+    print(f"starts: {taken} of {len(chosen)} cells were taken, {len(wrong)} are wrong", flush=True)
     assert wrong == {}
     assert taken

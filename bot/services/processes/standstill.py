@@ -25,7 +25,7 @@ async def execute(core: Core, request_id: str) -> None:
     try:
         await execution.execute(core, request_id)
     except Unreadable as error:  # of which people are notified by an alert of its own
-        log.error("engine.row_unreadable", extra={"request": request_id, "fault": str(error)})
+        log.warning("engine.row_unreadable", extra={"request": request_id, "fault": str(error)})
     except Exception as error:
         core.failures.failed(name, error, core.clock, quiet_s=QUIET_S)
         raise

@@ -6,13 +6,14 @@ others show people why their requests wait. It ends when it is seen, or after `H
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.domain.alerts import Said, running_alerts
 from bot.domain.requests import State
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
-from storage.cards import api_snapshots
+from bot.services.snapshots import Kept, Kind
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -20,7 +21,17 @@ from storage.transaction import Tx
 HOLDS_FOR_S = 600.0
 #: A hiccup at a start is over by then. People are notified of what lasts longer, within a minute.
 REPORTED_AFTER_S = 20.0
-_KEPT = "held_since_start"
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What could not be read, and until when it holds."""
+
+    what: str
+    until: datetime
+
+
+_KEPT = Kind("held_since_start", _Held)
 # So many cards say why they wait; more are not approved within ten minutes.
 _REDRAWN = 200
 _WHAT = {True: "the messages in Slack", False: "its ledger"}
@@ -38,16 +49,16 @@ async def note(core: Core) -> None:
     async with core.store.begin() as tx:
         for program in core.partners:
             held = {one: core.unseen[one] for one in (program, SLACK) if core.holds_for(one)}
-            kept = await api_snapshots.get(tx, program, _KEPT)
+            kept = await _KEPT.get(tx, program)
             what = " and ".join(_WHAT[one == SLACK] for one in sorted(held, reverse=True))
-            if what == (kept.value["what"] if kept is not None and _is_held(kept, tx.now) else ""):
+            if what == (kept.value.what if kept is not None and _is_held(kept, tx.now) else ""):
                 continue
             if held:
                 left_s = max(one.until_s for one in held.values()) - core.clock.monotonic()
                 until = tx.now + timedelta(seconds=left_s)
-                await api_snapshots.put(tx, program, _KEPT, {"what": what, "until": until.isoformat()})
+                await _KEPT.put(tx, program, _Held(what, until))
             elif kept is not None:
-                await api_snapshots.drop(tx, program, _KEPT)
+                await _KEPT.drop(tx, program)
             for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
                 await outbox_messages.redraw(tx, core, request)
                 await outbox_messages.redraw_notice(tx, core, request)
@@ -55,30 +66,30 @@ async def note(core: Core) -> None:
 
 async def why(tx: Tx, program: str) -> str:
     """Why nothing that can wait is sent to this program since a start, in a sentence; empty while it is."""
-    kept = await api_snapshots.get(tx, program, _KEPT)
+    kept = await _KEPT.get(tx, program)
     if kept is None or not _is_held(kept, tx.now):
         return ""
-    until = datetime.fromisoformat(kept.value["until"])
     return (
-        f"Sending to {program} waits: since Countersign started it could not read {kept.value['what']}, so it does not"
-        f" know whether its database is an older copy. It sends once it could read that, or from {until:%H:%M} UTC on."
+        f"Sending to {program} waits: since Countersign started it could not read {kept.value.what}, so it does not"
+        " know whether its database is an older copy. It sends once it could read that, or from"
+        f" {kept.value.until:%H:%M} UTC on."
     )
 
 
 async def why_expired(tx: Tx, program: str) -> str:
     """What is said of a request whose approval ran out meanwhile; empty where nothing is held."""
-    kept = await api_snapshots.get(tx, program, _KEPT)
+    kept = await _KEPT.get(tx, program)
     if kept is None or not _is_held(kept, tx.now):
         return ""
     return (
-        f"Approved, but since Countersign started it could not read {kept.value['what']}, so it did not know whether"
+        f"Approved, but since Countersign started it could not read {kept.value.what}, so it did not know whether"
         " its database is an older copy, and sent nothing. The approval ran out meanwhile. Check the card and the"
         " ledger, then request it again."
     )
 
 
-def _is_held(kept: api_snapshots.Reading, now: datetime) -> bool:
-    return datetime.fromisoformat(kept.value["until"]) > now
+def _is_held(kept: Kept[_Held], now: datetime) -> bool:
+    return kept.value.until > now
 
 
 async def report(core: Core) -> None:

@@ -48,6 +48,7 @@ from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.operators import changed_rows, copy_detection, draft_only, safe_mode
 from bot.services.passkeys import readiness
 from bot.services.processes import Locks, Replica, StoredLooks, standstill
+from bot.services.processes import unreadable as unreadable_copies
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
@@ -124,13 +125,19 @@ async def start(
     again. Raises `CannotStart`, storage errors (wrong key, database in use, a row that cannot be read), and OSError
     when the address of the web server is taken.
     """
-    for _ in range(_COPIES_DROPPED_MOST):
+    given, dropped = overrides or Overrides(), dict[str, list[str]]()
+    while True:
         try:
-            return await _start(settings, config, overrides or Overrides(), roles)
+            running = await _start(settings, config, given, roles)
+            break
         except Unreadable as unreadable:
-            if not await startup.drop_copies(settings, overrides or Overrides(), unreadable):
+            rows = await startup.drop_copies(settings, given, unreadable)
+            if not rows or len(dropped) > _COPIES_DROPPED_MOST:
                 raise
-    return await _start(settings, config, overrides or Overrides(), roles)
+            dropped[unreadable.table] = [*dropped.get(unreadable.table, []), *rows]
+    for table, rows in dropped.items():
+        await unreadable_copies.tell_dropped(running.core, table, rows)
+    return running
 
 
 async def _start(settings: Settings, config: Config, overrides: Overrides, roles: frozenset[Role]) -> Running:

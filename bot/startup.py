@@ -169,15 +169,15 @@ async def open_store(start: Start) -> Store:
     return store
 
 
-async def drop_copies(settings: Settings, overrides: Overrides, unreadable: UnreadableRow) -> bool:
-    """Take out the rows like this one, where they are copies of what the card provider or Slack say again. False where
-    they are not: nothing but a backup has what they said."""
+async def drop_copies(settings: Settings, overrides: Overrides, unreadable: UnreadableRow) -> list[str]:
+    """Take out the rows like this one, where they are copies of what the card provider or Slack say again; returns
+    their keys. None where they are not: nothing but a backup has what they said."""
     if unreadable.table not in unreadable_rows.COPIES or settings.master_key is None:
-        return False
+        return []
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
     store = await overrides.open_store(settings.database_url, vault=vault, clock=overrides.clock)
     try:
-        return bool(await unreadable_copies.drop_copies(store, unreadable.table, unreadable.row))
+        return await unreadable_copies.drop_copies(store, unreadable.table, [unreadable.row])
     finally:
         await store.close()
 

@@ -218,7 +218,7 @@ class Json(_Read[Any]):
 def _text(value: object) -> str:
     if isinstance(value, str):
         return value
-    raise TypeError(f"a {type(value).__name__} is no text")
+    raise TypeError(f"a {type(value).__name__} isn't text")
 
 
 def _no_float(text: str) -> NoReturn:
@@ -230,6 +230,13 @@ class _Checked(TypeEngine[Any]):
 
     place: Unread | None = None  # PostgreSQL, which keeps nothing else, makes itself copies without one
     of: tuple[Any, ...]
+
+    def adapt(self, cls: Any, **kw: Any) -> Any:
+        """SQLAlchemy reads with a copy of each type."""
+        copied = super().adapt(cls, **kw)
+        if isinstance(copied, _Checked):
+            copied.place = self.place
+        return copied
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
         place, of = self.place, self.of

@@ -149,10 +149,6 @@ class Store:
         takes it out."""
         return self._chain.unreadable
 
-    def note_unreadable(self, table: str, row: str, column: str) -> None:
-        """Somebody met such a row, or one in which no value fits another: people are notified."""
-        self._chain.note_unreadable(table, row, column)
-
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         began = self._clock.monotonic()

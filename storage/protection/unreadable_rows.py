@@ -87,14 +87,14 @@ async def still_unreadable(tx: Tx, table: str, row: str) -> bool:
     return bool(await find(tx, table, row="" if row == "?" else row, most=1))
 
 
-async def take_out(tx: Tx, table: str, row: str) -> list[str]:
-    """Take out what cannot be read of a table in `COPIES`, and this row of it, and what belongs to them. Returns the
+async def take_out(tx: Tx, table: str, rows: Sequence[str]) -> list[str]:
+    """Take out what cannot be read of a table in `COPIES`, and these rows of it, and what belongs to them. Returns the
     keys of those that were."""
     if table not in COPIES:
         raise ValueError(f"{table} is not read again from anywhere")
     its = t.metadata.tables[table]
     found = await find(tx, table, most=_LOOKED_THROUGH)
-    if row and row != "?" and row not in {one.row for one in found}:
+    for row in {*rows} - {"", "?"} - {one.row for one in found}:
         there = (await tx.connection.execute(select(_place(tx, its)).where(*_is(its, row)))).all()
         found += [UnreadableRow(table, row, "", one[0]) for one in there]
     for one in found:

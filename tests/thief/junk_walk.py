@@ -108,7 +108,7 @@ async def populated(folder: Path, databases: PostgresDatabases | None = None) ->
         await ask_bulk(world, a_list(world, "10", "20"))
         done = await world.top_up("35", card=0)
         await execution.execute(world.core, done.id)
-        for name, run in (await _work(world)).items():
+        for name, run in (await work_of(world)).items():
             if name != "engine":
                 with suppress(Exception):
                     await run()
@@ -129,7 +129,7 @@ async def populated(folder: Path, databases: PostgresDatabases | None = None) ->
     return Populated(begun, other.id, postgres=url != "")
 
 
-async def _work(world: World) -> dict[str, Callable[[], Awaitable[object]]]:
+async def work_of(world: World) -> dict[str, Callable[[], Awaitable[object]]]:
     """All that a process does by itself, by name: its timers and its loops."""
     core = world.core
     ingest = await Ingest.open(world.store, world.clock)
@@ -196,7 +196,7 @@ def _emptied(folder: Path) -> None:
 
 async def _seen(world: World, other: str) -> Seen:
     seen = Seen()
-    work = await _work(world)
+    work = await work_of(world)
     close = work.pop("close")
     for _ in range(2):
         await _turn(work, seen)
@@ -209,13 +209,14 @@ async def _seen(world: World, other: str) -> Seen:
         seen.good = f"{type(error).__name__}: {str(error)[:80]}"
     else:
         for _ in range(3):
-            await _turn({"engine": work["engine"]}, seen)
+            await _turn({name: work[name] for name in ("engine", *_AT_THE_END)}, seen)
             await world.advance(5)
         seen.good = await _state(world, good.id)
     await world.advance(5 * 86_400)
     await _turn(work, seen)
     seen.other = await _state(world, other)
-    seen.alerts = [str(row["kind"]) for row in database_rows(world, "alert") if row["state"] != "resolved"]
+    alerts = database_rows(world, "alert", "kind, state")
+    seen.alerts = [str(row["kind"]) for row in alerts if row["state"] != "resolved"]
     with suppress(Exception):
         await close()
     return seen
@@ -233,12 +234,15 @@ async def _turn(work: dict[str, Callable[[], Awaitable[object]]], seen: Seen) ->
 
 async def _state(world: World, request_id: str) -> str:
     """As the row has it."""
-    return next(str(row["state"]) for row in database_rows(world, "request") if row["id"] == request_id)
+    return next(
+        str(row["state"]) for row in database_rows(world, "request", "id, state") if row["id"] == request_id
+    )
 
 
-def database_rows(world: World, table: str) -> Rows:
+def database_rows(world: World, table: str, columns: str) -> Rows:
+    """Those columns alone: whatever else cannot be read."""
     with opened(place_of(world)) as database:
-        return database.read(table)
+        return database.read(table, columns)
 
 
 async def walk(

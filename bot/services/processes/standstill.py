@@ -6,8 +6,8 @@ import logging
 
 from bot.domain.alerts import running_alerts
 from bot.domain.errors import CountersignError
-from bot.domain.work_in_words import in_plain_words, is_of_request, of_request
 from bot.engine.failures import QUIET_S, Failing
+from bot.engine.work_in_words import in_plain_words, is_of_request, of_request
 from bot.partner.errors import PartnerError
 from bot.services import alerts, execution
 from bot.services.core import Core

@@ -6,6 +6,7 @@ That such a row was met is in the memory of the process that met it; nothing was
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 from bot.domain.alerts import Said, running_alerts
 from bot.services import alerts
@@ -47,10 +48,14 @@ COPIES_IN_WORDS = {
 
 async def tell(core: Core) -> None:
     """One alert for each row that this process has met since; it ends when the row can be read, or is gone."""
-    for (table, row), column in list(core.store.unreadable.items()):
-        if table in unreadable_rows.COPIES:
-            await _drop(core, table, row)
-        else:
+    noted = dict(core.store.unreadable)
+    for table in sorted({table for table, _ in noted} & unreadable_rows.COPIES):
+        rows = [row for its, row in noted if its == table]
+        await _drop(core, table, rows)
+        for row in rows:
+            core.store.unreadable.pop((table, row), None)
+    for (table, row), column in noted.items():
+        if table not in unreadable_rows.COPIES:
             async with core.store.begin() as tx:
                 tx.reports_loss = table == tables.audit.name
                 await alerts.keep(
@@ -61,7 +66,7 @@ async def tell(core: Core) -> None:
                     subject=row if table == tables.request.name else table,
                     program="",
                 )
-        core.store.unreadable.pop((table, row), None)
+            core.store.unreadable.pop((table, row), None)
     async with core.store.read() as tx:
         with tx.leaving_out():
             open_ones = await alert_rows.open_of(tx, _KIND.name)
@@ -82,10 +87,13 @@ def _said(table: str, row: str, column: str) -> Said:
     return _KIND.says("row", table=table, row=row if row != "?" else "whose key can't be read", column=column)
 
 
-async def _drop(core: Core, table: str, row: str) -> None:
-    rows = await drop_copies(core.store, table, row)
-    if not rows:
-        return
+async def _drop(core: Core, table: str, noted: Sequence[str]) -> None:
+    if rows := await drop_copies(core.store, table, noted):
+        await tell_dropped(core, table, rows)
+
+
+async def tell_dropped(core: Core, table: str, rows: Sequence[str]) -> None:
+    """To people: these rows of a table of copies were taken out."""
     async with core.store.begin() as tx:
         said = running_alerts.COPY_DROPPED.says(
             what=COPIES_IN_WORDS[table], table=table, rows=f"{len(rows):,} row{'s' * (len(rows) > 1)}"
@@ -94,10 +102,11 @@ async def _drop(core: Core, table: str, row: str) -> None:
         await alerts.tell(tx, core, said, condition=condition, subject=table, program="")
 
 
-async def drop_copies(store: Store, table: str, row: str) -> list[str]:
-    """Take out what cannot be read of a table of copies; returns the keys. It is logged; whoever has a core tells."""
+async def drop_copies(store: Store, table: str, noted: Sequence[str]) -> list[str]:
+    """Take out what cannot be read of a table of copies, and these rows of it; returns the keys. It is logged; whoever
+    has a core tells."""
     async with store.begin() as tx:
-        rows = await unreadable_rows.take_out(tx, table, row)
+        rows = await unreadable_rows.take_out(tx, table, noted)
     if rows:
         log.warning("storage.copies_dropped", extra={"table": table, "rows": rows[:20]})
     return rows

@@ -21,7 +21,7 @@ from bot.domain.requests import (
     is_in_doubt,
     said_in_doubt,
 )
-from bot.domain.work_in_words import of_request
+from bot.engine.work_in_words import of_request
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people

@@ -25,8 +25,8 @@ from tests.support.ports import free_ports
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5
-_BOLT = "import slack_bolt.app.async_app"
-_BOT = "import bot.app"
+BOLT = "import slack_bolt.app.async_app"
+BOT = "import bot.app"
 
 
 def measure() -> list[Row]:
@@ -36,7 +36,7 @@ def measure() -> list[Row]:
 
 
 def _measured(environ: dict[str, str]) -> list[Row]:
-    rounds = [[_processor_s(way, environ) for way in (_BOLT, _BOT)] for _ in range(ROUNDS + 1)][1:]
+    rounds = [[processor_s(way, environ) for way in (BOLT, BOT)] for _ in range(ROUNDS + 1)][1:]
     bolt, bot = (statistics.median(times) for times in zip(*rounds, strict=True))
     times = statistics.median(one[1] / one[0] for one in rounds)
     help_s, version_s = _median("--help", environ), _median("--version", environ)
@@ -77,7 +77,7 @@ async def _run(environ: dict[str, str]) -> tuple[float, float]:
                 settings["COUNTERSIGN_HTTP_BIND"] = f"127.0.0.1:{port}"
                 ready_s = await _ready(settings, folder, f"http://127.0.0.1:{port}/readyz")
                 before = time.perf_counter()
-                await (await _python(environ, "-c", _BOLT)).wait()
+                await (await _python(environ, "-c", BOLT)).wait()
                 taken.append((ready_s, time.perf_counter() - before))
     run_s, import_s = (statistics.median(times) for times in zip(*taken, strict=True))
     return run_s, import_s
@@ -109,7 +109,7 @@ async def _ready(environ: dict[str, str], folder: str, address: str) -> float:
             await process.wait()
 
 
-def _processor_s(code: str, environ: dict[str, str]) -> float:
+def processor_s(code: str, environ: dict[str, str]) -> float:
     """Seconds of processor time of a process that runs this: they say the same on a busy machine."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environ, check=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 import handlers
-from bot import details, metrics, passkey_page, slack_connection, web
+from bot import details, intents, metrics, passkey_page, slack_connection, web
 from bot.domain.card_details import Manner
 from bot.domain.process_roles import Role
-from bot.language_model import LanguageModel, connected
 from bot.partner.secret import Secret
 from bot.services.conversation import Reader
 from bot.services.core import Core
@@ -27,6 +27,9 @@ from bot.startup import CannotStart, Start
 from bot.web.connections import Limits
 from handlers.background_tasks import AfterAck
 from handlers.buttons import passkey_links
+
+if TYPE_CHECKING:
+    from bot.language_model import LanguageModel
 
 log = logging.getLogger("countersign.app")
 
@@ -59,7 +62,15 @@ async def open_all(
     if socket is not None:
         await socket.open(start.stack)
     await _serve_metrics(start, core, socket)
+    if app is not None:
+        _get_ready_to_read(start)
     return server.url
+
+
+def _get_ready_to_read(start: Start) -> None:
+    """What a start does without and the first text needs, beside whatever is done meanwhile."""
+    loading = asyncio.create_task(asyncio.to_thread(intents.load), name="load intents")
+    start.stack.push_async_callback(asyncio.wait, {loading})
 
 
 async def _people(start: Start, core: Core, slack: AsyncWebClient) -> AsyncApp:
@@ -151,5 +162,8 @@ async def _language_model(start: Start) -> LanguageModel | None:
     model = start.config.model
     if model is None:
         return None
+    # Only now: most have none.
+    from bot.language_model import connected
+
     key = start.settings.language_model_key
     return await start.stack.enter_async_context(connected(model.url, model.name, key))

@@ -22,7 +22,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot import intents
-from bot.intents import ACTIONS, EXAMPLES, Ask, Facts, Option, Reading, clean
+from bot.intents import ACTIONS, EXAMPLES, Ask, Facts, Option, Reading
 from bot.partner.secret import Secret
 
 log = logging.getLogger("countersign.language_model")
@@ -130,7 +130,7 @@ class LanguageModel:
 
     async def __call__(self, text: str, facts: Facts) -> Reading | None:
         """The read that is probably meant, or a question; None where there is nothing to propose."""
-        read = clean(text, facts.our_id)
+        read = intents.clean(text, facts.our_id)
         if read.guarded or read.doubts or read.too_long or not read.text.strip():
             return None
         hidden = hide(read.text, facts)

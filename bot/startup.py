@@ -80,6 +80,8 @@ AUDIT_CHECKED_AT_START = 10_000
 _NEWEST = 100
 # A start does not wait longer for anchors in Slack.
 _CHANNEL_ANSWERS_WITHIN_S = 5.0
+# One that takes the call and never answers would keep the page of this process away for a minute.
+_ACCOUNT_ANSWERS_WITHIN_S = 5.0
 # Of a changed policy, so many settings are shown in the alert; all of them are in the audit log.
 _MOST_CHANGES = 20
 
@@ -456,9 +458,11 @@ async def _same_partner(store: Store, program: str, client: PartnerClient) -> No
     An API that is down is not, but nothing is sent until it has said whose account it is (`programs.probe_paused`).
     """
     try:
-        me = await client.me()
-    except PartnerError as error:
-        log.warning("start.account_not_read", extra={"program": program, "error": str(error)})
+        async with asyncio.timeout(_ACCOUNT_ANSWERS_WITHIN_S):
+            me = await client.me()
+    except (PartnerError, TimeoutError) as error:
+        why = str(error) or type(error).__name__
+        log.warning("start.account_not_read", extra={"program": program, "error": why})
         async with store.begin() as tx:
             known = await known_programs.get(tx, program)
             if (

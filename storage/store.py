@@ -12,11 +12,10 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, event, text
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
@@ -28,9 +27,12 @@ from storage.sqlite_connections import SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
 
+if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
 #: One engine to write through and one to read through.
-Engine = AsyncEngine | SqliteEngine
-Engines = Callable[[Database], tuple[Engine, Engine]]
+Engine: TypeAlias = "AsyncEngine | SqliteEngine"
+Engines: TypeAlias = "Callable[[Database], tuple[Engine, Engine]]"
 
 _READERS = 4
 _POSTGRES_CONNECTIONS = 8
@@ -301,6 +303,8 @@ def _optimize(connection: Connection) -> None:
 def _engines(database: Database) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
     if database.path is None:
+        from sqlalchemy.ext.asyncio import create_async_engine
+
         named = {"application_name": connections_named(process_name())}
         writer = create_async_engine(
             database.url,
@@ -357,6 +361,8 @@ def _with_stopped_ones_ended(database: Database) -> str:
 def _prober(database: Database) -> Engine:
     """To ask whether it can be written. Of its own, as all that write may be waiting for the same lock."""
     if database.path is None:
+        from sqlalchemy.ext.asyncio import create_async_engine
+
         named = {"application_name": connections_named(process_name())}
         return create_async_engine(
             database.url, pool_size=1, max_overflow=1, pool_pre_ping=True, connect_args=named

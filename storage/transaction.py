@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlalchemy import (
     ColumnElement,
@@ -25,12 +25,14 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.ext.asyncio import AsyncConnection
-from sqlmodel import SQLModel
 
+from storage import tables as t
 from storage.columns import Unread, UtcDateTime, marked
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
+
+if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
 DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
@@ -39,7 +41,7 @@ _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 _AT_ONCE = 500
 
 
-Connected = AsyncConnection | SqliteConnection
+Connected: TypeAlias = "AsyncConnection | SqliteConnection"
 
 
 #: So many bytes of each entry's fingerprint: nobody makes another entry with the same ones.
@@ -150,10 +152,12 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class RequestRow:
-    """What the row of a request says of its state, and its version."""
+    """What the row of a request says of its state, its version, and the fingerprint of what it says of its calls ("" =
+    nothing of that was leant on)."""
 
     state: str
     version: int
+    progress: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +238,7 @@ class ChainMemory:
 
 def key_of(table: str, row: Row[Any]) -> str:
     """The key of a row that was read `marked`, as people and alerts name it; "" where it is not among what was read."""
-    keys = [column.name for column in SQLModel.metadata.tables[table].primary_key]
+    keys = [column.name for column in t.metadata.tables[table].primary_key]
     found = [row._mapping.get(key) for key in keys]
     return (
         "" if None in found or any(isinstance(one, Unread) for one in found) else " / ".join(map(str, found))
@@ -276,6 +280,8 @@ class Tx:
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
         self._leaves_out = False
+        #: Messages that are written together later; None = each is written when it is put.
+        self.put_later: list[dict[str, Any]] | None = None
         self._callbacks: list[Callable[[], None]] = []
         self._checks: list[Callable[[], Awaitable[None]]] = []
 

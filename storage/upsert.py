@@ -7,9 +7,19 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import Table, func
-from sqlalchemy.dialects import postgresql, sqlite
 
 from storage.transaction import Tx
+
+
+def inserting(table: Table, *, is_postgres: bool) -> Any:
+    """INSERT with ON CONFLICT, as this database has it; the other one's is not imported."""
+    if is_postgres:
+        from sqlalchemy.dialects.postgresql import insert as of_postgres
+
+        return of_postgres(table)
+    from sqlalchemy.dialects.sqlite import insert as of_sqlite
+
+    return of_sqlite(table)
 
 
 async def insert_new(tx: Tx, table: Table, values: dict[str, Any]) -> bool:
@@ -37,7 +47,7 @@ async def upsert(
 
 @cache
 def _insert_new(table: Table, is_postgres: bool, *, tells: bool = True) -> Any:
-    statement: Any = (postgresql if is_postgres else sqlite).insert(table)
+    statement = inserting(table, is_postgres=is_postgres)
     # Read by RETURNING, as psycopg's rowcount does not tell for an INSERT.
     unless_there = statement.on_conflict_do_nothing()
     return unless_there.returning(*table.primary_key.columns) if tells else unless_there
@@ -47,7 +57,7 @@ def _insert_new(table: Table, is_postgres: bool, *, tells: bool = True) -> Any:
 def _upsert(
     table: Table, is_postgres: bool, names: tuple[str, ...], key: tuple[str, ...], keep: tuple[str, ...]
 ) -> Any:
-    statement: Any = (postgresql if is_postgres else sqlite).insert(table)
+    statement = inserting(table, is_postgres=is_postgres)
     new = statement.excluded
     changed = {
         name: func.coalesce(new[name], table.c[name]) if name in keep else new[name]

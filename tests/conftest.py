@@ -26,6 +26,7 @@ from tests.support.databases import (
     databases_on_one_server,
 )
 from tests.support.ports import free_ports
+from tests.support.walks import left_to_the_soak
 from tests.support.warm_starts import cold, warm_starts
 
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
@@ -48,7 +49,8 @@ LONG = (
 SHORT = ("partner", "unit")
 
 #: What each suite may take of `make test`, in seconds of its tests, so that all of it stays under ten minutes on two
-#: cores. One that takes longer is named at the end. A suite is a part of the names of its tests.
+#: cores. One that takes longer is named at the end. A suite is a part of the names of its tests. Where there are more
+#: processes than cores, each is counted for its share of one.
 BUDGETS_S = {
     "/simulation/": 60,
     "/crash/": 60,
@@ -233,16 +235,19 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first and the shortest last, within them in random order; soak only where asked for."""
+    """The longest folders first and the shortest last, within them in random order; soak only where asked for, and of
+    a walk no more than its sample."""
     folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return
-    soak = [item for item in items if item.get_closest_marker("soak")]
-    if soak:
-        config.hook.pytest_deselected(items=soak)
-        items[:] = [item for item in items if not item.get_closest_marker("soak")]
+    left = {item for item in items if item.get_closest_marker("soak")}
+    left.update(left_to_the_soak([item for item in items if item not in left]))
+    if left:
+        config.hook.pytest_deselected(items=[*left])
+        items[:] = [item for item in items if item not in left]
 
 
 def _skips(config: pytest.Config) -> dict[str, int]:
@@ -277,7 +282,9 @@ def _seconds_of(terminalreporter: Any, suite: str) -> float:
 def _name_what_took_long(terminalreporter: Any) -> None:
     if os.environ.get("SOAK") == "1":
         return
-    took = {suite: _seconds_of(terminalreporter, suite) for suite in BUDGETS_S}
+    processes = terminalreporter.config.getoption("numprocesses", None) or 1
+    share = min(1.0, (os.cpu_count() or 1) / processes)
+    took = {suite: _seconds_of(terminalreporter, suite) * share for suite in BUDGETS_S}
     over = {suite: seconds for suite, seconds in took.items() if seconds > BUDGETS_S[suite]}
     if over:
         terminalreporter.section("Over its budget")

@@ -66,6 +66,7 @@ BOUNDS: dict[str, str] = {
     "handlers/turns.py": "people with an event that is dispatched right now",
     "storage/audit.py": "the chain's fingerprints for passkeys, 16 bytes an entry; what one walk reads",
     "storage/events/ingest.py": "events that wait for one flush of the disk",
+    "storage/log_record/open_requests.py": "calls of open requests: about one an hour of each that people leave",
     "storage/log_record/log_facts.py": "who is in force now: programs, people, names, references of cards",
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",
     "storage/sqlite_connections.py": "idle connections, five; rows of one statement",

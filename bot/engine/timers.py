@@ -6,8 +6,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import UTC
 
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-
 log = logging.getLogger("countersign.engine")
 
 
@@ -20,6 +18,9 @@ class Timers:
     """Runs coroutines on a cadence, never two of one name at once; missed runs are folded into one."""
 
     def __init__(self) -> None:
+        # Only now: whoever runs the jobs by other means does not load it.
+        from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
         logging.getLogger("apscheduler.scheduler").addFilter(_is_news)
         # No grace time: past it APScheduler drops a run, and a daily job would wait for the next day.
         self._scheduler = AsyncIOScheduler(

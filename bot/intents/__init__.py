@@ -6,17 +6,23 @@ only where the whole text says it, once and without doubt; even then all that fo
 `parser` leads a text through the rooms: `plain_text` (markup and clauses), `extraction` (cards, amounts, periods and
 other values), `recognition` (what is asked for), `readings` (slots, checks, questions); `directory` has the cards and
 their misspelt names. `model` has the values that come out; `examples` a sentence for each intent;
-`small_talk` knows greetings, thanks and other languages; `masking` leaves the values out of a text.
+`no_request` knows greetings, thanks and other languages; `masking` leaves the values out of a text.
+
+Whatever reads texts has hundreds of patterns, which take a tenth of a start: those modules are imported when one of
+their names is first used, `load` uses them all.
 """
 
 from __future__ import annotations
 
-from bot.intents.directory import Directory, find_misspelt_names, fold, names_spelled_nearly
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
 from bot.intents.examples import EXAMPLES
-from bot.intents.extraction import reason_in
-from bot.intents.masking import masked
 from bot.intents.model import (
     ACTIONS,
+    GREETING,
+    OTHER_LANGUAGE,
+    THANKS,
     Ask,
     Facts,
     KnownCard,
@@ -26,11 +32,27 @@ from bot.intents.model import (
     Suggestion,
     Thread,
 )
-from bot.intents.parser import parse, read_by_rules
-from bot.intents.plain_text import clean
-from bot.intents.ranking import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, features_of
-from bot.intents.recognition import WhatIf, read_what_if
-from bot.intents.small_talk import GREETING, OTHER_LANGUAGE, THANKS, small_talk
+
+if TYPE_CHECKING:
+    from bot.intents.directory import Directory, find_misspelt_names, fold, names_spelled_nearly
+    from bot.intents.extraction import reason_in
+    from bot.intents.masking import masked
+    from bot.intents.no_request import small_talk
+    from bot.intents.parser import parse, read_by_rules
+    from bot.intents.plain_text import clean
+    from bot.intents.ranking import BUCKETS, NONE, NOT_OFFERED, WEIGHTS, features_of
+    from bot.intents.recognition import WhatIf, read_what_if
+
+_READERS: Final = {
+    "directory": ("Directory", "find_misspelt_names", "fold", "names_spelled_nearly"),
+    "extraction": ("reason_in",),
+    "masking": ("masked",),
+    "no_request": ("small_talk",),
+    "parser": ("parse", "read_by_rules"),
+    "plain_text": ("clean",),
+    "ranking": ("BUCKETS", "NONE", "NOT_OFFERED", "WEIGHTS", "features_of"),
+    "recognition": ("WhatIf", "read_what_if"),
+}
 
 __all__ = [
     "ACTIONS",
@@ -56,6 +78,7 @@ __all__ = [
     "features_of",
     "find_misspelt_names",
     "fold",
+    "load",
     "masked",
     "names_spelled_nearly",
     "parse",
@@ -64,3 +87,16 @@ __all__ = [
     "reason_in",
     "small_talk",
 ]
+
+
+def load() -> None:
+    """Import whatever reads texts, so that the first text needs not wait for it."""
+    for module in _READERS:
+        import_module(f"{__name__}.{module}")
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _READERS.items():
+        if name in names:
+            return globals().setdefault(name, getattr(import_module(f"{__name__}.{module}"), name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,6 +24,8 @@ ACTIONS: Final = frozenset(
         "submit_funding",
     }
 )
+#: What a text is that asks for nothing.
+GREETING, THANKS, OTHER_LANGUAGE = "greeting", "thanks", "other language"
 
 
 @dataclass(frozen=True, slots=True)

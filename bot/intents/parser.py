@@ -42,6 +42,7 @@ from bot.intents.requests import (
     asks_for_two,
     is_bare_comma,
     may_be_a_freeze,
+    may_be_unfreeze,
     read_request,
     stays_closed,
     with_first_load,
@@ -126,7 +127,7 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
     actions = [reading for reading in readings if reading.is_action or reading.wants_action]
     if len(actions) != 1 or not actions[0].opened:
         return list(readings)
-    if not asks_for_two(clauses, of_somebody=actions[0].intent == "submit_funding"):
+    if not asks_for_two(clauses, of_somebody=actions[0].intent in ("submit_funding", "order_card")):
         return list(readings)
     kept = []
     for reading in readings:
@@ -146,6 +147,11 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
         if reading.opened and may_be_a_freeze(reading, context):
             ask = questions.close_or_freeze(reading.slots)
             reading = replace(reading, intent="ambiguous", wanted="close_card", opened=False, ask=ask)
+        elif reading.opened and may_be_unfreeze(reading, context):
+            ask = questions.really(
+                "unfreeze_card", reading.slots, "That may have been dictated as “unfreeze”."
+            )
+            reading = replace(reading, intent="ambiguous", wanted="unfreeze_card", opened=False, ask=ask)
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)

@@ -12,6 +12,7 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -32,6 +33,7 @@ from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.events import CURSOR, POLLED
 from bot.services.measures import ACK_BOUNDS_S, Durations
+from bot.services.processes import start_holds
 from storage.errors import DatabaseFault
 from storage.maintenance import Figures, figures
 
@@ -48,10 +50,10 @@ ACKS = ("command", "button", "form", "event", "other")
 
 async def text(sources: Sources, turn: asyncio.Lock) -> bytes:
     """All of them, as Prometheus reads them. `turn` is held while the database is read."""
-    found, floats = await from_the_database(sources.core, turn)
+    reading = await from_the_database(sources.core, turn)
     is_connected = await sources.slack_connected()
     registry = CollectorRegistry()
-    registry.register(_Families([*_of_process(sources, is_connected), *_of_database(sources, found, floats)]))
+    registry.register(_Families([*_of_process(sources, is_connected), *_of_database(sources, reading)]))
     ProcessCollector(namespace="countersign", registry=registry)
     return generate_latest(registry)
 
@@ -66,8 +68,16 @@ class _Families:
         return self._families
 
 
-async def from_the_database(core: Core, turn: asyncio.Lock) -> tuple[Figures | None, Mapping[str, Decimal]]:
-    """None, and nothing, while it does not answer in time."""
+class FromDatabase(NamedTuple):
+    """By program: what can be spent, in USD, and whether sending waits since a start."""
+
+    figures: Figures
+    floats: Mapping[str, Decimal]
+    held: Mapping[str, bool]
+
+
+async def from_the_database(core: Core, turn: asyncio.Lock) -> FromDatabase | None:
+    """None while it does not answer in time."""
     reading = asyncio.create_task(_read(core, turn))
     try:
         await asyncio.wait({reading}, timeout=READ_TIMEOUT_S)
@@ -77,18 +87,20 @@ async def from_the_database(core: Core, turn: asyncio.Lock) -> tuple[Figures | N
         # Not waited for: psycopg takes up to ten seconds to give up a query.
         reading.cancel()
     log.warning("metrics.database_not_read", extra={"error": "TimeoutError"})
-    return None, {}
+    return None
 
 
-async def _read(core: Core, turn: asyncio.Lock) -> tuple[Figures | None, Mapping[str, Decimal]]:
+async def _read(core: Core, turn: asyncio.Lock) -> FromDatabase | None:
     try:
         async with turn, core.store.read() as tx:
             found = await figures(tx, programs=core.partners, job_prefix=POLLED, events=CURSOR)
             accounts = {program: await snapshots.ACCOUNT.get(tx, program) for program in core.partners}
+            held = {program: bool(await start_holds.why(tx, program)) for program in core.partners}
     except (DatabaseFault, OSError) as error:
         log.warning("metrics.database_not_read", extra={"error": type(error).__name__})
-        return None, {}
-    return found, {name: kept.value.available_usd for name, kept in accounts.items() if kept is not None}
+        return None
+    floats = {name: kept.value.available_usd for name, kept in accounts.items() if kept is not None}
+    return FromDatabase(found, floats, held)
 
 
 def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]:
@@ -106,12 +118,6 @@ def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]
         "1 in the process that reads this program on a cadence",
         ("program",),
         {(name,): int(core.holds(shared_work.reads(name))) for name in core.partners}.items(),
-    )
-    yield _gauge(
-        "held_since_start",
-        "1 while sending waits for the ledger or Slack, which this process could not read since its start, by program",
-        ("program",),
-        {(name,): int(core.awaits_look(name)) for name in core.partners}.items(),
     )
     yield _single(
         "storage_writable",
@@ -168,11 +174,12 @@ def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]
     )
 
 
-def _of_database(sources: Sources, found: Figures | None, floats: Mapping[str, Decimal]) -> Iterator[Metric]:
+def _of_database(sources: Sources, reading: FromDatabase | None) -> Iterator[Metric]:
     core = sources.core
-    yield _single("database_up", "1 while the database answers", int(found is not None))
-    if found is None:
+    yield _single("database_up", "1 while the database answers", int(reading is not None))
+    if reading is None:
         return
+    found, floats, held = reading
     states = {
         (state.value, kind): found.requests.get((kind, state.value), 0)
         for kind in core.kinds
@@ -197,6 +204,12 @@ def _of_database(sources: Sources, found: Figures | None, floats: Mapping[str, D
     ages = {(job,): _between_s(found.read_at, found.done_at.get(job, sources.began_at)) for job in JOBS}
     yield _single(
         "safe_mode", "1 while nothing is sent, as the database is an older copy", int(found.is_safe_mode)
+    )
+    yield _gauge(
+        "held_since_start",
+        "1 while sending waits, as no worker could read the ledger or Slack since its start, by program",
+        ("program",),
+        {(name,): int(is_held) for name, is_held in held.items()}.items(),
     )
     yield _gauge(
         "poll_age_seconds",

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.domain.alerts import Said, request_alerts
-from bot.domain.requests import TERMINAL, Attempt, Event, Request, State
+from bot.domain.requests import TERMINAL, Attempt, Event, Request, State, fingerprints
 from bot.outcomes import support_report
 from bot.outcomes.outcome import Outcome
-from bot.outcomes.planning import Step
 from bot.partner.secret import Secret
 
 EXECUTION = "system:execution"
@@ -165,15 +164,9 @@ class Sent:
     key_prefix: str = ""  # of the program's API key
 
 
-def of_claim(before: Request, after: Request, attempt: Attempt, *, is_urgent: bool) -> list[Effect]:
-    """An executor took the request and is about to make this attempt.
-
-    Where its key may be too old to be sent again, its entry has the times that say so: the log is held against them.
-    """
-    body: dict[str, Any] = {"number": attempt.number, "step": attempt.purpose}
-    if attempt.purpose != Step.LOOK.value and not is_urgent:
-        times = {"first_sent_at": after.first_sent_at, "key_expires_at": after.key_expires_at}
-        body |= {name: None if at is None else at.isoformat() for name, at in times.items()}
+def of_claim(before: Request, attempt: Attempt, *, made: Sequence[Attempt]) -> list[Effect]:
+    """An executor took the request and is about to make this attempt, after those `made`."""
+    body = {"number": attempt.number, "step": attempt.purpose, **fingerprints.on_record(attempt, made)}
     entry = AuditEntry("request.attempt", body)
     return [entry, RedrawCard()] if before.state is State.APPROVED else [entry]
 
@@ -185,7 +178,13 @@ def of_outcome(
 
     `after` is the request as it now is, `of_kind` what its kind adds by `Operation.effects`.
     """
-    body = {"finding": outcome.finding.value, "attempt": sent.attempts[-1].number, **outcome.facts}
+    last = sent.attempts[-1]
+    body = {
+        "finding": outcome.finding.value,
+        **outcome.facts,
+        "attempt": last.number,
+        "answer": fingerprints.of_answer(last),
+    }
     found = [*of_kind, *_settled(after, event, body, sent)]
     if outcome.alarm:
         said = request_alerts.KEY_REUSED.says(request=after.id, summary=after.headline, alarm=outcome.alarm)
@@ -195,7 +194,8 @@ def of_outcome(
 
 def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[Effect]:
     """The request ended, or its outcome was given up as unknown, with no call made for it any more."""
-    found = _settled(after, event, {"without_a_call": True}, sent)
+    body = {"without_a_call": True, **fingerprints.leant_on(sent.attempts)}
+    found = _settled(after, event, body, sent)
     return [*found, PurgePrivate()] if after.state in TERMINAL else found
 
 

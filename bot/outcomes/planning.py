@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from bot.domain.requests import UNSENT, Attempt, Event, Request, State
 from bot.outcomes.outcome import Outcome
@@ -189,6 +190,24 @@ def approval_is_void(request: Request) -> bool:
     """It was being sent when an older copy of the database was made, so its approval is of before: it is sent again
     only where the API is known to have its key. Such a key counts as expired from the start, as no other does."""
     return request.key_expires_at is not None and request.key_expires_at <= request.created_at
+
+
+def doubts(request: Request, now: datetime, *, of_a_copy: bool = True) -> dict[str, Any]:
+    """What is written of an open request that may have been sent without our knowledge: from now on a refusal of it
+    proves nothing.
+
+    What was not sent by what is on record may have been, so its key counts as known to the API from the request on.
+    Where it is of an older copy of the database (`of_a_copy`), what was sent needs a new approval, unless the API is
+    known to have its key.
+    """
+    found: dict[str, Any] = {"outcome_unknown": True}
+    expires_at = request.key_expires_at
+    if request.state in UNSENT:
+        if request.first_sent_at is None and expires_at is None:
+            found["key_expires_at"] = request.created_at + KEY_TRUSTED_UNSEEN_FOR
+    elif of_a_copy and (expires_at is None or expires_at > now):
+        found["key_expires_at"] = request.created_at
+    return found
 
 
 def approval_is_valid(request: Request, now: datetime) -> bool:

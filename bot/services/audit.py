@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from bot.domain.errors import CountersignError
-from bot.domain.requests import Request
+from bot.domain.requests import Request, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
-from storage.log_record import on_record, open_requests
+from storage.log_record import on_record
 from storage.transaction import Tx
 
 
@@ -66,7 +66,13 @@ async def of_request(
 
     At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request.
     """
-    recorded = {"kind": request.kind, "state": request.state.value, "digest": request.digest, **(body or {})}
+    recorded = {
+        "kind": request.kind,
+        "state": request.state.value,
+        "digest": request.digest,
+        "progress": fingerprints.of_progress(request),
+        **(body or {}),
+    }
     await chain.append(
         tx,
         actor=actor,
@@ -76,13 +82,6 @@ async def of_request(
         policy_version=core.policy.version,
     )
     on_record.hold_entries(tx)
-
-
-async def of_doubt(tx: Tx, core: Core, request: Request, actor: str) -> None:
-    """Its key may be known to the API without our knowledge, so it may be sent until `key_expires_at` alone."""
-    until = request.key_expires_at
-    body = {"key_expires_at": None if until is None else until.isoformat()}
-    await of_request(tx, core, request, actor, open_requests.DOUBTED, body)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.domain.requests import UNWELCOME, Request, State
+from bot.domain.requests import UNWELCOME, Request, State, ended_line
 from bot.services import message_kinds as kinds
 from bot.services.core import Core
 from bot.services.message_kinds import About, MessageKind, Subject, To
@@ -110,7 +110,7 @@ async def tell_requester(
     if shown_at is None:
         return
     if is_bad or is_loud or tx.now - shown_at > NEWS_SEEN_FOR:
-        shown = {"line": request.word, "text": request.outcome_text}
+        shown = {"line": ended_line(request) or request.word, "text": request.outcome_text}
         body = {**shown, "actor": actor, "version": request.version}
         await _put(tx, core, kinds.REQUESTER_LINE, request.id, key, body=body, person=to)
 

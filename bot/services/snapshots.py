@@ -16,7 +16,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, TypeAdapter
 
 from bot.domain.alerts import decline_alerts
 from storage import tables as t
@@ -26,6 +26,16 @@ from storage.transaction import Tx
 T = TypeVar("T")
 #: A time that may not be known: empty text in the database.
 When = Annotated[datetime | None, BeforeValidator(lambda stored: stored or None)]
+
+
+def _time_text(stored: str) -> str:
+    if stored and datetime.fromisoformat(stored).tzinfo is None:
+        raise ValueError("a time must carry its zone")
+    return stored
+
+
+#: The text of a time with its zone; empty where there is none.
+Iso = Annotated[str, AfterValidator(_time_text)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from rapidfuzz.distance import OSA
-
 from bot import operations
 from bot.domain.sentences import as_written
 from bot.operations import Operation
@@ -93,6 +91,8 @@ def nearest(asked: Command, known: Collection[tuple[str, str]]) -> tuple[str, st
     word = (asked.subcommand or asked.rest.partition(" ")[0]).lower()
     if len(word) < _SHORTEST_SLIP:
         return None
+    from rapidfuzz.distance import OSA
+
     likeness = {
         (command, sub): OSA.normalized_similarity(word, sub)
         - (0 if command == asked.command else _ELSEWHERE)

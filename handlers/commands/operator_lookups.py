@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot import intents
 from bot.domain.errors import NotFound
-from bot.intents import read_what_if
 from bot.services import people
 from bot.services.operators import draft_only, handover, pausing
 from bot.services.overview import status, what_if
@@ -70,7 +70,7 @@ async def _handover(asked: Asking) -> Block:
 
 
 async def _what_if(asked: Asking) -> Block:
-    found = read_what_if(asked.rest, asked=True)
+    found = intents.read_what_if(asked.rest, asked=True)
     if found is None:
         raise NotFound(_HOW_WHAT_IF)
     return status_view.what_if(await what_if.answer(asked.core, found, asked.slack_id, program=asked.program))

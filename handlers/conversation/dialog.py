@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from slack_sdk.errors import SlackApiError
 
+from bot import intents
 from bot.domain.errors import NotFound
 from bot.domain.people import Actor
-from bot.intents import clean, read_what_if
 from bot.services import conversation, people
 from bot.services.conversation import Place, ReceivedMessage
 from bot.services.conversation import buttons as pressed
@@ -57,8 +57,8 @@ async def talk_about(turn: Turn, text: str) -> None:
 
 def _what_if(turn: Turn, text: str) -> Command | None:
     """`could we order 40 cards at 200?` as the look-up that reckons it; it never leads to a request."""
-    read = clean(text, our_id(turn))
-    found = None if read.doubts or read.guarded else read_what_if(read.text)
+    read = intents.clean(text, our_id(turn))
+    found = None if read.doubts or read.guarded else intents.read_what_if(read.text)
     return None if found is None else Command("countersign", "what-if", found.text)
 
 

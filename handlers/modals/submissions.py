@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.domain.cards import NamedBy
 from bot.domain.errors import InvalidFields
-from bot.domain.requests import Request
+from bot.domain.requests import Request, says_nothing_was_sent
 from bot.operations import readers
 from bot.services import requests
 from bot.services.cards import card_choice
@@ -133,7 +133,7 @@ async def reject(turn: Turn) -> None:
 
     async def decide() -> Block:
         request = await approvals.reject(turn.core, meta["request"], turn.user, reason=reason)
-        said = request.outcome_text if request.outcome_unknown else "Nothing was sent."
+        said = "Nothing was sent." if says_nothing_was_sent(request.outcome_text) else request.outcome_text
         return _said("Reject", f"{request.id} is rejected. {said}")
 
     await turn.close_when_done("Reject", "Checking that you may reject…", decide())

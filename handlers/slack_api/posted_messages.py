@@ -23,7 +23,8 @@ async def posted_messages(
     client: AsyncWebClient, channels: Sequence[str], instance: str
 ) -> Sequence[tuple[str, datetime]]:
     """The outbox ids of the newest messages that this app posted for this installation in these channels, each with its
-    time; without threads. Raises LookupFailed, and what the client raises where it has no answer."""
+    time; without threads. Of one that was edited it is the id of the newest edit. Raises LookupFailed, and what the
+    client raises where it has no answer."""
     try:
         own = (await client.auth_test())["bot_id"]
         read = [_newest_of(client, one, own, instance) for one in sorted({one for one in channels if one})]
@@ -56,4 +57,5 @@ def _of(messages: Sequence[dict[str, Any]], own: str, instance: str) -> Iterator
         payload = metadata.get("event_payload") or {}
         is_ours = message.get("bot_id") == own and metadata.get("event_type") == EVENT_TYPE
         if is_ours and payload.get("instance") == instance and payload.get("dedupe"):
-            yield str(payload["dedupe"]), datetime.fromtimestamp(float(message["ts"]), UTC)
+            drawn_at = (message.get("edited") or {}).get("ts") or message["ts"]
+            yield str(payload["dedupe"]), datetime.fromtimestamp(float(drawn_at), UTC)

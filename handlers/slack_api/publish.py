@@ -1,8 +1,8 @@
 """Draws pictures and sends them: the outbox's way into Slack.
 
-Each message carries its outbox id in its metadata, so that after a lost answer the outbox can read back whether it was
-posted, and a start whether the database knows it (`posted_messages`). The client must have no retry handlers: one that
-repeats a post would double it.
+Each message carries its outbox id in its metadata, or that of its newest edit, so that after a lost answer the outbox
+can read back whether it was posted, and a start whether the database knows it (`posted_messages`). The client must have
+no retry handlers: one that repeats a post would double it.
 """
 
 from __future__ import annotations
@@ -121,16 +121,10 @@ class SlackPublisher:
         message = await self._drawn(view)
 
         async def post(drawn: Block) -> AsyncSlackResponse:
-            # Read back after a crash: that the chart was refused is known from the message itself.
-            known = {
-                "dedupe": dedupe,
-                "instance": self._instance,
-                **({_REFUSED: True} if drawn is not message else {}),
-            }
             return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
-                metadata={"event_type": EVENT_TYPE, "event_payload": known},
+                metadata=self._known_by(dedupe, is_refused=drawn is not message),
                 unfurl_links=False,
                 unfurl_media=False,
                 **_posted(drawn),
@@ -141,6 +135,11 @@ class SlackPublisher:
             sent, posts=True, in_thread=thread_ts is not None, plain=plain.text_of(message)
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
+
+    def _known_by(self, dedupe: str, *, is_refused: bool) -> Block:
+        """Read back after a crash: that the chart was refused is known from the message itself."""
+        known = {"dedupe": dedupe, "instance": self._instance, **({_REFUSED: True} if is_refused else {})}
+        return {"event_type": EVENT_TYPE, "event_payload": known}
 
     async def _drawn(self, view: MessageView) -> Block:
         """The message, in which each id of another request is a link."""
@@ -168,13 +167,14 @@ class SlackPublisher:
         await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
-    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
+    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
         """Draw the picture over the message at `ts`."""
+        message = await self._drawn(view)
 
         async def redraw(drawn: Block) -> None:
-            await self._client.chat_update(channel=channel, ts=ts, **drawn)
+            known = self._known_by(dedupe, is_refused=drawn is not message)
+            await self._client.chat_update(channel=channel, ts=ts, metadata=known, **drawn)
 
-        message = await self._drawn(view)
         _, refused = await _asked(
             chart_upload.send(redraw, message), edits=True, plain=plain.text_of(message)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import Request, State, says_nothing_was_sent
 from bot.operations import Operation, after_approval, urgency
 from bot.view_models import RequestView
 from handlers.views import blocks as b
@@ -129,7 +129,7 @@ def cancel(found: Request) -> b.Block:
 
 def cancelled(found: Request) -> str:
     """What a cancellation did; a batch that was under way may have rows that were sent."""
-    if found.state is State.CANCELLED and found.outcome_unknown:
+    if found.state is State.CANCELLED and not says_nothing_was_sent(found.outcome_text):
         return f"{found.id} is cancelled. {found.outcome_text}"
     if found.state is State.CANCELLED:
         return f"{found.id} is cancelled. Nothing of it was sent."

@@ -42,7 +42,9 @@ RESET_REPORTED = "passkey.reset_reported"
 
 def is_wanted(action: str) -> bool:
     """Does an entry of this action tell something here?"""
-    return action in WANTED or action.startswith(open_requests.BEGINS)
+    return (
+        action in WANTED or action == open_requests.ANSWERED_LATE or action.startswith(open_requests.BEGINS)
+    )
 
 
 class LogEntry(open_requests.EntryOnRequest, Protocol):
@@ -129,6 +131,8 @@ class _Working:
             return
         _, _, about = one.subject.partition(":")
         match one.action:
+            case open_requests.ANSWERED_LATE:
+                open_requests.take_late_answer(self._open, one)
             case "program.write_paused":
                 self._paused[about] = one.actor
             case "program.write_resumed":

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, Request, State, moves_of
+from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, Request, State, fingerprints, moves_of
 from storage.transaction import Contradiction, RequestRow
 
 BEGINS = "request."
+SIGNED_AGAIN = "request.signed_again"
 SUBMITTED, APPROVAL, AT_ONCE = "request.submitted", "request.approval", "request.break_glass"
 ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows_left_out"
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
 DOUBTED = "request.doubted"
-"""Of a request whose key the API may have seen without our knowledge: it counts until `key_expires_at` of the body."""
+"""Of a request that may have been sent without our knowledge; its body has how that was to leave its row."""
+NO_ROW = "none"
+"""The fingerprint of no row: such a request goes no further, and people are notified as soon as it is looked at."""
+ANSWERED_LATE = "attempt.answered"
+"""Of a call whose process had lost its request by then."""
 REOPENED = "request.reopened"
 PUT_RIGHT = "request.put_right"
 """Of a request whose row was not as on record: it has ended, or people have to say how it did."""
@@ -35,7 +39,7 @@ _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 _OLDER = "and an older state of it was put back"
-_TO_THE_SECOND = "%Y-%m-%d %H:%M:%S UTC"
+_CHANGED = "so that was changed"
 
 
 class EntryOnRequest(Protocol):
@@ -43,8 +47,6 @@ class EntryOnRequest(Protocol):
 
     @property
     def seq(self) -> int: ...
-    @property
-    def at(self) -> str: ...
     @property
     def actor(self) -> str: ...
     @property
@@ -58,11 +60,22 @@ class EntryOnRequest(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """The fingerprints of a call as it began, and of what it was answered ("" = not yet). `is_late`: its process had
+    lost the request by then."""
+
+    call: str
+    answer: str = ""
+    is_late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OpenRequest:
     """A request that has not ended, as its last entry, number `seq`, has left it.
 
-    `calls`: how many were begun, the first at `first_at`. `key_until`: its key is not sent from then on, whatever the
-    first call says. `said`: how it ended as each person said last, by Slack id. Times are in UTC.
+    `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id. `progress`: the
+    fingerprint of what its row says of its calls, and `made`: each call by its number; None = an older version made
+    some of it.
     """
 
     seq: int
@@ -71,8 +84,8 @@ class OpenRequest:
     digest: str
     calls: int = 0
     said: Mapping[str, str] | None = None
-    first_at: datetime | None = None
-    key_until: datetime | None = None
+    progress: str | None = None
+    made: Mapping[int, Call] | None = field(default_factory=dict)
 
 
 def id_of(entry: EntryOnRequest) -> str:
@@ -102,7 +115,7 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
     body = _read(entry)
     if entry.action == DOUBTED:
         if known is not None:
-            found[request_id] = replace(known, key_until=_time(body, "key_expires_at"))
+            found[request_id] = replace(known, progress=str(body["progress"]))
         return
     state = _state(body)
     if state is None:
@@ -121,14 +134,35 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         digest=str(body.get("digest", "")),
         calls=before.calls + (entry.action == ATTEMPT),
         said=_said(before, entry, body),
-        first_at=before.first_at or (_first_sent_at(entry, body) if entry.action == ATTEMPT else None),
-        key_until=datetime.fromisoformat(entry.at) if entry.action == REOPENED else before.key_until,
+        progress=before.progress if entry.action == SIGNED_AGAIN else body.get("progress"),
+        made=_made(before, entry, body, is_new=known is None),
     )
 
 
-def _first_sent_at(entry: EntryOnRequest, body: Mapping[str, Any]) -> datetime:
-    """Logs of before have no such time: there it is when the first attempt was begun."""
-    return _time(body, "first_sent_at") or datetime.fromisoformat(entry.at)
+def take_late_answer(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None:
+    """The same of the answer to a call whose process had lost its request."""
+    _, _, call = entry.subject.partition(":")
+    request_id, _, number = call.rpartition(".")
+    known = found.get(request_id)
+    if known is None or known.made is None or not number.isdecimal() or int(number) not in known.made:
+        return
+    call_made = replace(known.made[int(number)], answer=str(_read(entry)["answer"]), is_late=True)
+    found[request_id] = replace(known, made={**known.made, int(number): call_made})
+
+
+def _made(
+    before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any], *, is_new: bool
+) -> Mapping[int, Call] | None:
+    if before.made is None or (is_new and entry.action != SUBMITTED):
+        return None
+    if entry.action == ATTEMPT:
+        return {**before.made, body["number"]: Call(body["call"])} if "call" in body else None
+    if entry.action != OUTCOME or "attempt" not in body:  # nothing was called
+        return before.made
+    number = int(body["attempt"])
+    if "answer" not in body or number not in before.made:
+        return None
+    return {**before.made, number: replace(before.made[number], answer=body["answer"])}
 
 
 def _said(before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> Mapping[str, str] | None:
@@ -161,26 +195,26 @@ def contradiction(
         why = "was called so by one person alone, by the audit log"
     if not why and entry.action == ATTEMPT and body.get("number", known.calls + 1) <= known.calls:
         why = f"was sent or looked up {known.calls} times by the audit log"
-    if not why and entry.action == ATTEMPT:
-        why = _why_too_late(known, body)
+    if not why and _calls_differ(known, body):
+        why = f"has other calls on record than its row says, {_CHANGED}"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
 
 
-def _why_too_late(known: OpenRequest, body: Mapping[str, Any]) -> str:
-    """For how long the same key may be sent again is counted from a time of the row: it must not be a later one."""
-    if "first_sent_at" not in body:  # it is looked up only, or may be sent however late
-        return ""
-    first, until = _time(body, "first_sent_at"), _time(body, "key_expires_at")
-    if known.first_at is not None and (first is None or first > known.first_at):
-        return f"was sent first at {known.first_at:{_TO_THE_SECOND}} by the audit log, and its row says later"
-    if known.key_until is not None and (until is None or until > known.key_until):
-        return f"was to be sent until {known.key_until:{_TO_THE_SECOND}} by the audit log, and its row says later"
-    return ""
+def _calls_differ(known: OpenRequest, body: Mapping[str, Any]) -> bool:
+    """Does this entry follow from attempts that say something else of the calls until then than the log?
 
-
-def _time(body: Mapping[str, Any], name: str) -> datetime | None:
-    found = body.get(name)
-    return datetime.fromisoformat(found) if isinstance(found, str) else None
+    What a process answered that was no longer to answer may be on record before others can read it.
+    """
+    if known.made is None or "calls" not in body:  # an older version made some of them
+        return False
+    unanswered = set(body.get("unanswered", ()))
+    if any(
+        known.made[number].answer and not known.made[number].is_late
+        for number in unanswered & known.made.keys()
+    ):
+        return True
+    each = {n: one.call if n in unanswered else one.answer for n, one in known.made.items()}
+    return str(body["calls"]) != fingerprints.of_calls(each)
 
 
 def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:
@@ -189,7 +223,8 @@ def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:
         return None
     if known is None:
         return Contradiction(row.id, "has ended by the audit log")
-    if (known.state, known.digest) == (row.state, row.digest):
+    progress = known.progress or fingerprints.of_progress(row)
+    if (known.state, known.digest, progress) == (row.state, row.digest, fingerprints.of_progress(row)):
         return None
     return Contradiction(row.id, f"is {known.state} by the audit log, {_OLDER}", known.state)
 
@@ -214,8 +249,15 @@ def _wrongly_goes_on(entry: EntryOnRequest, state: State | None) -> bool:
 
 
 def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
-    if row is None or (row.state == known.state and row.version >= known.version):
+    if row is None:
         return ""
+    if row.state == known.state and row.version >= known.version:
+        is_other = known.progress is not None and row.progress not in ("", known.progress)
+        return (
+            f"is {known.state} by the audit log, and what its row says of its calls was changed"
+            if is_other
+            else ""
+        )
     return f"is {known.state} by the audit log, {_OLDER}"
 
 

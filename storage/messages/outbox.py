@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
-from storage.upsert import insert_new, upsert
+from storage.upsert import inserting, upsert
 
 _DRAWN = frozenset({"card", "alert"})
 # What people decide on first, then what they should know, then the history of both.
@@ -82,7 +82,7 @@ async def put(
     """Put a message into the outbox; False when `dedupe` is known, or a waiting one about the same subject covers it.
 
     A card or an alert is drawn from the database when it is sent, so one that still waits and due no
-    later shows this change, too.
+    later shows this change, too. True of what `put_together` writes later.
     """
     row = {
         "channel": channel,
@@ -97,20 +97,39 @@ async def put(
         "last_error": "",
         "created_at": tx.now,
     }
-    if kind in _DRAWN:
-        return (await tx.run(_put_unless_waiting(tx.is_postgres), row)).first() is not None
-    return await insert_new(tx, t.outbox, row)
+    if tx.put_later is not None:
+        tx.put_later.append(row)
+        return True
+    return (await tx.run(_put_one(tx.is_postgres), row)).first() is not None
+
+
+@asynccontextmanager
+async def put_together(tx: Tx) -> AsyncIterator[None]:
+    """What is put inside is written with one statement, in its order, when all the rest was done; by the outermost of
+    several. Until then `known` and `last_put` know of it, and nobody else."""
+    if tx.put_later is not None:
+        yield
+        return
+    rows: list[dict[str, Any]] = []
+    tx.put_later = rows
+    try:
+        yield
+    finally:
+        tx.put_later = None
+    if rows:
+        await tx.run(_put_unless_waiting(tx.is_postgres), rows)
 
 
 async def known(tx: Tx, dedupes: Collection[str]) -> frozenset[str]:
     """Those of these that a message has or had. None is ever forgotten."""
     found = await tx.run_among(select(t.outbox.c.dedupe), t.outbox.c.dedupe, dedupes)
-    return frozenset(row.dedupe for row in found)
+    put = {row["dedupe"] for row in tx.put_later or ()}
+    return frozenset(row.dedupe for row in found) | put.intersection(dedupes)
 
 
 @cache
 def _put_unless_waiting(is_postgres: bool) -> Any:
-    """Insert a row unless one that waits about the same, due no later, covers it."""
+    """Insert a row unless one that is drawn, waits about the same and is due no later covers it."""
     names = (
         "channel",
         "user",
@@ -131,6 +150,7 @@ def _put_unless_waiting(is_postgres: bool) -> Any:
         .where(
             other.c.subject == given["subject"],
             other.c.kind == given["kind"],
+            or_(*(other.c.kind == drawn for drawn in sorted(_DRAWN))),
             other.c.channel == given["channel"],
             other.c.state == "owed",
             other.c.due_at <= given["due_at"],
@@ -139,12 +159,20 @@ def _put_unless_waiting(is_postgres: bool) -> Any:
         .with_for_update()
     )
     row = select(*given.values()).where(not_(waiting.exists()))
-    statement: Any = (postgresql if is_postgres else sqlite).insert(t.outbox)
-    return statement.from_select(list(given), row).on_conflict_do_nothing().returning(_O.id)
+    statement = inserting(t.outbox, is_postgres=is_postgres)
+    return statement.from_select(list(given), row).on_conflict_do_nothing()
+
+
+@cache
+def _put_one(is_postgres: bool) -> Any:
+    """The same, and says whether it was."""
+    return _put_unless_waiting(is_postgres).returning(_O.id)
 
 
 async def last_put(tx: Tx, subject: str, kind: str) -> datetime | None:
     """When a message of this kind about this subject was put last; None when none ever was."""
+    if any(row["subject"] == subject and row["kind"] == kind for row in tx.put_later or ()):
+        return tx.now
     o = t.outbox.c
     asked = select(o.created_at).where(o.subject == subject, o.kind == kind).order_by(o.id.desc()).limit(1)
     return (await tx.run(asked)).scalar_one_or_none()

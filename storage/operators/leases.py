@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Any
 
 from sqlalchemy import delete, or_, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
+from storage.upsert import inserting
 
 
 async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
@@ -23,7 +22,7 @@ async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) 
     free = sorted(set(names) - set((await tx.run(others)).scalars()))
     if not free:
         return frozenset()
-    statement: Any = (postgresql if tx.is_postgres else sqlite).insert(t.lease)
+    statement = inserting(t.lease, is_postgres=tx.is_postgres)
     until = tx.lease_end(lasts)
     taken = statement.values([{"name": name, "owner": owner, "until": until} for name in free])
     taken = taken.on_conflict_do_update(

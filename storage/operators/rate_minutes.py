@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from storage import tables as t
 from storage.transaction import Tx
+from storage.upsert import inserting
 
 
 async def held(tx: Tx, key_prefix: str) -> tuple[Any, float]:
@@ -36,4 +36,4 @@ async def keep(tx: Tx, key_prefix: str, minute: Any) -> None:
 
 
 def _insert(tx: Tx) -> Any:
-    return (postgresql if tx.is_postgres else sqlite).insert(t.rate_minute)
+    return inserting(t.rate_minute, is_postgres=tx.is_postgres)

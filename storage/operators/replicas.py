@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, select, text
-from sqlalchemy.dialects import postgresql
 
 from storage import tables as t
 from storage.database import connections_named
 from storage.transaction import Tx
+from storage.upsert import inserting
 
 _CONNECTED = text("SELECT 1 FROM pg_stat_activity WHERE application_name = :name LIMIT 1")
 
@@ -44,7 +44,7 @@ async def begin(tx: Tx, owner: str, roles: str) -> None:
 
 async def beat(tx: Tx, owner: str, roles: str) -> None:
     """It works now."""
-    statement = postgresql.insert(t.replica).values(
+    statement = inserting(t.replica, is_postgres=True).values(
         owner=owner, roles=roles, started_at=tx.lease_clock, beat_at=tx.lease_clock
     )
     again = statement.on_conflict_do_update(index_elements=["owner"], set_={"beat_at": tx.lease_clock})
@@ -54,6 +54,15 @@ async def beat(tx: Tx, owner: str, roles: str) -> None:
 async def end(tx: Tx, owner: str) -> None:
     """It works no more."""
     await tx.run(delete(t.replica).where(t.replica.c.owner == owner))
+
+
+async def known(tx: Tx, *, silent_after: timedelta) -> dict[str, bool]:
+    """Every process on this database by its owner: has it said lately that it works? Empty on SQLite."""
+    if not tx.is_postgres:
+        return {}
+    row = t.replica.c
+    found = await tx.run(select(row.owner, (row.beat_at >= tx.lease_clock - silent_after).label("works")))
+    return {one.owner: one.works for one in found}
 
 
 async def silent(tx: Tx, *, since: timedelta) -> list[Silent]:

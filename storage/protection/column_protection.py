@@ -56,9 +56,12 @@ def _harmless(why: str) -> Protection:
 
 
 _PROGRESS = _harmless("when it is due and who works on it: it can stop or delay a send, and causes none")
+_CALLS = Protection(
+    Class.CHAINED,
+    "each entry of the audit log has how it left this, and a step that follows from something else is refused",
+)
 _FENCE = _harmless(
-    "at most the same key is sent again, which is signed: the card provider takes it once, and for how long it is sent"
-    " again is held against the audit log"
+    "for people, and to see who made a call; what follows from the calls is held against the audit log"
 )
 _SHOWN = _harmless("a text for people about what is over; the audit chain keeps what was done")
 _FACT = _harmless("what the card provider said; it is read again, and nothing is sent by it")
@@ -166,14 +169,8 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ),
         **dict.fromkeys(("due_at", "remind_at", "needs_person", "purged_at", "stage"), _PROGRESS),
         **dict.fromkeys(("attempts", "fence", "lease_owner", "lease_until"), _LEASE),
-        **dict.fromkeys(
-            ("first_sent_at", "key_expires_at"),
-            Protection(
-                Class.CHAINED, "each call that sends a key again is held against the times in the audit log"
-            ),
-        ),
-        "outcome_unknown": _FENCE,
-        **dict.fromkeys(("outcome", "outcome_text", "finished_at"), _SHOWN),
+        **dict.fromkeys(("first_sent_at", "key_expires_at", "outcome_unknown", "outcome"), _CALLS),
+        **dict.fromkeys(("outcome_text", "finished_at"), _SHOWN),
     },
     "draft": dict.fromkeys(
         ("id", "owner", "kind", "program", "created_at"),
@@ -200,11 +197,12 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         **dict.fromkeys(("id", "owner", "detail"), _SHOWN),
         **dict.fromkeys(
             (
-                *("request_id", "number", "fence", "purpose", "sent_at", "answered_at"),
-                *("status", "code", "certainty", "finding"),
+                *("request_id", "number", "purpose", "sent_at", "answered_at"),
+                *("status", "code", "finding"),
             ),
-            _FENCE,
+            _CALLS,
         ),
+        **dict.fromkeys(("fence", "certainty"), _FENCE),
     },
     "inbox": dict.fromkeys(
         (

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -51,10 +52,11 @@ from bot.domain.requests import (
     Request,
     State,
     advance,
+    fingerprints,
     moves_of,
 )
 from storage import tables as t
-from storage.columns import UtcDateTime
+from storage.columns import UtcDateTime, json_text
 from storage.requests import lost_debits, request_search
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
@@ -68,7 +70,6 @@ _GUARDED = frozenset(
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
 EXPIRED_AT_ONCE = 200
-_IDS_A_QUERY = 500
 _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 # What is asked all the time is built once.
 _R = t.request.c
@@ -180,14 +181,23 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         raise Stale(f"{request.id} changed in the meantime. Look at it again.")
-    _note(tx, request.state, found)
-    return await _with_its_batch(tx, Request(**found._mapping))
+    _note(tx, request, found.version, fingerprints.of_progress(request))
+    return await _with_its_batch(tx, _as_meant(request, Request(**found._mapping), values))
 
 
-def _note(tx: Tx, before: State, found: Any) -> None:
+def _note(tx: Tx, before: Request, version: int, progress: str) -> None:
     """What the row said before this change, which the audit log is held against; the first one in a transaction
-    counts."""
-    tx.was.setdefault(found.id, RequestRow(before, found.version - 1))
+    counts. `progress`: see `RequestRow`."""
+    tx.was.setdefault(before.id, RequestRow(before.state, version - 1, progress))
+
+
+def _as_meant(before: Request, after: Request, values: Mapping[str, Any]) -> Request:
+    """As it was to be written: of what the row says of its calls the database may have written something else, and
+    the audit log must not have that."""
+    meant = {name: values.get(name, getattr(before, name)) for name in fingerprints.PROGRESS}
+    if meant["outcome"] is not None:
+        meant["outcome"] = json.loads(json_text(meant["outcome"]))
+    return replace(after, **meant)
 
 
 async def _with_its_batch(tx: Tx, row: Request) -> Request:
@@ -226,27 +236,24 @@ async def claim(
     *,
     owner: str,
     lease_s: float,
-    version: int | None = None,
-    state: State | None = None,
-    fence: int | None = None,
+    judged: Request | None = None,
     may_expire: bool = True,
 ) -> Request | None:
     """Take a due request for execution: a lease, and a fence one higher than any before.
 
-    None when it is not due, held by another, or not to be executed; or when it is no longer at the `version` and in the
-    `state` that were judged. `fence`: under which `owner` has reserved it. Must be committed before the first byte is
-    sent. An expired approval is none, unless `may_expire` is False.
+    None when it is not due, held by another, or not to be executed; or when it is not as it was `judged` any more, by
+    the `owner` who has reserved it. Must be committed before the first byte is sent. An expired approval is none,
+    unless `may_expire` is False.
     """
     row = t.request.c
-    judged = [] if version is None else [row.version == version]
-    judged += [] if state is None else [row.state == state]
-    reserved = None if fence is None else (row.fence == fence) & (row.lease_owner == owner)
+    same = [] if judged is None else [row.version == judged.version, row.state == judged.state]
+    reserved = None if judged is None else (row.fence == judged.fence) & (row.lease_owner == owner)
     changed = (
         update(t.request)
         # An approval does not last: the first byte leaves before `valid_until`, or never.
         .where(
             row.id == request_id,
-            *judged,
+            *same,
             *_claimable(tx, reserved),
             *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_expire else []),
         )
@@ -267,9 +274,12 @@ async def claim(
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         return None
-    if state is not None:
-        _note(tx, state, found)
-    return await _with_its_batch(tx, Request(**found._mapping))
+    after = Request(**found._mapping)
+    if judged is None:
+        return await _with_its_batch(tx, after)
+    _note(tx, judged, after.version, fingerprints.of_progress(judged))
+    after = _as_meant(judged, after, {"first_sent_at": judged.first_sent_at or tx.now})
+    return await _with_its_batch(tx, after)
 
 
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
@@ -310,21 +320,26 @@ async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) 
     found = (await tx.run(changed)).one_or_none()
     if found is None:
         return None
-    _note(tx, request.state, found)
-    return await _with_its_batch(tx, Request(**found._mapping))
+    _note(
+        tx, request, found.version, ""
+    )  # it leans on what was read with the claim, which was held against the log
+    return await _with_its_batch(tx, _as_meant(request, Request(**found._mapping), values))
 
 
 async def put_right(tx: Tx, request: Request, state: State, *, text: str) -> Request:
     """Write how a request has ended, or that nobody knows how (`unresolved`), whatever somebody made of its row.
 
-    Nothing is done for it any more. Raises `Stale`.
+    Nothing is sent for it any more, and looks at it count from the request on. Raises `Stale`.
     """
     if state not in TERMINAL and state is not State.UNRESOLVED:
         raise ValueError("a request that is put right is over")
     values: dict[str, Any] = {"state": state, "outcome_text": text, "fence": request.fence + 1}
     values |= dict.fromkeys(("due_at", "remind_at", "lease_owner", "lease_until"))
     if state is State.UNRESOLVED:
-        return await _write(tx, request, {**values, "needs_person": True, "outcome_unknown": True})
+        forgotten = {"first_sent_at": request.created_at, "key_expires_at": tx.now, "outcome": None}
+        return await _write(
+            tx, request, {**values, **forgotten, "needs_person": True, "outcome_unknown": True}
+        )
     return await _write(tx, request, {**values, "finished_at": tx.now, **_purged(tx)})
 
 
@@ -653,47 +668,13 @@ async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     return sorted((Request(**row._mapping) for row in found), key=lambda request: request.row_number)
 
 
-async def doubt_all(tx: Tx, *, keys_trusted_for: timedelta) -> list[Request]:
-    """Nobody knows any more what became of those that are open: from now on a refusal of theirs proves nothing. What
-    was not sent by what is on record may have been, so its key counts as known to the API from the request on. What was
-    sent needs a new approval, unless the API is known to have its key.
-
-    Returns those whose `key_expires_at` has changed, for the audit log."""
+async def hold_open(tx: Tx) -> list[Request]:
+    """All that have not ended, lists and their rows, in the order of their ids; nobody else changes them until this
+    transaction ends."""
     r = t.request.c
-    is_open = r.state.in_([State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
-    await tx.run(update(t.request).where(is_open).values(outcome_unknown=True))
-    was_sent = r.state.in_([State.EXECUTING, State.UNRESOLVED])
-    is_usable = or_(r.key_expires_at.is_(None), r.key_expires_at > tx.now)
-    voided = update(t.request).where(was_sent, is_usable).values(key_expires_at=r.created_at)
-    ids = list((await tx.run(voided.returning(r.id))).scalars())
-    ids += await _count_keys_from_the_request(tx, keys_trusted_for)
-    return await _of_ids(tx, ids)
-
-
-async def doubt(tx: Tx, request_id: str, *, keys_trusted_for: timedelta) -> list[Request]:
-    """The same of one that was not sent by what is on record, and of which the ledger shows that it was."""
-    r = t.request.c
-    mine = update(t.request).where(r.id == request_id, r.state.in_([*UNSENT, State.EXECUTING]))
-    await tx.run(mine.values(outcome_unknown=True))
-    return await _of_ids(tx, await _count_keys_from_the_request(tx, keys_trusted_for, r.id == request_id))
-
-
-async def _count_keys_from_the_request(
-    tx: Tx, keys_trusted_for: timedelta, *wanted: ColumnElement[bool]
-) -> list[str]:
-    """Of those that were not sent by what is on record, and may have been. Returns their ids."""
-    r = t.request.c
-    unseen = select(r.id, r.created_at).where(
-        r.state.in_(UNSENT), r.first_sent_at.is_(None), r.key_expires_at.is_(None), *wanted
-    )
-    found = [
-        {"request_id": row.id, "until": row.created_at + keys_trusted_for}
-        for row in (await tx.run(unseen)).all()
-    ]
-    if found:
-        mine = update(t.request).where(r.id == bindparam("request_id"))
-        await tx.run(mine.values(key_expires_at=bindparam("until", type_=UtcDateTime())), found)
-    return [one["request_id"] for one in found]
+    asked = select(*COLUMNS).where(r.state.in_(list(OPEN))).order_by(r.id)
+    found = (await tx.run(asked.with_for_update(key_share=True) if tx.is_postgres else asked)).all()
+    return [Request(**row._mapping) for row in found]
 
 
 async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
@@ -779,15 +760,6 @@ def _refuse(named: set[str]) -> None:
     wrong = named & _GUARDED or named - set(FIELDS)
     if wrong:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
-
-
-async def _of_ids(tx: Tx, ids: Sequence[str]) -> list[Request]:
-    """In the order of their ids, as many as there are."""
-    r, found = t.request.c, list[Request]()
-    for start in range(0, len(ids), _IDS_A_QUERY):
-        some = ids[start : start + _IDS_A_QUERY]
-        found += await _all(tx, r.id.in_(some), order=(r.id,), limit=len(some))
-    return found
 
 
 async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:

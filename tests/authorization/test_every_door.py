@@ -376,7 +376,7 @@ async def test_every_person_at_every_state_of_everybodys_request(workspace: Work
         for asker in askers:
             states = WAYS if person.is_full else ("pending", "unresolved", "succeeded")
             cells += [(Cell(person, asker, state), name, APPROVALS) for state in states]
-    await _all(workspace, _sample(cells, 7))
+    await _all(workspace, _sample(cells, 13))
 
 
 #: One for each answer that a rule about people gives.
@@ -390,7 +390,7 @@ FEW = [
 async def test_the_rules_are_the_same_for_every_kind(workspace: Workspace, kind: str) -> None:
     people = (*FEW, APPROVER)
     cells = [(Cell(one, ALICE, kind=kind), name, APPROVALS) for one in people for name in DOORS]
-    await _all(workspace, _sample(cells, 3))
+    await _all(workspace, _sample(cells, 5))
 
 
 @pytest.mark.parametrize("place", [OPS, f"{APPROVALS}/thread", DIRECT, f"{DIRECT}/thread", "home", "modal"])
@@ -453,7 +453,7 @@ async def test_what_was_done_at_once_is_confirmed_by_a_second_person_alone(works
         for asker in _asked_by(one)
         for state in ("approved", "executing", "succeeded", "failed", "unresolved")
     ]
-    await _all(workspace, _sample(cells, 5))
+    await _all(workspace, _sample(cells, 7))
 
 
 ASKING: dict[str, Callable[[Workspace, str, str], Awaitable[None]]] = {

@@ -142,6 +142,7 @@ async def test_six_turns_with_follow_ups_in_the_main_box_end_in_a_filled_form(pa
     await close_form(page)
 
 
+@pytest.mark.walk(most=4)
 @pytest.mark.parametrize(
     ("person", "said", "answered"),
     [
@@ -184,6 +185,7 @@ async def test_undo_offers_to_cancel_what_still_waits_and_the_button_asks_once_m
     await close_form(page)
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize(
     ("said", "answered"),
     [
@@ -203,6 +205,7 @@ async def test_a_question_in_words_that_no_rule_was_written_for_is_answered(
         await expect(shown).to_contain_text(part)
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize(
     ("said", "title", "held"),
     [

@@ -103,6 +103,7 @@ async def test_a_newcomer_gets_to_the_first_approved_top_up_in_eight_clicks_and_
     await expect(newcomer.step.locator("a, button")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.soak
 async def test_the_tour_leads_from_the_top_up_over_an_alert_and_its_fix_to_its_end(
     newcomer: Newcomer, demo: Demo
 ) -> None:

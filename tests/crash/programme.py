@@ -149,13 +149,16 @@ async def kill_at_points(
     points: Sequence[str],
     *,
     seed: int,
-    passings: Sequence[int] = (1, 2),
+    by_turns: bool = False,
     drain_timeout_s: float = DRAIN_TIMEOUT_S,
 ) -> Figures:
-    """Let the bot die at each of `points`, at its first and its second passing, with people at work."""
+    """Let the bot die at each of `points`, at its first and its second passing, with people at work.
+
+    `by_turns`: once at each point, at the first and the second passing by turns.
+    """
     figures, operators, began = Figures(seed), Operators(world, random.Random(seed)), time.monotonic()
-    for nth in passings:
-        for point in points:
+    for nth in (1, 2):
+        for point in points[nth - 1 :: 2] if by_turns else points:
             await world.bot.start(point=point, nth=nth, wait=False)
             if await world.bot.ready():
                 async with people_at_work(world, operators):

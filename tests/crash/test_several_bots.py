@@ -14,7 +14,7 @@ from tests.crash.several_bots import LEASE_S, troubled
 from tests.crash.shared_database import SharedDatabase
 from tests.support.databases import PostgresDatabases
 
-SAMPLE, BATCH = 5, 50
+SAMPLE, BATCH = 2, 50
 
 
 async def _batch(

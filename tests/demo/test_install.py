@@ -161,6 +161,7 @@ async def newcomer(tmp_path: Path, database: str) -> AsyncIterator[Newcomer]:
     await slack.close()
 
 
+@pytest.mark.walk(most=1)
 async def test_the_page_leads_from_nothing_to_the_first_top_up_by_two_people(newcomer: Newcomer) -> None:
     path, manifest, init, check, key, doctor, run, ready = blocks()
 

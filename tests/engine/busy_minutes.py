@@ -184,10 +184,19 @@ class Busy:
                 changed, was = now, state
             if len(self._sleepers) and now - changed > _STANDS_STILL_FOR_S:
                 break
-            assert now - began < _IS_DONE_WITHIN_S, working
+            assert now - began < _IS_DONE_WITHIN_S, self._what_is_seen(working)
             await asyncio.sleep(0.002)
         self._count_calls()
         await self._go_on()
+
+    def _what_is_seen(self, working: list[asyncio.Task[Any]]) -> str:
+        """For the message of a second that does not end: who waits, their windows, and what Slack was asked last."""
+        stack = self.driver.slack.workspace.views.stack
+        windows = {
+            who: [view.body for view in stack(who)] for who, person in self.people.items() if person.is_busy
+        }
+        asked = [call for call in self.driver.slack.workspace.calls if call["method"] != "users.info"]
+        return f"second {self.second}: {working}\n{windows}\nlast asked of Slack: {asked[-10:]}"
 
     def _working(self) -> list[asyncio.Task[Any]]:
         working = [task for process in self.processes for task in process.working()]

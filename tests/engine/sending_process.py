@@ -72,7 +72,7 @@ class Table:
         row = await self._asked(channel, "SELECT id FROM posted WHERE dedupe = %s", dedupe)
         return None if row is None else Posted(channel, str(row[0]))
 
-    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
+    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
         raise AssertionError("nothing here is drawn again")
 
     async def open_direct(self, user: str) -> str:

@@ -144,7 +144,7 @@ async def _random_kills(folder: Path, kills: int, seed: int) -> None:
 
 
 async def test_random_kills_lose_and_double_no_event(tmp_path: Path) -> None:
-    await _random_kills(tmp_path, 8, SEED)
+    await _random_kills(tmp_path, 5, SEED)
 
 
 @pytest.mark.soak

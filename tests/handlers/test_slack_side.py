@@ -213,9 +213,9 @@ async def test_a_message_that_is_gone_is_told_apart_from_a_channel_that_is_close
 ) -> None:
     publisher = SlackPublisher(driver.client)
     with pytest.raises(MessageGone):
-        await publisher.update(sample_requests.a_card(), channel=APPROVALS, ts="1.0001")
+        await publisher.update(sample_requests.a_card(), channel=APPROVALS, ts="1.0001", dedupe="d")
     with pytest.raises(SlackTrouble):
-        await publisher.update(sample_requests.a_card(), channel="C0NOWHERE", ts="1.0001")
+        await publisher.update(sample_requests.a_card(), channel="C0NOWHERE", ts="1.0001", dedupe="d")
 
 
 @pytest.mark.parametrize("said", ["Mon, 23 Nov 2026 03:00:00 GMT", "", "soon", "nan", "-1"])

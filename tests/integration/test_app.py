@@ -468,6 +468,7 @@ async def control(around: Surroundings, call: tuple[str, Any]) -> None:
         assert answer.status_code == 200, answer.text
 
 
+@pytest.mark.walk(most=4)
 @pytest.mark.parametrize(
     ("refusal", "started_before"),
     [

@@ -9,8 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from storage.operators import safe_mode
 from tests.integration.surroundings import ROOT, Surroundings
 
@@ -22,7 +20,6 @@ def countersign(around: Surroundings, *words: str) -> subprocess.CompletedProces
     )
 
 
-@pytest.mark.cold
 async def test_a_backup_is_taken_beside_a_running_bot_and_put_back_in_safe_mode(
     around: Surroundings, tmp_path: Path
 ) -> None:

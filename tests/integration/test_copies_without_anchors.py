@@ -17,8 +17,10 @@ import pytest
 from bot import app, startup
 from bot.config import Config, Settings
 from bot.domain.alerts import float_alerts
-from bot.services import alerts
+from bot.domain.requests import Request
+from bot.services import alerts, people, requests
 from bot.services.alerts import ledger_rules
+from bot.services.requests import drafts, lifecycle
 from storage.cards import cards
 from storage.maintenance import back_up
 from storage.messages import alerts as alert_rows
@@ -28,6 +30,9 @@ from tests.integration.surroundings import CONFIG, ROOT, Surroundings
 from tests.storage.restores import VAULT, put_in_place
 from tests.support.databases import Databases
 from tests.support.waiting import eventually
+
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
 
 
 class Copied:
@@ -131,6 +136,48 @@ async def test_a_message_that_the_database_does_not_know_starts_safe_mode_whatev
     await eventually("it is posted", is_posted)
     await running.stop()
     await _written(copied, written_since)
+    await copied.put_back()
+
+    running = await copied.around.start()
+    try:
+        assert (await _of(running.core.store))[0] == ["system:restore"]
+    finally:
+        await running.stop()
+
+
+async def asked(running: app.Running) -> Request:
+    """A top-up that waits, with its message in the approvals channel."""
+    core = running.core
+    async with core.store.read() as tx:
+        card, *_ = await cards.all(tx, status="ACTIVE")
+    await people.require_member(core, "U0ALICE", action="test")
+    texts = {"card": card.id, "amount_usd": "7"}
+    draft = await drafts.begin(core, owner="U0ALICE", kind="card_topup", texts=texts, reason="Per diems")
+    await drafts.preview(core, draft)
+    return await requests.submit(core, draft.id, "U0ALICE")
+
+
+async def test_what_was_decided_since_and_is_only_in_edited_messages_starts_safe_mode(copied: Copied) -> None:
+    """A request that was open in the copy was cancelled: its one message in the channel is edited. If the copy had been
+    taken for the newest, it could still be approved."""
+    running = await copied.around.start()
+    await eventually("the ledger is read", lambda: _is_read(running))
+    request = await asked(running)
+    slack = copied.around.slack.workspace.store
+
+    async def shows(words: str) -> bool:
+        return words in str(slack.messages["C0APPROVALS"])
+
+    await eventually("it is posted", lambda: shows(request.id))
+    await running.stop()
+    await copied.copy()
+    running = await copied.around.start()
+    assert (await _of(running.core.store))[0] == [], "a start that finds all of it known"
+    await lifecycle.cancel(running.core, request.id, "U0ALICE")
+    await eventually("its message says so", lambda: shows("Cancelled by the requester"))
+    before = {one["ts"] for one in slack.messages["C0APPROVALS"] if not one.get("thread_ts")}
+    await running.stop()
+    assert {one["ts"] for one in slack.messages["C0APPROVALS"] if not one.get("thread_ts")} == before
     await copied.put_back()
 
     running = await copied.around.start()

@@ -530,6 +530,7 @@ def for_reading_only(path: Path) -> None:
         one.chmod(0o555 if one.is_dir() else 0o444)
 
 
+@pytest.mark.walk("what")
 @pytest.mark.parametrize("what", ["the file", "its folder"])
 @pytest.mark.parametrize("command", [("run",), ("run", "--no-migrate"), ("doctor",)])
 async def test_a_database_that_cannot_be_written_is_called_that_by_the_start_and_the_doctor(
@@ -555,6 +556,7 @@ async def test_a_database_that_cannot_be_written_is_called_that_by_the_start_and
     assert "Traceback" not in output
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize("command", [("run",), ("migrate",)])
 async def test_a_folder_in_which_no_database_can_be_made_is_called_that(
     patient: Patient, shelf: Path, command: tuple[str, ...]
@@ -578,6 +580,7 @@ def lock_of_another_user(database: Path) -> Path:
     return lock
 
 
+@pytest.mark.walk(most=1)
 @pytest.mark.parametrize("command", [("run",), ("doctor",), ("keys", "remove", "main")])
 async def test_a_lock_file_that_belongs_to_another_user_is_called_that(
     patient: Patient, shelf: Path, command: tuple[str, ...]

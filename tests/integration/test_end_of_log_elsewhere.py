@@ -142,6 +142,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return terminal.folder
 
 
+@pytest.mark.walk(most=3)
 @pytest.mark.parametrize(("command", "given"), COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_a_command_says_so_with_what_to_do(made: Path, tmp_path: Path, command: str, given: str) -> None:
     terminal = Terminal(tmp_path)

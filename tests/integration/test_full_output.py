@@ -52,6 +52,7 @@ def require_a_sentence(done: subprocess.CompletedProcess[str]) -> None:
     assert done.returncode == 1
 
 
+@pytest.mark.walk(most=6)
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_the_help_of_every_command_ends_with_a_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
     require_a_sentence(run(tmp_path, *words, "--help"))

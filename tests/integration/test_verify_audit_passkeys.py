@@ -689,6 +689,7 @@ def test_an_anchor_proves_nothing_of_what_came_after_it(whole: Path, tmp_path: P
     assert f"Not proven by the anchors: entries 4 to {len(entries)}" in checked(whole, str(anchors))[1]
 
 
+@pytest.mark.walk(most=2)
 @pytest.mark.parametrize("nothing", [None, "", [], {}, 0, False], ids=repr)
 def test_an_assertion_that_is_none_is_no_signature_in_any_decision(
     changed: Callable[[Callable[[Entries], object]], Path], nothing: object
@@ -732,6 +733,7 @@ async def test_two_passkeys_that_are_made_before_either_is_confirmed_export_as_r
     assert code == 0, said
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("change", "says"),
     [

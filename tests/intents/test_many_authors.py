@@ -11,7 +11,7 @@ from tests.support import authors
 from tests.support.mutations import harm_of, mutations
 
 _FULL = 100_000
-_SAMPLE = 2_000
+_SAMPLE = 1_000
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +26,9 @@ def test_there_are_at_least_5000_sentences_of_these_authors() -> None:
     assert {one.author for one in said} == {*authors.TRAINING, *authors.DEVELOPMENT}
 
 
+@pytest.mark.sampled
 def test_no_form_opens_that_an_author_did_not_ask_for_nor_with_another_value(development: Score) -> None:
-    training = measured(names=("03", "06", "07"))["all"]
+    training = measured(names=("03", "06", "07") if os.environ.get("SOAK") == "1" else ("06",))["all"]
 
     assert development.harm + training.harm == []
     assert development.flipped + training.flipped == 0

@@ -3,6 +3,7 @@
 Written against the ways into the gate by an attacker; of 3,024 sentences like these 527 opened a form at first.
 """
 
+import os
 from itertools import product
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from bot import operations
 from bot.intents import parse
 from tests.support import authors
+
+pytestmark = pytest.mark.sampled
 
 HASH = "0x" + "ab" * 32
 
@@ -342,7 +345,12 @@ BEHIND_PLAIN = {
 
 
 def _opened(patterns: tuple[str, ...], requests: tuple[str, ...]) -> list[str]:
-    texts = (pattern.format(request) for pattern, request in product(patterns, requests))
+    """Those that open a form: of each pattern with one request in four, by turns, and in `make soak` with each."""
+    every = 1 if os.environ.get("SOAK") == "1" else 4
+    pairs = product(enumerate(patterns), enumerate(requests))
+    texts = (
+        pattern.format(request) for (row, pattern), (column, request) in pairs if (row + column) % every == 0
+    )
     kinds, facts = operations.kinds(), authors.facts()
     return [text for text in texts if any(r.opened for r in parse(text, facts, kinds=kinds).readings)]
 

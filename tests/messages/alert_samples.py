@@ -86,6 +86,8 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("anchors_missing", ""): {},
     ("ledger_unseen", "held"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "sends"): {"program": "main", "error": "Your card provider did not answer."},
+    ("ledger_unseen", "others"): {"program": "main", "error": "Your card provider did not answer."},
+    ("slack_unseen", "others"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "held"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "sends"): {
         "error": "Slack doesn't let the app do this (missing_scope). Give it the scopes of manifest.yml."

@@ -240,7 +240,16 @@ def thread() -> Iterator[Sample]:
         "Rejected",
         line("rejected", a_top_up(State.REJECTED), decided(DecisionKind.REJECT, reason="wrong card")),
     )
-    for word in ("cancelled", "expired", "executing", "withdrawn", "voided", "ended_in_doubt", "debited"):
+    for word in (
+        "cancelled",
+        "expired",
+        "executing",
+        "withdrawn",
+        "voided",
+        "ended_in_doubt",
+        "ended_unread",
+        "debited",
+    ):
         yield word.replace("_", " ").capitalize(), line(word, a_top_up(State.CANCELLED), actor="Alice Moreau")
     for state in (State.SUCCEEDED, State.FAILED, State.UNRESOLVED):
         yield state.value.capitalize(), line(state.value, a_top_up(state), approve, text=OUTCOMES[state])

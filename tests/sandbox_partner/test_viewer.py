@@ -189,6 +189,7 @@ async def test_chaos_is_one_button_and_its_end_another_press(page: Page, hand: H
     await expect(page.locator("#chaos-now")).to_have_text("off")
 
 
+@pytest.mark.walk(most=2)
 @pytest.mark.parametrize("wide", [390, 1081, 1300, 1440])
 async def test_the_bar_of_the_clock_stays_where_it_is_while_it_is_drawn(page: Page, wide: int) -> None:
     """Whatever stands beside it: else the bar shrinks under the mouse, and a small pull becomes months."""

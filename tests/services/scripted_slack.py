@@ -53,7 +53,7 @@ class ScriptedSlack:
             raise trouble
         return Posted(channel, message.ts)
 
-    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted:
+    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
         self.calls.append(f"update {shown(view)}")
         self._check(channel)
         if self.next_update:

@@ -24,22 +24,22 @@ pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 #: Of the execution of one request of each kind: transactions, statements, calls of the API. No question to Slack. Each
 #: transaction that adds to the audit log reads back with its last statement what it added.
 EXECUTION = {
-    "card_topup": (3, 18, 3),
-    "card_unload": (3, 18, 3),
-    "card_order": (4, 26, 5),
-    "card_close": (4, 31, 6),
-    "card_limits": (4, 23, 3),
-    "card_phone": (5, 24, 2),
-    "card_3ds": (5, 30, 3),
-    "fees_markup": (4, 23, 2),
-    "event_redeliver": (4, 23, 3),
-    "card_freeze": (5, 34, 4),
-    "card_unfreeze": (5, 33, 4),
-    "card_reveal": (3, 22, 2),
-    "funding_submit": (4, 27, 4),
-    "webhook_register": (3, 23, 2),
-    "webhook_rotate": (3, 23, 2),
-    "deposit_quote": (3, 17, 4),
+    "card_topup": (3, 16, 3),
+    "card_unload": (3, 16, 3),
+    "card_order": (4, 24, 5),
+    "card_close": (4, 29, 6),
+    "card_limits": (4, 21, 3),
+    "card_phone": (5, 22, 2),
+    "card_3ds": (5, 28, 3),
+    "fees_markup": (4, 21, 2),
+    "event_redeliver": (4, 21, 3),
+    "card_freeze": (5, 32, 4),
+    "card_unfreeze": (5, 31, 4),
+    "card_reveal": (3, 19, 2),
+    "funding_submit": (4, 25, 4),
+    "webhook_register": (3, 21, 2),
+    "webhook_rotate": (3, 21, 2),
+    "deposit_quote": (3, 15, 4),
 }
 
 

@@ -193,6 +193,7 @@ async def test_a_click_decides_on_nothing_that_was_edited(room: Room, name: str)
     await refused(room.world, request, begin)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.parametrize("edited_before", ["the link is made", "the page opens", "the device has signed"])
 async def test_a_passkey_decides_on_nothing_that_was_edited(

@@ -48,6 +48,7 @@ async def a_freeze_now(world: World) -> State:
     return (await execute(world, await a_freeze(world, card=1))).state
 
 
+@pytest.mark.walk(most=5)
 @CALLING
 async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: World, kind: str) -> None:
     request = await asked(world, kind)
@@ -63,6 +64,7 @@ async def test_a_call_that_the_key_may_not_make_never_stops_a_freeze(world: Worl
         assert await a_freeze_now(world) is State.SUCCEEDED
 
 
+@pytest.mark.walk(most=5)
 @CALLING
 async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of_a_time_that_is_over(
     world: World, kind: str
@@ -80,6 +82,7 @@ async def test_what_waits_for_a_scope_says_that_and_nothing_of_the_program_or_of
     assert view.next_look_at is None
 
 
+@pytest.mark.walk(most=5)
 @CALLING
 async def test_what_waits_for_a_scope_can_be_cancelled_by_its_requester(world: World, kind: str) -> None:
     request = await asked(world, kind)

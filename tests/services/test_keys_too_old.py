@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,7 @@ from bot.outcomes.timing import KEY_TRUSTED_FOR
 from bot.services.alerts import ledger_rules, put_back_rules
 from bot.services.operators import safe_mode
 from storage import audit as chain
-from storage.columns import json_text, time_text
-from storage.log_record import open_requests
-from storage.transaction import Added
+from storage.columns import time_text
 from tests.services.outcome_steps import TOPUP, keys_sent, net_of, processor
 from tests.storage.restores import debit
 from tests.storage.test_restores_at_odd_times import leave
@@ -109,6 +107,7 @@ async def goes_on(world: World, request: Request) -> None:
     await put_back_rules.tell(world.core)
 
 
+@pytest.mark.walk(together=2)
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("attempts", ATTEMPTS)
 @pytest.mark.parametrize("row", ROWS)
@@ -135,63 +134,6 @@ async def test_a_key_that_may_be_forgotten_is_not_sent_again(
 
     assert keys_sent(world) == sent, "nothing leaves"
     assert net_of(world, request.key) == moved, "nothing moves"
-
-
-def log_entry(seq: int, action: str, at: datetime, **body: object) -> Added:
-    text = json_text({"state": "executing", "digest": "d", **body})
-    names = ("prev", "hash", "reason_code", "policy_version")
-    given = dict.fromkeys(names, "")
-    return Added(
-        seq,
-        time_text(at),
-        actor="A",
-        action=action,
-        subject=f"request:R-1:{seq}",
-        outcome="ok",
-        body=text,
-        **given,
-    )
-
-
-@pytest.mark.parametrize(
-    ("said", "follows"),
-    [
-        ({"first_sent_at": 0, "key_expires_at": 5}, True),
-        ({"first_sent_at": -1, "key_expires_at": 4}, True),
-        ({"first_sent_at": 0, "key_expires_at": 6}, False),
-        ({"first_sent_at": 0, "key_expires_at": None}, False),
-        ({"first_sent_at": 1, "key_expires_at": 5}, False),
-        ({"first_sent_at": None, "key_expires_at": 5}, False),
-        ({}, True),
-    ],
-)
-@pytest.mark.parametrize("how", [open_requests.DOUBTED, open_requests.REOPENED])
-def test_no_call_is_on_record_under_a_key_that_the_log_has_as_older(
-    how: str, said: dict[str, int | None], follows: bool
-) -> None:
-    """Minutes from the first call. What is only looked up says none."""
-    first = datetime(2026, 11, 23, 10, tzinfo=UTC)
-
-    def text(minutes: int | None) -> str | None:
-        return None if minutes is None else (first + timedelta(minutes=minutes)).isoformat()
-
-    found: dict[str, open_requests.OpenRequest] = {}
-    open_requests.take(found, log_entry(1, open_requests.SUBMITTED, first, state="approved"))
-    open_requests.take(found, log_entry(2, open_requests.ATTEMPT, first, number=1))
-    until = first + timedelta(minutes=5)
-    open_requests.take(found, log_entry(3, how, until, state="unresolved", key_expires_at=text(5)))
-    known = found["R-1"]
-    state = known.state.value
-    call = log_entry(
-        4,
-        open_requests.ATTEMPT,
-        until,
-        state=state,
-        number=2,
-        **{name: text(minutes) for name, minutes in said.items()},
-    )
-
-    assert (open_requests.contradiction(known, call) is None) is follows
 
 
 def stored(world: World, at: datetime) -> str | datetime:

@@ -245,6 +245,7 @@ async def test_an_approved_freeze_is_not_held_up_by_a_second_look_at_people(worl
     assert (await execute(world, request)).state is State.SUCCEEDED
 
 
+@pytest.mark.walk(most=5)
 @CALLING
 async def test_between_the_claim_and_the_bytes_nothing_waits(world: World, kind: str) -> None:
     """The budget is used up the moment after the claim, and the clock stands: it leaves all the same."""
@@ -264,6 +265,7 @@ async def test_between_the_claim_and_the_bytes_nothing_waits(world: World, kind:
     assert sent.purpose == "send"
 
 
+@pytest.mark.walk(most=5)
 @CALLING
 async def test_a_process_that_stood_still_after_the_last_look_sends_nothing_and_looks_again(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: str

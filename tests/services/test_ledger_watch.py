@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from bot.domain.alerts import float_alerts
+from bot.domain.money import ledger_text
 from bot.domain.requests import SENT, Request, State
 from bot.partner.calls.pages import Page
 from bot.partner.models import LedgerEntry
 from bot.services import requests
-from bot.services.alerts import ledger_rules
+from bot.services.alerts import ledger_rules, unsent_debits
 from bot.services.events import Poller
 from bot.services.requests import approvals, request_lookups
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
@@ -86,6 +87,22 @@ async def test_a_long_ledger_is_summed_though_rows_come_in_while_it_is_read(
         await ledger_rules.compare(world.core, "main")
 
     assert "ledger_differs" not in await alert_kinds(world)
+
+
+def test_which_keys_moved_something_is_seen_in_one_walk_over_a_long_ledger(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [row(n) for n in range(500)] + [row(n, "1") for n in range(499)]
+    read = list[str | None]()
+
+    def key_in(reference: str | None) -> str:
+        read.append(reference)
+        return str(reference)
+
+    monkeypatch.setattr(ledger_text, "key_in", key_in)
+
+    assert unsent_debits.moving(rows) == {"topup:k499"}
+    assert len(read) == len(rows), "in a long ledger, once for each two rows takes minutes"
 
 
 async def test_a_row_that_was_changed_below_the_sum_is_noticed_within_a_day(

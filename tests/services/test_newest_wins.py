@@ -96,6 +96,7 @@ async def test_a_freeze_is_sent_at_once_and_is_open_while_an_older_unfreeze_is_u
     assert await alert_kinds(world) == set(), "the card is frozen: nobody is called for that"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("after_looks", [0, 1, 3])
 @pytest.mark.parametrize("the_answer", ["is lost", "comes", "comes first"])
 async def test_the_card_ends_frozen_whenever_the_older_unfreeze_lands(

@@ -200,6 +200,7 @@ def test_the_walk_meets_every_end_of_a_request() -> None:
     assert {way.leads for way in WAYS.values()} == ends
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("url", "starts"),
     [("sqlite", False), ("sqlite", True), ("postgresql", False)],
@@ -227,6 +228,7 @@ async def test_what_has_ended_and_is_put_back_is_not_sent(world: World, way: str
     assert [one.id for one in now if one.state in OPEN] == [], "a list ends with its rows"
 
 
+@pytest.mark.walk(most=6)
 @pytest.mark.parametrize("url", [AT_COMMIT], indirect=True)
 @pytest.mark.parametrize("way", WAYS)
 async def test_nor_what_is_put_back_at_the_commit(world: World, way: str) -> None:
@@ -308,6 +310,7 @@ async def test_what_somebody_declined_is_not_confirmed_after_it_was_put_back(
         assert "ended_put_back" in {alert.kind for alert in await open_alerts(world)}
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("way", ["rejected", "stopped", "a list stopped", "a row left out"])
 async def test_nor_where_another_process_ended_it(world: World, way: str) -> None:

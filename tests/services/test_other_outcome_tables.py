@@ -122,6 +122,7 @@ def _end_of(answer: Fault, *, completed: bool) -> State:
     return State.UNRESOLVED if answer.more.get("status") == 400 and not completed else State.SUCCEEDED
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("completed", [True, False], ids=["the card was made", "no card was made"])
 @pytest.mark.parametrize(
     "answer",

@@ -381,7 +381,7 @@ class Slack:
             self.posted.append(view)
         return Posted(channel, f"1.{len(self.tried)}")
 
-    async def update(self, view: Any, *, channel: str, ts: str) -> Any:
+    async def update(self, view: Any, *, channel: str, ts: str, dedupe: str) -> Any:
         from bot.services.messages import Posted
 
         return Posted(channel, ts)

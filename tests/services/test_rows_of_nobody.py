@@ -45,6 +45,7 @@ PARENTS: dict[str, Callable[[World], Awaitable[Request | None]]] = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("approved", [True, False], ids=["approved", "pending"])
 @pytest.mark.parametrize("parent", PARENTS)

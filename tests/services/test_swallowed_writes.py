@@ -199,6 +199,7 @@ WAYS: dict[str, Callable[[World], Awaitable[None]]] = {
 }
 
 
+@pytest.mark.walk
 @at_each_moment
 @pytest.mark.usefixtures("command_line")
 @pytest.mark.parametrize("rows_too", [False, True], ids=["the log", "the log and the row"])
@@ -382,6 +383,7 @@ async def changes_by(world: World, act: Callable[[World], Awaitable[None]]) -> s
     }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", ACTS)
 async def test_what_people_read_as_done_is_so_after_a_start_whatever_table_keeps_no_change(
     made_on: PostgresDatabases | None, tmp_path: Path, name: str

@@ -212,6 +212,7 @@ def _end_of(answer: str, truth: Truth) -> State:
     return State.FAILED if answer in _SPEND_THE_KEY else State.SUCCEEDED
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("truth", [COMPLETED, LOST, HALF], ids=lambda truth: truth.name)
 @pytest.mark.parametrize("answer", RESENT)
 async def test_after_an_unknown_attempt_the_ledger_decides_and_no_refusal_does(

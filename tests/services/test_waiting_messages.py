@@ -64,9 +64,9 @@ async def test_a_channel_that_is_lost_is_said_and_ends_when_all_was_sent(world: 
 
 async def oldest_s(world: World) -> float:
     """`countersign_outbox_oldest_seconds` of the approvals channel."""
-    found, _ = await exposition.from_the_database(world.core, asyncio.Lock())
+    found = await exposition.from_the_database(world.core, asyncio.Lock())
     assert found is not None
-    return exposition.outbox(world.core, found)[1][("approvals",)]
+    return exposition.outbox(world.core, found.figures)[1][("approvals",)]
 
 
 async def test_the_metric_of_the_oldest_message_grows_while_it_is_tried_again(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_every_test_for_the_soak_belongs_to_a_part() -> None:
     marked = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "tests").rglob("test_*.py")
-        if "pytest.mark.soak" in (text := path.read_text(encoding="utf-8")) or "pytest.mark.sampled" in text
+        if re.search(r"pytest\.mark\.(soak|sampled|walk)\b", path.read_text(encoding="utf-8"))
     }
     counted = {part.words[-1].partition("::")[0] for part in COUNTED}
     here = {Path(__file__).relative_to(ROOT).as_posix(), "tests/soak/test_image.py"}

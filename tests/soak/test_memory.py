@@ -24,8 +24,8 @@ def hold(found: list[Day]) -> None:
     assert last <= first * GROWS_AT_MOST
 
 
-async def test_a_bot_weighs_no_more_after_three_small_days(tmp_path: Path) -> None:
-    hold(await days(tmp_path, DAYS, operations=2, events=40))
+async def test_a_bot_weighs_no_more_after_another_small_day(tmp_path: Path) -> None:
+    hold(await days(tmp_path, 2, operations=2, events=20))
 
 
 @pytest.mark.soak

@@ -10,7 +10,6 @@ from bot import startup
 from bot.services.operators import safe_mode
 from storage.database import Database
 from storage.maintenance import copies
-from storage.migrate import migrate
 from storage.store import Store
 from storage.vault import Keyring, Vault
 from tests.support.databases import Databases
@@ -33,8 +32,7 @@ async def restart_on(world: World, url: str) -> startup.OlderCopy | None:
 
 async def put_in_place(copy: Path, databases: Databases) -> str:
     """As an operator without `countersign restore` does it: a volume, or a dump. Returns where it is."""
-    url = databases.empty()
-    await migrate(url)
+    url = databases.migrated()
     await asyncio.to_thread(copies._copy_rows, Database.parse(f"sqlite:///{copy}"), Database.parse(url))
     return url
 

@@ -18,6 +18,8 @@ from tests.storage.test_restores_at_odd_times import copied, in_force, leave, op
 from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
 # The clock of the machine on which the first copy was put back, compared with the right one.
 OFFSETS = [timedelta(days=400), timedelta(hours=2), timedelta(0), timedelta(hours=-2), timedelta(days=-2)]
 any_clock = pytest.mark.parametrize("offset", OFFSETS, ids=str)
@@ -47,6 +49,7 @@ async def leave_after_the_whole_ledger(world: World) -> None:
     assert not await in_force(world)
 
 
+@pytest.mark.walk
 @any_clock
 async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_first_one_had(
     world: World, databases: Databases, tmp_path: Path, offset: timedelta
@@ -74,6 +77,7 @@ async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_f
         databases.drop(url)
 
 
+@pytest.mark.walk
 @any_clock
 async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_one_had(
     world: World, databases: Databases, tmp_path: Path, offset: timedelta

@@ -203,6 +203,7 @@ async def people_act(world: World, known: Request, since: Since | None = None) -
     await world.run(60, step=60)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("databases", "before", "since", "kept"), CELLS, indirect=["databases"])
 async def test_whatever_a_request_is_in_a_copy_and_became_since_it_is_paid_once_and_within_the_limits(
     world: World,

@@ -5,30 +5,34 @@ A walk over the troubles of the ledger and of Slack, each by itself and both tog
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from bot.domain.errors import LookupFailed, SlackAway
+from bot.domain.errors import CountersignError, LookupFailed, SlackAway
 from bot.domain.requests import Request, State
-from bot.metrics.exposition import _of_process
+from bot.metrics import exposition
 from bot.metrics.sources import Sources
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.message_kinds import REQUESTER_NOTICE
+from bot.services.message_kinds import REQUEST_LINE, REQUESTER_NOTICE
 from bot.services.messages.view_model_loader import LOADERS
 from bot.services.operators import copy_detection, health, safe_mode
 from bot.services.overview import status
 from bot.services.processes import start_holds
-from bot.services.requests import lifecycle, request_lookups
-from bot.view_models import DirectView
+from bot.services.requests import approvals, batch_submission, lifecycle, request_lookups
+from bot.view_models import DirectView, LineView
+from handlers.views import replies
 from handlers.views.requests import request_card
 from storage.messages import outbox
+from tests.services.bulk_requests import ask_bulk, rows_of
+from tests.storage.test_restore_pays_once import CLAIMS_NOTHING
 from tests.storage.test_restores_at_odd_times import in_force, open_alerts, read_ledger
 from tests.support.databases import SqliteFiles
-from tests.support.world import World, a_world
+from tests.support.world import ALICE, BOB, World, a_world
 
 AT = datetime(2026, 3, 2, 8, tzinfo=UTC)
 #: Of the ledger: the fault of the simulator, and whether anybody can wait for its end.
@@ -107,10 +111,9 @@ class Started:
         found = [await open_alerts(self.world, kind) for kind in ("ledger_unseen", "slack_unseen")]
         return [one.title for each in found for one in each]
 
-    def metric(self) -> float:
-        sources = Sources(self.world.core, _connected, "sqlite", AT)
-        (found,) = [one for one in _of_process(sources, True) if one.name == "countersign_held_since_start"]
-        return float(found.samples[0].value)
+    async def metric(self) -> bool:
+        shown = await exposition.text(Sources(self.world.core, _connected, "sqlite", AT), asyncio.Lock())
+        return b'countersign_held_since_start{program="main"} 1.0' in shown
 
     async def is_said(self, request: Request) -> list[bool]:
         """Whether each place says that sending waits: status, /readyz, the metric, the request's card, its notice."""
@@ -121,12 +124,13 @@ class Started:
         return [
             "could not read" in state.paused,
             await health.looked_since_start(self.world.core) is not None,
-            self.metric() == 1,
+            await self.metric(),
             "could not read" in str(request_card.card(view)),
             "could not read" in str(request_card.direct(notice)),
         ]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("ledger", "slack"), HELD)
 async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_everybody_reads_why(
     world: World, ledger: str, slack: str
@@ -158,6 +162,7 @@ async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_every
     assert await started.alerts() == []
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("ledger", "slack"), HELD)
 async def test_what_can_be_read_again_ends_the_wait_at_once(world: World, ledger: str, slack: str) -> None:
     started = Started(world, ledger, slack)
@@ -234,3 +239,108 @@ async def test_an_approval_that_ran_out_because_of_restarts_says_so(world: World
     async with world.store.read() as tx:
         lines = [row.body for row in await outbox.next_due(tx, limit=100) if request.id in row.subject]
     assert not [body for body in lines if "Nothing was sent" in str(body)]
+
+
+async def _pending(world: World) -> Request:
+    return await world.top_up("5", approved=False)
+
+
+async def _approved(world: World) -> Request:
+    return await world.top_up("5")
+
+
+async def _a_list(world: World) -> Request:
+    return await ask_bulk(world, "\n".join(["card,amount", *(f"{c['id']},5" for c in world.cards[:2])]))
+
+
+async def _an_approved_list(world: World) -> Request:
+    batch = await _a_list(world)
+    return (await world.approve(batch))[0]
+
+
+async def _cancel(world: World, request: Request) -> str:
+    return replies.cancelled(await lifecycle.cancel(world.core, request.id, ALICE))
+
+
+async def _reject(world: World, request: Request) -> str:
+    await approvals.reject(world.core, request.id, BOB, reason="no")
+    return ""
+
+
+async def _expire(world: World, _request: Request) -> str:
+    await world.advance(9 * 3600)
+    await lifecycle.expire_due(world.core)
+    return ""
+
+
+async def _approve_late(world: World, request: Request) -> str:
+    await world.advance(9 * 3600)
+    with pytest.raises(CountersignError) as refused:
+        await world.approve(request)
+    return str(refused.value)
+
+
+async def _leave_a_row_out(world: World, batch: Request) -> str:
+    first, _ = await rows_of(world, batch)
+    await batch_submission.leave_out(world.core, batch.id, ALICE, [first.id])
+    return ""
+
+
+Ask = Callable[[World], Awaitable[Request]]
+End = Callable[[World, Request], Awaitable[str]]
+UNSENT_ENDS: list[tuple[Ask, End]] = [
+    *((ask, _cancel) for ask in (_pending, _approved, _a_list, _an_approved_list)),
+    *((ask, _reject) for ask in (_pending, _approved, _a_list, _an_approved_list)),
+    *((ask, _expire) for ask in (_pending, _approved, _a_list)),
+    (_pending, _approve_late),
+    (_a_list, _leave_a_row_out),
+]
+
+
+async def _said_of(world: World, request: Request) -> list[str]:
+    """What the request and its rows say came of them, and each line of its thread."""
+    every = [request, *(await rows_of(world, request) if request.is_batch else [])]
+    said = [(await world.request(one.id)).outcome_text for one in every]
+    async with world.store.read() as tx:
+        waiting = [row for row in await outbox.next_due(tx, limit=100) if request.id in row.subject]
+    for row in waiting:
+        if "line" in row.body:
+            view = await LOADERS[REQUEST_LINE](world.core, request.id, row.body)
+            assert isinstance(view, LineView)
+            said.append(str(request_card.line(view)))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("ask", "end"), UNSENT_ENDS, ids=[f"{a.__name__} {e.__name__}".replace("_", " ") for a, e in UNSENT_ENDS]
+)
+async def test_whatever_ends_before_the_ledger_was_read_does_not_say_that_nothing_was_sent(
+    world: World, ask: Ask, end: End
+) -> None:
+    """Another copy of the database may have sent it; as soon as that can be known, it is said again."""
+    found: list[str] = []
+    for reads in (False, True):
+        started = Started(world, "" if reads else "500", "")
+        await started.start()
+        request = await ask(world)
+        if request.state is State.PENDING:
+            await started.run(620 if end is _cancel else 10)  # longer than it holds: the ledger is not read
+        found = [text for text in (await end(world, request), *await _said_of(world, request)) if text]
+        claims = [text for text in found if CLAIMS_NOTHING.search(text) or "othing of it was sent" in text]
+        assert bool(claims) == reads, found
+        assert any("could not read its ledger" in text for text in found) != reads, found
+        assert all(text.count("It was not sent from this database") <= 2 for text in found), found
+        await started.is_over()
+    assert not any("another copy" in text for text in found)
+
+
+@pytest.mark.parametrize(("slack", "is_known"), [("429", False), ("no scope", True)])
+async def test_so_do_the_messages_in_slack_unless_nobody_waits_for_them(
+    world: World, slack: str, is_known: bool
+) -> None:
+    started = Started(world, "", slack)
+    await started.start()
+    request = await _pending(world)
+    said = await _cancel(world, request)
+    assert bool(CLAIMS_NOTHING.search((await world.request(request.id)).outcome_text)) == is_known
+    assert ("could not read the messages in Slack" in said) != is_known

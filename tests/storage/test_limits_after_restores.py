@@ -40,6 +40,8 @@ from tests.storage.test_restores_at_odd_times import (
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
 LIMITS = Limits(Decimal(100), Decimal(100), Decimal(100))
 
 

@@ -1,6 +1,7 @@
 """Messages are put into the outbox once, taken by one sender, and never forgotten; events are accepted once."""
 
 import asyncio
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -257,3 +258,30 @@ async def test_a_line_is_sendable_when_its_card_is_there_and_a_card_when_none_of
     async with store.read() as tx:
         found = [(due.row.dedupe, due.edits) for due in await outbox.sendable(tx, each=5)]
     assert found == [("card:2", True), ("line:1", False)]
+
+
+async def test_what_is_put_together_is_as_if_it_were_put_one_by_one(store: Store) -> None:
+    async with store.begin() as tx:
+        await _put(tx, "line:0")
+        async with outbox.put_together(tx):
+            await _put(tx, "line:0")
+            await _put(tx, "card:1", "card")
+            async with outbox.put_together(tx):
+                await _put(tx, "card:2", "card")
+            await _put(tx, "line:1")
+            assert await outbox.known(tx, ["line:0", "line:1", "line:2"]) == {"line:0", "line:1"}
+            assert await outbox.last_put(tx, "request:R-7K3M", "card") == tx.now
+            assert await outbox.last_put(tx, "request:R-7K3M", "direct") is None
+
+    assert [row.dedupe for row in await _due(store)] == ["line:0", "card:1", "line:1"]
+
+
+async def test_what_fails_puts_nothing_of_what_was_put_together(store: Store) -> None:
+    async with store.begin() as tx:
+        with suppress(ValueError):
+            async with outbox.put_together(tx):
+                await _put(tx, "line:1")
+                raise ValueError
+        await _put(tx, "line:2")
+
+    assert [row.dedupe for row in await _due(store)] == ["line:2"]

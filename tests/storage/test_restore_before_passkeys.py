@@ -25,6 +25,9 @@ from tests.support.databases import Databases
 from tests.support.passkeys import SITE, Devices, with_passkeys
 from tests.support.world import BOB, CAROL, World, a_world
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
+
 
 @pytest.fixture
 async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:

@@ -384,6 +384,7 @@ async def test_whichever_renaming_fails_the_database_and_its_log_are_as_they_wer
     assert [name for name in os.listdir(tmp_path) if "before-restore" in name] == []
 
 
+@pytest.mark.walk(most=6)
 @pytest.mark.parametrize(
     "odd", [*"#?%&;'\"=+ :@é\\", "%41", "a\tb", "?mode=memory", "#x?y%20z", "\N{SNOWMAN}"]
 )

@@ -36,6 +36,9 @@ from tests.storage.restores import VAULT, debit, put_in_place, restart_on
 from tests.support.databases import Databases
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 
+#: Long stories, which are the same on either database.
+pytestmark = pytest.mark.walk(turns="databases")
+
 
 @pytest.fixture
 async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
@@ -315,6 +318,7 @@ async def test_a_copy_made_in_safe_mode_starts_a_new_one(
         databases.drop(one)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("back_s", [0, 5, 400, 90_000])
 @either_way
 async def test_a_clock_that_is_behind_on_the_restoring_machine_starts_safe_mode_and_refuses_no_later_start(
@@ -476,6 +480,7 @@ async def is_never_decided(world: World, request: Request) -> None:
     await safe_mode.review(world.core)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("end", [expires, is_cancelled, is_rejected, is_never_decided])
 async def test_however_a_request_of_an_older_copy_ends_nobody_reads_that_nothing_was_sent(
     world: World, databases: Databases, tmp_path: Path, end: Callable[[World, Request], Awaitable[None]]
@@ -628,6 +633,7 @@ async def test_a_ledger_that_cannot_be_read_holds_the_others_for_an_hour_and_who
     databases.drop(url)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("removed", ["before main is resumed", "after it"])
 async def test_a_program_that_is_removed_in_safe_mode_keeps_nobody_in_it(
     world: World, databases: Databases, tmp_path: Path, removed: str
@@ -681,6 +687,7 @@ async def test_who_gets_one_time_codes_by_the_copy_is_listed(
     databases.drop(url)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("seed", [5, 8])
 async def test_whatever_happens_before_a_restore_no_debit_since_the_copy_stays_unreported(
     world: World, databases: Databases, tmp_path: Path, seed: int

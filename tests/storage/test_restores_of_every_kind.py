@@ -68,6 +68,7 @@ _CALLING = [kind for kind in operations.kinds() if kind != "card_reveal"]
 _WAYS = {"being sent, restored": (by_restore, True), "approved, put back by hand": (as_a_volume, False)}
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("databases", "kind", "put", "was_tried"),
     [

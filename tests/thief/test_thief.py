@@ -13,8 +13,8 @@ from tests.support.databases import PostgresDatabases
 from tests.thief import programme
 from tests.thief.open_holes import WITHOUT
 
-SAMPLE = 14
-KNOWN_SAMPLE = 5
+SAMPLE = 10
+KNOWN_SAMPLE = 2
 AT_ONCE = 100  # stories between two lines of progress
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 import pytest
 
 from bot import operations
-from bot.domain.requests import Attempt, Event, Request, State, advance
+from bot.domain.requests import Attempt, Event, Request, State, advance, fingerprints
 from bot.operations import Operation
 from bot.outcomes import Finding, Outcome, planning
 from bot.outcomes import effects as e
@@ -58,7 +58,14 @@ def test_each_outcome_in_each_state_has_its_effects(
         assert types(found) == EXPECTED[change.event]
         (entry,) = (effect for effect in found if isinstance(effect, e.AuditEntry))
         assert entry == e.AuditEntry(
-            "request.outcome", {"finding": finding.value, "attempt": 2, "code": "ODD"}, "system:execution"
+            "request.outcome",
+            {
+                "finding": finding.value,
+                "attempt": 2,
+                "answer": fingerprints.of_answer(SENT.attempts[-1]),
+                "code": "ODD",
+            },
+            "system:execution",
         )
 
 
@@ -113,7 +120,8 @@ def test_an_ending_without_a_call_has_the_effects_of_its_event(event: Event) -> 
     found = e.of_ending_without_call(after, event, sent=SENT)
 
     assert set(types(found)) == {*EXPECTED[event], *([e.PurgePrivate] if event is Event.FAIL else [])}
-    assert e.AuditEntry("request.outcome", {"without_a_call": True}) in found
+    body = {"without_a_call": True, **fingerprints.leant_on(SENT.attempts)}
+    assert e.AuditEntry("request.outcome", body) in found
 
 
 def test_after_the_first_attempt_no_alert_of_an_unknown_outcome_is_looked_for() -> None:
@@ -129,23 +137,16 @@ def test_after_the_first_attempt_no_alert_of_an_unknown_outcome_is_looked_for() 
 @pytest.mark.parametrize("state", [State.APPROVED, State.EXECUTING, State.UNRESOLVED])
 @pytest.mark.parametrize("parent_id", [None, "R-BATC"])
 def test_a_claim_is_shown_when_it_is_the_first(state: State, parent_id: str | None) -> None:
+    before = Attempt("R.2", "R", 2, 2, "me", "send", SENT_AT)
     made = Attempt("R.3", "R", 3, 3, "me", "look", SENT_AT)
-    entry = e.AuditEntry("request.attempt", {"number": 3, "step": "look"})
-    before = replace(REQUEST, state=state, parent_id=parent_id)
+    body = {"number": 3, "step": "look", **fingerprints.on_record(made, [before])}
 
-    found = e.of_claim(before, before, made, is_urgent=False)
+    found = e.of_claim(replace(REQUEST, state=state, parent_id=parent_id), made, made=[before])
 
-    assert found == [entry, *([e.RedrawCard()] if state is State.APPROVED else [])]
-
-
-def test_a_call_that_a_key_may_be_too_old_for_is_on_record_with_the_times_that_say_so() -> None:
-    made = Attempt("R.2", "R", 2, 2, "me", "replay", SENT_AT)
-    sent = replace(REQUEST, state=State.EXECUTING, first_sent_at=SENT_AT)
-    body = {"number": 2, "step": "replay"}
-    times = {"first_sent_at": SENT_AT.isoformat(), "key_expires_at": None}
-
-    assert e.of_claim(sent, sent, made, is_urgent=False) == [e.AuditEntry("request.attempt", body | times)]
-    assert e.of_claim(sent, sent, made, is_urgent=True) == [e.AuditEntry("request.attempt", body)]
+    assert found == [
+        e.AuditEntry("request.attempt", body),
+        *([e.RedrawCard()] if state is State.APPROVED else []),
+    ]
 
 
 def test_a_late_landing_and_a_changed_row_are_alerts() -> None:

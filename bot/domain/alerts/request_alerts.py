@@ -70,7 +70,7 @@ ENDED_PUT_BACK = AlertKind(
     ends="never: acknowledge it when you are done",
     wordings=one(
         Severity.CRITICAL,
-        "An older state of {request} was put back in the database: nothing was sent",
+        "{request} was changed in the database: nothing more is sent for it",
         "{request} {why}. No approval of it counts, and nothing is sent for it. Keep a copy of the database, run"
         " `countersign audit verify --deep`, and find out who can write to it.",
     ),

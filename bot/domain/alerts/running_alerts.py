@@ -128,6 +128,13 @@ LEDGER_UNSEEN = AlertKind(
             " ledger for debits that this database does not know, and it could not do that. If somebody put an older"
             " copy of the database in place, pause {program} with `/countersign pause`. The last try said: {error}",
         ),
+        "others": Wording(
+            (Severity.WARNING,),
+            "A process could not read the ledger of {program} since its start",
+            "Approved requests are sent by another process, which has read it. Look for what keeps this one from it. If"
+            " the others end, requests wait for it, ten minutes after its start at most."
+            " The last try said: {error}",
+        ),
     },
     endings=over("The ledger of {program} is read", "It could not be read for {lasted}."),
 )
@@ -154,6 +161,12 @@ SLACK_UNSEEN = AlertKind(
             "Countersign sends approved requests all the same. After each start it looks in its two channels for"
             " messages that this database does not know, and it could not do that. If somebody put an older copy of"
             " the database in place, pause sending with `/countersign pause`. {error}",
+        ),
+        "others": Wording(
+            (Severity.WARNING,),
+            "A process could not read the messages in Slack since its start",
+            "Approved requests are sent by another process, which has read them. Look for what keeps this one from"
+            " them. If the others end, requests wait for it, ten minutes after its start at most. {error}",
         ),
     },
     endings=over("The messages in Slack are read", "They could not be read for {lasted}."),

@@ -3,6 +3,7 @@
 Pure. States change only by `advance`, a second person is judged only by `decide`.
 """
 
+from bot.domain.requests import fingerprints
 from bot.domain.requests.approval_health import TOO_QUICK, ApprovalHealth, DecisionTime, approval_health
 from bot.domain.requests.approvals import (
     BY_ANOTHER,
@@ -32,7 +33,16 @@ from bot.domain.requests.batches import (
     progress_text,
     results_name,
 )
-from bot.domain.requests.in_doubt import DEBITED, is_in_doubt, said_debited, said_in_doubt
+from bot.domain.requests.in_doubt import (
+    DEBITED,
+    ROWS_IN_DOUBT,
+    ended_line,
+    is_in_doubt,
+    said_debited,
+    said_in_doubt,
+    said_unread,
+    says_nothing_was_sent,
+)
 from bot.domain.requests.lifecycle import (
     COMMITTED,
     EITHER,
@@ -66,6 +76,7 @@ __all__ = [
     "MAX_ROWS",
     "OPEN",
     "RETURNED",
+    "ROWS_IN_DOUBT",
     "SENT",
     "TERMINAL",
     "TOO_QUICK",
@@ -100,7 +111,9 @@ __all__ = [
     "decision_bytes",
     "digest_of_rows",
     "due_after",
+    "ended_line",
     "ending_text",
+    "fingerprints",
     "is_in_doubt",
     "mask_email",
     "mask_phone",
@@ -113,6 +126,8 @@ __all__ = [
     "results_name",
     "said_debited",
     "said_in_doubt",
+    "said_unread",
+    "says_nothing_was_sent",
     "second_people",
     "two_agree",
     "who_may_be_second",

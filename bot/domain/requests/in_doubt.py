@@ -1,6 +1,7 @@
 """What is said of a request that ends unsent here, and was open in an older copy of the database or paid elsewhere.
 
-What was done after the copy is not known: it may have been carried out, so nobody reads that nothing was sent.
+What was done after the copy is not known: it may have been carried out, so nobody reads that nothing was sent. The same
+after a start that could not look yet whether the database is such a copy.
 """
 
 from __future__ import annotations
@@ -9,16 +10,23 @@ import re
 from decimal import Decimal
 
 from bot.domain.money import format_usd
-from bot.domain.requests.lifecycle import UNSENT, Request
+from bot.domain.requests.lifecycle import SENT, TERMINAL, UNSENT, Request
 
+_UNSENT_ENDS = TERMINAL - SENT
 # It is true of what is on record alone.
 _OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.(?: You can request it again\.)?")
+_NOT_FROM_HERE = "It was not sent from this database."
 _MAY_BE_DONE = "may have been carried out"
 IN_DOUBT = (
     f"While this waited an older copy of the database was put in place, or another copy was used, so it {_MAY_BE_DONE}."
     " Check the card and the ledger before you request it again."
 )
 
+
+ROWS_IN_DOUBT = (
+    "It is not known whether another copy of the database sent the rest. Check the ledger before you request it"
+    " again."
+)
 
 #: In the outcome of a request that ended unsent here: what left the float under its key all the same, in USD.
 DEBITED = "debited_usd"
@@ -34,6 +42,32 @@ def said_in_doubt(request: Request, text: str) -> str:
     if not is_in_doubt(request) or _MAY_BE_DONE in text:
         return text
     return f"{_OF_SENDING.sub('', text)} {IN_DOUBT}".strip()
+
+
+def said_unread(text: str, what: str) -> str:
+    """The same text, without what nobody knows while `what` (its ledger, …) was not read since a start."""
+    if _NOT_FROM_HERE in text:
+        return text
+    return (
+        f"{_OF_SENDING.sub('', text)} {_NOT_FROM_HERE} Since Countersign started it could not read {what}, so it does"
+        " not know whether another copy of the database sent it. Check the card and the ledger before you request it"
+        " again."
+    ).strip()
+
+
+def says_nothing_was_sent(text: str) -> bool:
+    """Is that said in the outcome of a request?"""
+    return _OF_SENDING.search(text) is not None
+
+
+def ended_line(request: Request) -> str:
+    """What the thread says of a request that ended unsent here, and that nobody knows to be unsent; else empty."""
+    if request.state not in _UNSENT_ENDS:
+        return ""
+    if request.outcome_unknown:
+        return "ended_in_doubt"
+    is_unread = any(words in request.outcome_text for words in (_NOT_FROM_HERE, ROWS_IN_DOUBT))
+    return "ended_unread" if is_unread else ""
 
 
 def said_debited(request: Request, usd: Decimal) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeVar, overload
 
 from bot.intents.model import KnownCard
@@ -68,7 +68,7 @@ class Directory(Sequence[KnownCard]):
         return _index((card.id.lower(), card) for card in self._cards if card.id)
 
     @cached_property
-    def _long_refs(self) -> dict[str, set[str]]:
+    def long_refs(self) -> dict[str, set[str]]:
         """The first word -> the references of several words that begin so, all folded to small letters."""
         found: dict[str, set[str]] = {}
         for ref in self._by_ref:
@@ -106,7 +106,7 @@ class Directory(Sequence[KnownCard]):
     def long_ref_at(self, text: str, start: int) -> str:
         """The longest reference of several words that stands in `text` from `start` on, as written there; or ""."""
         first = WORD.match(text, start)
-        refs = self._long_refs.get(first[0].lower(), ()) if first else ()
+        refs = self.long_refs.get(first[0].lower(), ()) if first else ()
         fits = [
             ref
             for ref in refs
@@ -125,9 +125,44 @@ class Directory(Sequence[KnownCard]):
         """Words of holders' names that begin like `word` and are at most one letter longer or shorter."""
         return [w for n in (-1, 0, 1) for w in self._spelled.get((word[0], len(word) + n), ())]
 
+    @cached_property
+    def _by_sound(self) -> dict[str, list[str]]:
+        """How a word of a name sounds -> the words that sound so."""
+        return _index((_sound_of(word), word) for word in self._by_word if len(word) >= _SHORTEST_SOUND)
+
+    def sounding_like(self, word: str) -> Sequence[KnownCard]:
+        """Cards with a name that sounds like this folded word and is written otherwise: `sophia`, `inez`, `thomas`."""
+        if len(word) < _SHORTEST_SOUND:
+            return ()
+        return [card for name in self._by_sound.get(_sound_of(word), ()) for card in self.with_word(name)]
+
     def with_word(self, word: str) -> Sequence[KnownCard]:
         """Cards whose holder's name has this folded word."""
         return self._by_word.get(word, ())
+
+
+_SHORTEST_SOUND: Final = 4
+_SOUNDS: Final = (
+    ("ph", "f"),
+    ("th", "t"),
+    ("ck", "k"),
+    ("z", "s"),
+    ("y", "i"),
+    ("ie", "i"),
+    ("ee", "i"),
+    ("ou", "u"),
+    ("oo", "u"),
+)
+_TWICE: Final = re.compile(r"(\w)\1")
+
+
+@lru_cache(maxsize=4_096)
+def _sound_of(word: str) -> str:
+    for written, sound in _SOUNDS:
+        word = word.replace(written, sound)
+    if word.startswith("c") and word[1:2] not in ("e", "i", "h"):
+        word = f"k{word[1:]}"
+    return _TWICE.sub(r"\1", word).removesuffix("h")
 
 
 def each_once(*found: Sequence[KnownCard]) -> tuple[KnownCard, ...]:
@@ -135,6 +170,7 @@ def each_once(*found: Sequence[KnownCard]) -> tuple[KnownCard, ...]:
     return tuple({id(card): card for cards in found for card in cards}.values())
 
 
+@lru_cache(maxsize=4_096)
 def _words(holder: str) -> set[str]:
     whole = set(name_words(holder))
     return whole | {part for word in whole for part in word.split("-") if len(part) > 1}

@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
+from bot.intents.plain_text import word_set
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
@@ -23,6 +24,29 @@ _OTHER: Final = (
     r"|cents?"
 )
 #: A dash with a space on both sides parts two things, unless a number stands before it: `bal zero - 1.5k on ads`.
+#: Other money by the words for it, beside a figure.
+_OTHER_MONEY: Final = word_set(
+    """
+    ksh kshs sh shs tsh tshs tzsh ush ushs shilling shillings bob rand rands cedi cedis fcfa cfa birr dirham dirhams dh dhs riyal riyals rial rials peso pesos
+    baht bahts rp rupiah ringgit ringgits rm dong won rmb yuan renminbi soles leva lev lei hryvnia hryvnias rouble roubles ruble rubles shekel
+    shekels taka isk tenge kronor kroner krona krone crowns dinar dinars lira liras leones leone kwacha kwachas forint forints koruna satoshi
+    satoshis sats dai pyusd busd tusd bolivar bolivares guarani quetzal quetzales lempira colones colon manat lari dram kip kyat riel tugrik
+    pula dalasi metical meticais ariary nakfa escudos gourde balboa pa'anga vatu tala rufiyaa ngultrum somoni som sum sol
+    """
+)
+#: The codes of currencies that are no words of a sentence, in small letters too; the others count in capitals alone.
+_CODES: Final = word_set(
+    """
+    mop nio ron sos gel lak mad cad aud cop pab won aed afn amd ang aoa ars awg azn bam bbd bdt bgn bhd bif bmd bnd brl bsd btn bwp byn bzd cdf chf clf clp cny cnh crc cve czk djf dkk dop
+    dzd egp ern etb eur fjd fkp gbp ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ils inr iqd irr isk jmd jod jpy kes kgs khr kmf kpw krw kwd kyd
+    kzt lbp lkr lrd lsl lyd mdl mga mkd mmk mnt mru mur mvr mwk mxn myr mzn nad ngn nok npr nzd omr pgk php pkr pln pyg qar rsd rub rur
+    rwf sar sbd scr sdg sek sgd shp sle sll srd ssp stn svc syp szl thb tjs tmt tnd tzs twd uah ugx uyu uzs ves vnd vuv wst xaf xag xau
+    xcd xof xpf yer zar zmw zwl zwg hrk bch ltc xrp doge ada dot sol
+    """
+)
+_CODES_OR_WORDS: Final = word_set("all cup top try bob pen")
+_WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\.?\s*$")
+_WORD_AFTER: Final = re.compile(r"\s*([^\W\d_]+)")
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–](?:(?<=\d\s.)\s|(?<=§\s.)\s|(?=[^\s])))"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
@@ -60,9 +84,18 @@ _WORDS: Final = re.compile(
     re.IGNORECASE,
 )
 _HALF: Final = re.compile(
-    r"\b(?:(?P<half>half a|a half|a quarter of a|three quarters of a) (?:percent|per cent|%))"
+    r"\b(?:(?P<half>half a|a half|half|a quarter of a|a quarter|quarter|three quarters of a|three quarters) (?:percent|per cent|%))"
 )
-_HALVES: Final = {"half a": "0.5", "a half": "0.5", "a quarter of a": "0.25", "three quarters of a": "0.75"}
+_HALVES: Final = {
+    "half a": "0.5",
+    "a half": "0.5",
+    "half": "0.5",
+    "a quarter of a": "0.25",
+    "a quarter": "0.25",
+    "quarter": "0.25",
+    "three quarters of a": "0.75",
+    "three quarters": "0.75",
+}
 
 
 #: `one and a half percent`.
@@ -70,12 +103,18 @@ _AND_A_PART: Final = re.compile(
     r"\b(?P<whole>one|two|three|four|five|six|seven|eight|nine|ten|[1-9]) and (?P<part>a half|a quarter) (?:percent|per cent|%)",
     re.IGNORECASE,
 )
+#: A text without a figure and without one of these holds no amount.
+AMOUNT_WORDS: Final = frozenset({*NUMBER_WORDS.split("|"), "quarter", "quarters"})
+_FIGURE: Final = re.compile(r"\d")
 _IN_WORDS: Final = rf"(?:{NUMBER_WORDS})(?:(?:[ -]| and )(?:{NUMBER_WORDS})){{0,6}}"
 #: `45 dollars and 50 cents`, also in words.
 _WITH_CENTS: Final = re.compile(
     rf"(?<![\w.,$-])(?P<dollars>\d{{1,6}}|{_IN_WORDS})\s+(?:us )?(?:dollars?|usd|bucks?)\s+(?:and\s+)?(?P<cents>\d{{1,2}}|{_IN_WORDS})\s+cents?(?!\w)",
     re.IGNORECASE,
 )
+
+
+_IN_DOLLARS: Final = "the amount in US dollars: cards are in USD"
 
 
 def _whole(written: str) -> Decimal | None:
@@ -96,7 +135,10 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
     `most` is the highest amount that is believed. A number glued to letters is of kind `number`: nobody's.
     """
     for half in _HALF.finditer(text):
-        if re.search(r"\b(?:and|(?:one|two|three|four|five|\d)\s+\w+)\s+$", text[: half.start()]):
+        if re.search(
+            rf"(?:\band|\d|\b(?:{NUMBER_WORDS}|point)|\b(?:one|two|three|four|five|\d)\s+\w+)[\s-]+$",
+            text[max(0, half.start() - _NEAR) : half.start()].lower(),
+        ):
             continue  # "one and a half percent" is more than its half
         value = Decimal(_HALVES[half["half"].lower()])
         yield Entity("rate", *half.span(), Amount(value, "%"), half[0])
@@ -108,7 +150,7 @@ def find_amounts(text: str, most: Decimal) -> Iterator[Entity]:
         dollars, cents = _whole(found["dollars"]), _whole(found["cents"])
         if dollars is not None and cents is not None and 0 < cents < 100:
             yield _entity(found, text, most, (dollars + cents / 100, "USD"), "")
-    for found in _NUMBER.finditer(text):
+    for found in _NUMBER.finditer(text) if _FIGURE.search(text) else ():
         yield _read(found, text, most)
     for found in _WORDS.finditer(text):
         entity = _read_words(found, text, most)
@@ -134,7 +176,24 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
         doubt = doubt or "which digits belong together"
     if found["sign"] or found["sign2"]:
         doubt = doubt or "an amount above zero"
+    if unit not in ("%", "bps") and _is_of_other_money(found, text):
+        doubt = doubt or _IN_DOLLARS
     return _entity(found, text, most, (value * multiplier, unit), doubt)
+
+
+def _is_of_other_money(found: re.Match[str], text: str) -> bool:
+    """Does a word for other money stand before or behind the figure: `KES 15,000`, `150 rand`?"""
+    before = _WORD_BEFORE.search(text[max(0, found.start() - _LONGEST_FIGURE) : found.start()])
+    after = _WORD_AFTER.match(text[found.end() : found.end() + _LONGEST_FIGURE])
+    if after is not None and after[1].lower() in _OTHER_MONEY:
+        return True
+    words = [word[1] for word in (before, after) if word is not None]
+    return any(
+        (word.lower() in _OTHER_MONEY and word != "Bob" and word.lower() not in ("bob", "sum", "sol"))
+        or word.lower() in _CODES
+        or (word.isupper() and word.lower() in _CODES_OR_WORDS and not text.isupper())
+        for word in words
+    )
 
 
 def _glued_to(following: str) -> bool:
@@ -203,7 +262,7 @@ def read_digits(digits: str) -> tuple[Decimal, str]:
         grouped = re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+", plain)
         doubt = (
             ""
-            if grouped
+            if grouped or re.fullmatch(r"0,\d{1,2}", plain)  # nothing but a decimal
             else _two_ways(plain, ",")
             if plain.count(",") == 1
             else "which digits belong together"
@@ -306,7 +365,7 @@ def _is_nearly_a_figure(word: str) -> bool:
 
 def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:
     if currency not in ("", "USD"):
-        return "the amount in US dollars: cards are in USD"
+        return _IN_DOLLARS
     if value == 0:
         return "an amount above zero"
     if value > most:  # first: what is longer than a decimal's 28 digits cannot be rounded to cents
@@ -342,5 +401,7 @@ def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None
     ]
     if any(_is_nearly_a_figure(word) for word in beside):
         doubt = doubt or "how much exactly"
+    if not unit and _is_of_other_money(found, text):
+        doubt = doubt or _IN_DOLLARS
     currency = _currency(unit) if unit else ""
     return _entity(found, text, most, (value if value is not None else Decimal(1), currency), doubt)

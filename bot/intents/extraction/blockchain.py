@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.intents.extraction.entity import Entity
+from bot.intents.plain_text import word_set
 
 _HASH: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]{64}(?![0-9a-zA-Z…])")
 _HEX: Final = re.compile(r"(?<![0-9a-zA-Z])0[xX][0-9a-fA-F]*(?:(?:…|\.{2,3})[0-9a-fA-F]*)?[0-9a-zA-Z]*")
@@ -17,15 +18,22 @@ _URL: Final = re.compile(
 )
 _HOSTS: Final = {"polygonscan.com": "POLYGON", "bscscan.com": "BNB", "basescan.org": "BASE"}
 _WORDS: Final = re.compile(
-    r"(?<![\w-])(?:(?P<POLYGON>polygon|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
+    r"(?<![\w-])(?:(?P<POLYGON>poly ?gon[es]?|polly ?gone?|poly gone|poly(?=\s*(?:$|[.,;!?)]|(?:network|chain|mainnet|address|addr|usd[tc]|please|pls)\b))|matic|pol)|(?P<BNB>bnb(?: smart)?(?: chain)?|bsc|bep-?20"
     r"|binance(?: smart)?(?: chain)?)"
-    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
+    r"|(?P<BASE>(?:(?<=through )|(?<=thru )|(?<=in )(?=base\W)|(?<=network )|(?<=network is )|(?<=chain is )|(?<=net is )|(?<=\0\n)|(?<=\0\n\n)|(?<=chain )|(?<=on )|(?<=via )|(?<=over )|(?<=or )|(?<=: )|(?<=\()|(?<=and ))base"
     r"|base(?= (?:funding|network|chain|address|deposit|mainnet)|\)|\s*[?.!]?$)"
     r"|(?:(?<=\0 )|(?<=\0, )|(?<=\0\. ))base(?=\s*(?:$|[.,;!?])| (?:please|pls|now|thx|thanks)\b)|base(?=[.,:;]?\s\0)|base(?= mainnet| chain))"
     r"|(?P<other>ethereum|erc-?20|trc-?20|tron|solana|arbitrum|optimism|avalanche|bitcoin|eth(?= (?:transfer|network|mainnet|chain|wallet|addy|address|addr|deposit)\b)|(?<=on )eth(?!\s*\d)|(?<=via )eth(?!\s*\d)))(?![\w-])",
     re.IGNORECASE | re.MULTILINE,
 )
 UNKNOWN_NETWORK: Final = "OTHER"
+#: A text without one of these names no network.
+NETWORK_WORDS: Final = word_set(
+    """
+    polygon polygone poly polly matic pol bnb bsc bep binance base
+    ethereum erc trc tron solana arbitrum optimism avalanche bitcoin eth
+    """
+)
 
 
 def find_hashes(text: str) -> Iterator[Entity]:

@@ -1,7 +1,7 @@
 """Which cards a text names. A number or a word counts only as far as its surroundings leave no doubt.
 
 Traits of a card entity: `weak` = a name that is also a word, recognised by its capital alone: good enough to look
-something up, not to act; `unknown` = named as a card, but no card of the directory.
+something up, not to act; `by_sound` = a name that only sounds like it; `unknown` = named as a card, but no card of the directory.
 """
 
 from __future__ import annotations
@@ -92,6 +92,15 @@ _DID: Final = re.compile(
     r"\s+(?:(?:already|alredy|really|even|just|ever|actually|also|still)\s+)?(?:spend|spent|pay|paid|buy|bought|use|used|put|get|got|have|make|made|charge|charged|do|done|go|gone|need|lose|lost|receive|received)\b",
     re.IGNORECASE,
 )
+#: `can you look what may has on her card`.
+_WHAT: Final = re.compile(
+    r"\b(?:what|whatever|how much|how little|why|where|when)(?: (?:money|cash|does|did|has))?\s+$",
+    re.IGNORECASE,
+)
+_HAS: Final = re.compile(
+    r"\s+(?:still |just |really |already )?(?:has|had|spent|spends|bought|buys|paid|pays|swiped|used|uses|got left|owes)\b",
+    re.IGNORECASE,
+)
 _OWNS: Final = re.compile(r"'s\s+(?!(?:not|never|to|be|going)\b)[^\W\d_]", re.IGNORECASE)
 _A_CARD_JUST_BEFORE: Final = re.compile(r"(?:^|[\s(])cards?\s+$", re.IGNORECASE)
 _OWNED: Final = re.compile(
@@ -102,9 +111,10 @@ _OWNED: Final = re.compile(
 _BETWEEN: Final = frozenset({" ", ". ", " – ", " - "})
 _MINE: Final = re.compile(r"\b(?:my|a|an|your|our|any|the|this|new|its|some|another)\s+$", re.IGNORECASE)
 _TITLED: Final = re.compile(r"\b(?:mr|ms|mrs|miss|dr|herr|frau)\.?\s+$", re.IGNORECASE)
-_CARD_AFTER: Final = re.compile(r"\s+cards?\b", re.IGNORECASE)
+_CARD_AFTER: Final = re.compile(r"\s+(?:(?:his|her|their)\s+)?cards?\b", re.IGNORECASE)
+_HIS_CARD: Final = re.compile(r"\s+(?:his|her)\s+cards?\b", re.IGNORECASE)
 _CARD_OF: Final = re.compile(
-    r"\b(?:cards?\s+(?:of|for|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
+    r"\b(?:cards?\s+(?:of|for|from|belonging to)|(?:phone|mobile|number|balance|limits?) of|(?:new|phone|mobile|cell)\s+(?:cell|number|phone|mobile|sim) for)\s+$",
     re.IGNORECASE,
 )
 #: What only a person does, behind a name that is also a word: `Will lost his wallet`, `April has to pay the hotel`.
@@ -138,13 +148,15 @@ _NO_DAY_AFTER: Final = re.compile(
 )
 #: A capital and an amount that is no day behind a verb that gives or takes: `load Will 150`, `send April 200`.
 _GIVEN: Final = re.compile(
-    r"\b(?:load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$", re.IGNORECASE
+    r"\b(?:assist|help|support|load|reload|refill|recharge|send|pay|give|credit|top up|topup|fund|cap|lend)\s+$",
+    re.IGNORECASE,
 )
 _AN_AMOUNT_AFTER: Final = re.compile(
     r"\s+(?:(?:another|an extra|with|by|at)\s+)?(?:\$\s?\d|\d{3,}(?!\d)|\d+[.,]\d\d\b|\d+\s?(?:k\b|usd|dollars|bucks|\$))",
     re.IGNORECASE,
 )
-_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+cards?\b)?")
+#: `Sofia her card` is hers, too.
+_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+(?:(?:his|her|their)\s+)?cards?\b)?")
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
 
@@ -174,6 +186,7 @@ _DIGITS: Final = {
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
     )
 } | {"oh": "0"}
+SPOKEN_DIGITS: Final = frozenset(_DIGITS)
 _SPOKEN: Final = re.compile(
     rf"{_LEAD}\b(?P<ref>{_DIGIT}(?:[ -]{_DIGIT}){{3}})\b(?![ -]{_DIGIT}\b)(?!\s*(?:hundred|thousand|dollars?|usd|bucks|percent)\b){_TAIL}",
     re.IGNORECASE,
@@ -188,9 +201,16 @@ def find_spoken(text: str, cards: Directory) -> Iterator[Entity]:
             "".join(_DIGITS[word] for word in re.split("[ -]", found["ref"].lower())),
         )
         known = cards.with_last4(ref)
-        if lead.strip() or "card" in found["tail"].lower():
+        said = lead.strip() or "card" in found["tail"].lower()
+        if said or (known and _ON_A_CARD.search(text[: found.start("ref")])):
             traits = frozenset() if known else frozenset({"unknown"})
             yield Entity("card", *_trim(found), tuple(known), ref, traits=traits)
+
+
+_ON_A_CARD: Final = re.compile(
+    r"(?:\b(?:on|onto|of|for|from|off|freeze|unfreeze|block|unblock|lock|unlock|close|show|about)\s+|'s\s+|^\W*)$",
+    re.IGNORECASE,
+)
 
 
 def _trim(found: re.Match[str]) -> tuple[int, int]:
@@ -212,7 +232,7 @@ def find_refs(text: str, cards: Directory) -> Iterator[Entity]:
 
 def find_long_refs(text: str, cards: Directory) -> Iterator[Entity]:
     """Partner references of several words: whole, before a part of one is taken for a name."""
-    for found in WORD.finditer(text):
+    for found in WORD.finditer(text) if cards.long_refs else ():
         written = cards.long_ref_at(text, found.start())
         if written:
             start, end = found.start(), found.start() + len(written)
@@ -250,7 +270,11 @@ def _name_at(
     first = bare_word(words[at][0])
     known = cards.with_words([first])
     if not known:
-        return (_without_apostrophe(text, words[at], cards) if not sure else None), 1
+        return (
+            (_without_apostrophe(text, words[at], cards) or _by_sound(text, words[at], cards))
+            if not sure
+            else None
+        ), 1
     used, run, genitive = 1, [first], False
     while at + used < len(words) and not words[at + used - 1][0].lower().endswith("'s"):
         between = text[words[at + used - 1].end() : words[at + used].start()]
@@ -280,6 +304,25 @@ def _name_at(
     # A reference may read like a name: then both cards may be meant.
     both = each_once(known, cards.with_ref_or_id(text[start:end]))
     return Entity("card", *span, both, text[start:end], traits=traits), used
+
+
+def _by_sound(text: str, word: re.Match[str], cards: Directory) -> Entity | None:
+    """`Sophia's card` of a Sofia, as it sounds. Good enough to look something up."""
+    written = word[0][:-2] if word[0].lower().endswith("'s") else word[0]
+    if not written[:1].isupper() or fold(written) in ORDINARY or text.isupper():
+        return None
+    following = WORD.match(text, word.end() + 1)
+    if following is not None and cards.with_words([bare_word(following[0].removesuffix("s"))]):
+        return None  # the other name says it: `Thomas Riveras`
+    known = cards.sounding_like(fold(written))
+    if not known:
+        return None
+    end = word.start() + len(written)
+    tail = _NAME_TAIL.match(text[end:])
+    traits = frozenset({"name", "weak", "by_sound"})
+    return Entity(
+        "card", word.start(), end + (tail.end() if tail else 0), tuple(known), written, traits=traits
+    )
 
 
 _INITIAL: Final = re.compile(r"(?![aiAI]\b)[^\W\d_](?:'s)?")
@@ -336,12 +379,14 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
             _DOES.match(after) and _BEGINS.search(before),
             _MONEY_MOVED.search(before) and _NO_DATE_AFTER.match(after),
             _ASKED_OF.search(before) and _DID.match(after),
+            _WHAT.search(before) and _HAS.match(after),
             _LIMIT_AFTER.match(after) and _LIMIT_VERB.search(before),
             _ALLOWED.search(before) and _GETS.match(after),
             word in ("may", "april") and _TREATED.search(before) and _NO_DAY_AFTER.match(after),
             word == "will" and _OWNS.match(after),
             word == "will" and _DONE_TO.search(before) and _NO_VERB_AFTER.match(after),
             capital and _CARD_AFTER.match(after) and before.strip(),
+            _HIS_CARD.match(after),
             capital and _A_CARD_JUST_BEFORE.search(before),
             capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after),
         )

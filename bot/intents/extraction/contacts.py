@@ -15,7 +15,7 @@ _LOCAL: Final = re.compile(
 )
 _PERSON: Final = re.compile(r"@([UW][A-Z0-9]{2,})\b")
 _REQUEST: Final = re.compile(
-    r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12}|r-[a-z]{4}(?=\s+(?:is|was|has|amount|status|state|approved|rejected|gone|done)\b))\b"
+    r"(?<!\w)(?:R-[0-9A-Za-z]{3,12}|r-(?=[a-z]*[0-9])[0-9A-Za-z]{3,12}|(?:(?<=request )|(?<=requests )|(?<=req )|(?<=is ))[Rr][ -]?(?=[A-Za-z]*[0-9])[0-9A-Za-z]{4}|R (?=[A-Z]*[0-9])[0-9A-Z]{4}|r-[a-z]{4}(?=\s+(?:is|was|has|amount|status|state|approved|rejected|gone|done)\b))\b"
 )
 
 
@@ -26,7 +26,7 @@ def find_contacts(text: str) -> Iterator[Entity]:
     for found in _PERSON.finditer(text):
         yield Entity("person", *found.span(), found[1], found[0])
     for found in _REQUEST.finditer(text):
-        yield Entity("request", *found.span(), found[0].upper(), found[0])
+        yield Entity("request", *found.span(), f"R-{found[0][1:].lstrip(' -').upper()}", found[0])
     for found in _PHONE.finditer(text):
         yield _phone(found)
     for found in _LOCAL.finditer(text):

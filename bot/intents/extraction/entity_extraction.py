@@ -12,9 +12,10 @@ from decimal import Decimal
 from typing import Final
 
 from bot.intents.directory import Directory
-from bot.intents.extraction.amounts import find_amounts
-from bot.intents.extraction.blockchain import find_hashes, find_networks
+from bot.intents.extraction.amounts import AMOUNT_WORDS, find_amounts
+from bot.intents.extraction.blockchain import NETWORK_WORDS, find_hashes, find_networks
 from bot.intents.extraction.card_mentions import (
+    SPOKEN_DIGITS,
     find_long_refs,
     find_names,
     find_numbers,
@@ -25,11 +26,15 @@ from bot.intents.extraction.card_mentions import (
 from bot.intents.extraction.contacts import find_contacts
 from bot.intents.extraction.entity import Claims, Entity
 from bot.intents.extraction.incidental_numbers import INCIDENTAL, find_incidental_numbers
-from bot.intents.extraction.periods import find_later, find_periods
+from bot.intents.extraction.periods import LATER_WORDS, PERIOD_WORDS, find_later, find_periods
+from bot.intents.extraction.plain_words import in_our_words
 from bot.intents.model import Facts, KnownCard
 
 _NAMED_WITH_A_YEAR: Final = re.compile(r"(?!card|usd|ref|last|end)[a-z]{4,}20\d\d", re.IGNORECASE)
 _RUN: Final = re.compile(r"[^\W_]+")
+#: What tells whether a text can hold a value at all: most hold few kinds of them, and each is looked for at each letter.
+_LETTERS: Final = re.compile(r"[a-z]+")
+_DIGIT: Final = re.compile(r"\d")
 _REFERENCE: Final = re.compile(r"\b(?:partner[ _])?ref(?:erence)?\s*[:=]\s*([^\s,;\0]+)", re.IGNORECASE)
 _THREEDS: Final = re.compile(
     r"\b(?:3|three)[ -]?d[ -]?s(?:ecure)?\b|\b(?:verified by visa|mastercard securecode)\b", re.IGNORECASE
@@ -88,7 +93,15 @@ _ORDINAL_DAY: Final = re.compile(
     rf"|\b(?:{_A_DAY})(?= (?:to|until|till|and) (?:the )?(?:{_A_DAY}) of (?:{_A_MONTH})\b)|\b(?:{_A_DAY})(?= of (?:{_A_MONTH})\b)",
     re.IGNORECASE,
 )
-_WK: Final = re.compile(r"\b(last|this|past|previous) wk\b", re.IGNORECASE)
+_WK: Final = re.compile(r"\b(last|this|past|previous) (wk|mo|mth|mnth|yr|qtr)\b(?!['’])", re.IGNORECASE)
+_IN_FULL: Final = {
+    "wk": "week",
+    "mo": "month",
+    "mth": "month",
+    "mnth": "month",
+    "yr": "year",
+    "qtr": "quarter",
+}
 #: `1. Name: …` and `2) Mobile: …` below each other: the numbers of a list are no values.
 _LISTED: Final = re.compile(r"(?m)^[ \t]*([1-9])[.)][ \t]+(?=\S)")
 _PHONE_NO: Final = re.compile(
@@ -140,8 +153,11 @@ def as_one_line(text: str) -> str:
     if len(numbered) > 1 and numbered == list(range(1, len(numbered) + 1)):
         text = _LISTED.sub("", text)
     text = _PHONE_NO.sub(r"\1 number", text)
-    text = _WK.sub(r"\1 week", _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text))
-    text = _DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text)
+    text = _WK.sub(
+        lambda found: f"{found[1]} {_IN_FULL[found[2].lower()]}",
+        _ORDINAL_DAY.sub(lambda found: _NTH[found[0].lower()], text),
+    )
+    text = in_our_words(_DICTATED.sub(lambda found: _STOPS[found["stop"].lower()], text))
     return _THREEDS.sub("threeds", _WITH.sub("with ", _KEY_LINE.sub("  ", text)))
 
 
@@ -155,16 +171,26 @@ def read_entities(text: str, facts: Facts, cards: Directory) -> Found:
     claims.claim(find_names(claims.left, cards, sure=True))
     claims.claim(find_refs(claims.left, cards))
     claims.claim(_labelled(claims.left))
-    periods = find_periods(claims.left, facts.now, facts.tz, facts.week_starts)
-    claims.claim(period for period in periods if not _is_last4(period, cards))
-    claims.claim(find_later(claims.left))
-    claims.claim(find_numbers(claims.left, cards))
-    claims.claim(find_spoken(claims.left, cards))
+    words = frozenset(_LETTERS.findall(text.lower()))
+    figures = _DIGIT.search(text) is not None
+    if figures or not words.isdisjoint(PERIOD_WORDS):
+        periods = find_periods(claims.left, facts.now, facts.tz, facts.week_starts)
+        claims.claim(period for period in periods if not _is_last4(period, cards))
+    if figures or not words.isdisjoint(LATER_WORDS):
+        claims.claim(find_later(claims.left))
+    if figures:
+        claims.claim(find_numbers(claims.left, cards))
+    if not words.isdisjoint(SPOKEN_DIGITS):
+        claims.claim(find_spoken(claims.left, cards))
     claims.claim(find_names(claims.left, cards, sure=False))
-    claims.claim(find_networks(claims.left))
-    claims.claim(find_incidental_numbers(claims.left))
-    claims.claim(find_amounts(claims.left, Decimal(facts.most_usd)))
-    claims.claim(_rest(claims.left))
+    if not words.isdisjoint(NETWORK_WORDS):
+        claims.claim(find_networks(claims.left))
+    if figures:
+        claims.claim(find_incidental_numbers(claims.left))
+    if figures or not words.isdisjoint(AMOUNT_WORDS):
+        claims.claim(find_amounts(claims.left, Decimal(facts.most_usd)))
+    if figures:
+        claims.claim(_rest(claims.left))
     cased = claims.masked()
     return Found(tuple(claims.in_order()), cased, lowered(cased))
 

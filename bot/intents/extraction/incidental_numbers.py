@@ -25,8 +25,8 @@ _COUNT: Final = re.compile(
 )
 #: A document by its kind and number. Four digits that a card is called by were taken before.
 _DOCUMENT: Final = re.compile(
-    r"\b(?:po|inv|invoice|inc|incident|ticket|booking|reservation|flight|train|room|gate|terminal|form|folder|batch|cost cent(?:re|er)|voucher|receipt|quote|contract)"
-    r"\s?(?:no\.?|nr\.?|number|#)?\s?[-:#]?\s?(?:[a-z]{1,5}[- /]?)?\d{2,12}(?:[/-]\d{1,6})?(?![\w.,]*\d)"
+    r"\b(?:po|lpo|grn|req|requisition|memo|work order|job no\.?|voucher no|delivery note|inv|invoice|inc|incident|ticket|booking|reservation|flight|train|room|gate|terminal|form|folder|batch|cost cent(?:re|er)|voucher|receipt|quote|contract)"
+    r"\s?(?:no\.?|nr\.?|number|#)?\s?[-:#]?\s?(?:(?<=[\s:#.-])[a-z]{1,5}[- /]?)?\d{2,12}(?:[/-]\d{1,6})?(?![\w.,]*\d)"
     r"|\b(?:PO|INV|INC|HTL|MKT|TKT|REQ|JIRA|OPS|FIN|AP|BK)-\d{2,6}(?![\w.,]*\d)",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from bot.intents.extraction.days import Calendar, read_day
 from bot.intents.extraction.entity import Entity
+from bot.intents.plain_text import word_set
 
 UNITS: Final = r"hours?|hrs?|h|days?|d|weeks?|wks?|w|months?|mths?|mos?|quarters?|years?|yrs?"
 NUMBER: Final = (
@@ -98,10 +99,24 @@ _LATER: Final = re.compile(
 )
 
 
+#: A text without a figure and without one of these holds no period.
+PERIOD_WORDS: Final = word_set(
+    """
+    jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december
+    mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday weekend week quarter
+    ago last past previous trailing this current yesterday ystd yday today tonight mtd ytd wtd date
+    """
+)
+#: The same for a time that is still to come.
+LATER_WORDS: Final = word_set(
+    "tomorrow tmrw tmr next this coming in tonight at by around before after later every when each"
+)
 #: A day by its name in the shops is no time of ours: `the campaign of Black Friday`.
 _NAMED_DAY: Final = re.compile(
     r"\b(?:black|good) friday$|\b(?:cyber|easter) monday$|\bgiving tuesday$", re.IGNORECASE
 )
+#: `next friday` lies ahead.
+_TO_COME: Final = re.compile(r"\b(?:next|coming)\s+$", re.IGNORECASE)
 _NEAR: Final = 80
 _A_SPAN: Final = re.compile(r"in (?:a|one) (?:day|week|month)", re.IGNORECASE)
 _AS_A_LIMIT: Final = re.compile(
@@ -145,6 +160,7 @@ def find_periods(text: str, now: datetime, tz: str, week_starts: str) -> Iterato
         _Atom(*found.span(), _read(found, calendar))
         for found in _ATOM.finditer(text)
         if not _NAMED_DAY.search(text[max(0, found.start() - 10) : found.end()])
+        and not _TO_COME.search(text[max(0, found.start() - 10) : found.start()])
     ]
     at = 0
     while at < len(atoms):

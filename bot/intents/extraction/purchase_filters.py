@@ -64,6 +64,33 @@ _MERCHANT: Final = re.compile(
     r"|under|more|less|at|during|and|but|please|pls|so|ever|lately|recently|what|how|was|were|did|has|have|is|are|went|got|get"
     r"|gets|declined|refused|please)\b))"
 )
+#: `every home depot purchase`, `purchases from kenya airways`, `what we paid to albert heijn`, `went to meta`.
+_END: Final = r"(?=\s*(?:$|[,;?!.](?:\s|$)|§|\b(?:on|with|by|using|in|for|from|since|between|this|last|over|during|and|but|please|pls|so|what|how|was|were|is|are|went|got|via|through|today|yesterday|altogether|total|so far|pass|go|come|arrive|ever|yet|already)\b))"
+_NAME: Final = r"[^\W\d_][^\s§,;?!]*(?:\s+[^\s§,;?!]+){0,3}?"
+_OTHERWISE: Final = (
+    re.compile(
+        rf"\b(?:purchases?|payments?|charges?|transactions?|spend(?:ing)?|swipes?|bought|ordered|stuff|receipts?)(?: we| i)?(?: made)? (?:from|with|to|by) (?P<name>{_NAME}){_END}"
+    ),
+    re.compile(rf"\b(?:paid|pay|went|goes|gone|going|given|gave) (?:out )?to (?P<name>{_NAME}){_END}"),
+    re.compile(rf"\b(?:spent|spend|blown|blew) (?:with|on) (?P<name>{_NAME}){_END}"),
+    re.compile(
+        r"\b(?:every|each|all(?: of)?(?: the| our)?|any|our|the) (?P<name>[^\W\d_][^\s§,;?!]*(?:\s+[^\s§,;?!]+){0,2}?) (?:purchases?|charges?|payments?|transactions?)\b"
+    ),
+    re.compile(
+        r"\bthe (?P<name>[^\W\d_][^\s§,;?!]*(?:\s+[^\s§,;?!]+){0,2}?) (?:charge|payment|transaction)(?= (?:got|was|did|has|on|keeps|kept|won't|failed|bounced|declined))"
+    ),
+)
+#: Words that name no shop: kinds of purchases, people, days, things.
+_NO_SHOP: Final = word_set(
+    """
+    such applicable possible relevant related usual normal extra additional standard various several certain many few proof of and or bank
+    recent latest last pending declined refused failed settled refunded large small big single same other card cards company weird odd strange
+    suspicious double duplicate unknown new old open her his their my our your its whole total first second daily weekly monthly crypto
+    online foreign international abroad me us him them you it the a an this that these those some any all one everyone somebody someone
+    people work lunch dinner hotel hotels fuel gas petrol travel taxi taxis food ads advertising flights tickets tolls parking groceries
+    there date float account main zero sleep bed waste more less than what who which how top up customers staff employees
+    """
+)
 _NO_MERCHANT: Final = word_set(
     "the a an all any least most once night noon midnight lunch work home first last what which that this these"
     " those it"
@@ -80,6 +107,16 @@ def merchant_of(text: str, found: Found) -> str:
         if first in _NO_MERCHANT:
             continue
         return found.original(name).strip()
+    for pattern in _OTHERWISE:
+        for one in pattern.finditer(text):
+            written = found.original(one["name"].strip(" .'’-")).strip()
+            words = one["name"].split()
+            if "§" in one["name"] or any(
+                word in _NO_SHOP or (word in _NO_MERCHANT and len(words) == 1) for word in words
+            ):
+                continue
+            if written[:1].isupper() or len(words) > 1 or pattern is not _OTHERWISE[-1]:
+                return written
     return ""
 
 

@@ -34,7 +34,7 @@ _NEGATION: Final = re.compile(
 _HARMLESS_NO: Final = re.compile(
     r"\buntil further notice\b|\bno (?:longer|rush|hurry|worries|problem|stress)\b|\bnot"
     r" (?:urgent|needed any ?more|working|a problem)\b"
-    r"|\b(?:can't|cannot|couldn't) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you"
+    r"|\b(?:can'?t|cannot|couldn'?t) (?:find|pay|use|locate)\b|\bnot only\b|\bif (?:you"
     r" )?(?:can|could|possible|you don't mind)\b"
     r"|\bwhen you (?:can|have (?:a )?(?:time|minute|moment|sec(?:ond)?))\b|\b(?:she|he|they"
     r"|we|i) (?:said|says) (?:thanks|hi)\b"

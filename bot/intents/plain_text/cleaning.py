@@ -52,6 +52,7 @@ _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 _MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
 _MANY_BLANKS: Final = re.compile(r"\n{3,}")
 _GROUPS: Final = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–]{1,2}[0-9]+)*")
+_SHORTEST_NUMBER: Final = 13
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -134,10 +135,10 @@ def _says_otherwise(label: str, target: str) -> bool:
 
 
 def _look_at_scripts(text: str, doubts: list[str]) -> None:
-    if any(c.isnumeric() and not c.isascii() for c in text):
-        doubts.append("There are digits of another script in it. Write numbers with 0 to 9.")
     if text.isascii():
         return
+    if any(c.isnumeric() and not c.isascii() for c in text):
+        doubts.append("There are digits of another script in it. Write numbers with 0 to 9.")
     for word in _WORD.findall(text):
         scripts = {_script(c) for c in word}
         if (len(scripts) > 1 and "LATIN" in scripts) or "FULLWIDTH" in scripts or "MATHEMATICAL" in scripts:
@@ -152,9 +153,12 @@ def _script(char: str) -> str:
 def _guard(text: str) -> tuple[str, bool]:
     """Cut out what could be a card number: 13 to 19 digits in groups that pass Luhn."""
     shadow = _HEXES.sub(lambda found: "x" * len(found[0]), text)
-    shadow = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in shadow)
+    if not shadow.isascii():
+        shadow = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in shadow)
     spans = [
-        run.span() for run in _GROUPS.finditer(shadow) if holds_card_number(re.findall("[0-9]+", run[0]))
+        run.span()
+        for run in _GROUPS.finditer(shadow)
+        if len(run[0]) >= _SHORTEST_NUMBER and holds_card_number(re.findall("[0-9]+", run[0]))
     ]
     for start, end in reversed(spans):
         text = f"{text[:start]} {GUARDED} {text[end:]}"

@@ -51,7 +51,11 @@ _ASKED_FOR: Final = re.compile(
 #: Of a few words it stands against a refusal too: `refunds on 3018`.
 _FEW: Final = 4
 _SAID: Final = frozenset(
-    {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request"}
+    {"merchant", "status", "person", "kind", "above", "at_least", "below", "at_most", "request", "tx_hash"}
+)
+#: No look at a request: a decision on it.
+_DECIDES: Final = re.compile(
+    r"\b(?:yes|ok|okay|okayed|ok'ing|approv\w*|accept\w*|reject\w*|declin\w*|deny|denied|sign\w*|agree\w*|honours?|honors?|cancel\w*|behalf|says|confirm\w*|through)\b"
 )
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
@@ -88,7 +92,8 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     best, share = shares[0]
     if len(readings) == 1 and first.intent not in ("ambiguous", "help") and _SAID & first.slots.keys():
         is_look_up = best not in (NONE, NOT_OFFERED) and best not in _REQUESTS
-        if is_look_up or (best == NOT_OFFERED and len(masked.split()) <= _FEW):
+        by_id = first.slots.get("request", "last") != "last" and not _DECIDES.search(masked)
+        if is_look_up or (best == NOT_OFFERED and (by_id or len(masked.split()) <= _FEW)):
             return Ranked(readings)
     if best == NOT_OFFERED and share >= REFUSED and first.intent != "ambiguous":
         refused = Reading("help", notes=(_NOT_HERE,))

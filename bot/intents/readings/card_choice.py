@@ -96,6 +96,10 @@ def with_card(reading: Reading, frame: Frame, text: str, context: Context) -> tu
     reading = replace(reading, slots={"card": written, **reading.slots})
     if any("unknown" in entity.traits for entity in named):
         return reading, questions.unknown_card(written)
+    if any("by_sound" in entity.traits for entity in named):
+        return replace(
+            reading, slots={k: v for k, v in reading.slots.items() if k != "card"}
+        ), questions.did_you_mean(written, fits, context.cards)
     if not fits:
         everybody = [card for entity in named for card in entity.value]
         return reading, questions.one_card_each(everybody, context.cards)

@@ -77,8 +77,11 @@ def _sharpened(intent: str, text: str, context: Context) -> str:
 
 def _slots(intent: str, text: str, context: Context) -> dict[str, Any]:
     slots: dict[str, Any] = {}
-    networks = [e.value for e in context.found.inside(text, "network") if e.value != UNKNOWN_NETWORK]
-    hashes = [e.value for e in context.found.inside(text, "tx_hash") if e.value]
+    whole = context.found.masked if intent == "funding_show" else text
+    hashes = [e.value for e in context.found.inside(whole, "tx_hash") if e.value]
+    # Of one transaction the network may stand in a line or a sentence of its own.
+    near = context.found.masked if intent == "funding_show" and hashes else text
+    networks = [e.value for e in context.found.inside(near, "network") if e.value != UNKNOWN_NETWORK]
     if intent in ("funding_show", "funding_addresses") and networks:
         slots["network"] = networks[0]
     if intent == "funding_show" and hashes:

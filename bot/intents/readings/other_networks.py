@@ -9,6 +9,7 @@ from bot.intents.extraction import UNKNOWN_NETWORK, Entity
 from bot.intents.model import Reading
 from bot.intents.readings.context import Context
 
+_WHOLE: Final = {"eth": "Ethereum", "erc20": "Ethereum", "erc-20": "Ethereum", "btc": "Bitcoin"}
 _OF_NETWORKS: Final = frozenset({"funding_addresses", "submit_funding"})
 
 
@@ -18,7 +19,8 @@ def with_other_network(reading: Reading, context: Context) -> Reading:
     named = context.found.inside(context.found.masked, "network")
     if reading.opened or intent not in _OF_NETWORKS or "network" in reading.slots or not _is_one(named):
         return reading
-    written, ours = named[0].written, ", ".join(context.facts.networks)
+    written = _WHOLE.get(named[0].written.lower(), named[0].written)
+    ours = ", ".join(context.facts.networks)
     note = f"{written[:1].upper()}{written[1:]} can't be used here. The networks are {ours}."
     return replace(reading, slots={**reading.slots, "network": written}, notes=(*reading.notes, note))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -70,9 +70,33 @@ def _is_scheduled(clause: Clause, context: Context) -> bool:
     today = context.facts.now.astimezone(ZoneInfo(context.facts.tz)).date()
     return any(
         entity.kind == "later"
-        or (entity.kind == "period" and (_is_to_come(entity, today) or _NOT_NOW.search(entity.written)))
+        or (
+            entity.kind == "period"
+            and (
+                _is_to_come(entity, today)
+                or _NOT_NOW.search(entity.written)
+                or _is_a_day_ahead(entity, clause.text, context, today)
+            )
+        )
         for entity in context.found.inside(clause.text, "later", "period")
     )
+
+
+#: `freeze it on december 1st`, said in November, is the one to come.
+_ON_A_DAY: Final = re.compile(r"\b(?:on|by|from|starting|before|effective|as of) (?:the )?$")
+_SOON: Final = timedelta(days=183)
+
+
+def _is_a_day_ahead(entity: Entity, text: str, context: Context, today: date) -> bool:
+    """Is a day without its year meant that lies closer ahead than behind?"""
+    since = entity.value.since if entity.value is not None else None
+    sign = f"§p{context.found.entities.index(entity)}§"
+    before = text.partition(sign)[0]
+    if since is None or isinstance(since, datetime) or re.search(r"\b(?:19|20)\d\d\b", entity.written):
+        return False
+    if not _ON_A_DAY.search(before) and not entity.written.lower().startswith(("from ", "since ")):
+        return False
+    return bool(today - since > _SOON and entity.value.until - since <= timedelta(days=1))
 
 
 def _is_to_come(entity: Entity, today: date) -> bool:

@@ -34,7 +34,8 @@ _LEAD: Final = re.compile(
     r" (?:all|guys|folks))?\s*(?:please|pls|kindly|maybe|quickly|just)?\s*"
     r"|(?:i|we) (?:need|would like|'d like|want|have|gotta) (?:you |someone )?to\s+|(?:i|we) wanna\s+|(?:i"
     r"|we)'d like (?:you )?to\s+|(?:i'd|we'd) like (?:you )?to\s+"
-    r"|let's\s+|lets\s+|go ahead and\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
+    r"|let's\s+|lets\s+|go (?:ahead|on) (?:and|n)\s+|(?:please |kindly )?assist(?: me| us)? (?:to|in"
+    r"|by)\s+|need to\s+|needs? (?:someone )?to\s+|time to\s+|make"
     r" sure (?:you|to)\s+|/(?=\w)"
     r"|please\s+|be so kind (?:as )?to\s+|would you mind\s+)+"
 )
@@ -82,7 +83,7 @@ _SPECIFIC: Final = _frames(
     ("set_markup", rf"(?:{_CHANGE}\b\s+)?(?:the |our |a )?(?:new )?(?:deposits? |float )?mark-?up\b"),
     (
         "change_phone",
-        r"(?:change|update|set|replace|switch|correct|fix|edit)\b(?=.*\b(?:phone|mobile"
+        r"(?:change|update|set|replace|switch|correct|fix|edit|swap)\b(?=.*\b(?:phone|mobile"
         r"|number|cell)\b)(?!.*\b(?:threeds|limit|card number)\b)",
     ),
     (
@@ -95,7 +96,8 @@ _SPECIFIC: Final = _frames(
     ),
     (
         "set_limits",
-        rf"{_CHANGE}\b(?=.*\b{_LIMIT_WORD}\b)|(?:cap|limit)(?: the)?(?: {_PER})?(?: spend(?:ing)?)?(?: of| on)? {C}",
+        rf"{_CHANGE}\b(?=.*\b{_LIMIT_WORD}\b)|(?:cap"
+        rf"|limit)(?: the)?(?: {_PER})?(?: spend(?:ing)?)?(?: of| on)? {C}",
     ),
     (
         "set_limits",
@@ -109,12 +111,14 @@ _SPECIFIC: Final = _frames(
     ("set_limits", r"limits?$"),
     (
         "submit_funding",
-        rf"(?:submit|book|register|claim|record|report|log)\b(?=.*(?:{H}|fund(?:ing)?s?\b|deposit|transfer\b))",
+        rf"(?:submit|book|register|claim|record|report|log)\b(?=.*(?:{H}|fund(?:ing)?s?\b|deposit"
+        rf"|transfer\b))",
     ),
     (
         "order_card",
         r"(?:order|issue|create|get|request|make|open|set up)\s+(?:me |us )?(?:an? |one "
-        r"|another )?(?:new |fresh |extra |virtual |physical |replacement )*(?:cards?\b|one (?=for|to))(?: up)?",
+        r"|another )?(?:new |fresh |extra |virtual |physical |replacement )*(?:cards?\b|one (?=for"
+        r"|to))(?: up)?",
     ),
     (
         "order_card",
@@ -124,7 +128,8 @@ _SPECIFIC: Final = _frames(
     ),
     (
         "order_card",
-        r"(?:(?:can|could|may) (?:i|we) (?:get|have)|(?:i|we)(?:'d| would) like) (?:an? )?(?:new |virtual )*cards?\b",
+        r"(?:(?:can|could|may) (?:i|we) (?:get|have)|(?:i|we)(?:'d| would) like) (?:an? )?(?:new "
+        r"|virtual )*cards?\b",
     ),
     ("order_card", r"(?:order|issue)$"),
     (

@@ -30,6 +30,8 @@ _BE_GREAT: Final = (
 _BEFORE: Final = (
     r"(?:i|we)(?: hereby| therefore| also| kindly)? (?:demand|solicit)(?: you)?(?: (?:to|that|for))?(?= )",
     r"(?:i|we) (?:permit|allow) (?:myself|ourselves) to (?:ask|demand|request)(?: you)?(?: (?:to|that|for))?(?= )",
+    r"(?:i|we)(?: hereby| would|'d)? wish to(?= (?:report|submit|register|record|declare|book|request|order|top|load|freeze|unfreeze|block|close|change|set|have)\b)",
+    r"(?:please |kindly |pls )?(?:be (?:informed|advised|notified|aware)|take note) that(?= )",
     r"it (?:would be|is|'s) (?:necessary|needed|good) to(?= )",
     r"(?:^|(?<=[.,;!?:] )|(?<=\bbut )|(?<=\bso ))(?:do please|please do|do kindly)(?= [a-z])",
     r"(?:^|(?<=[.;!?:] ))do(?= (?:cancel|undo|freeze|unfreeze|close|take|put|add|send|lift|submit|withdraw|remove|block|unblock) )",

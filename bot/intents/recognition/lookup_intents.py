@@ -37,6 +37,9 @@ _DECLINED: Final = (
     r"|\b(?:pump|terminal|machine|till|shop|pos|reader|atm|hotel|merchant)s? (?:said|says|saying) no\b"
     r"|(?:can\'?t|cannot|can not|unable to|couldn\'?t) (?:\S+ )?(?:pay|be used"
     r"|withdraw)\b|\brefus\w+|\breject\w*|\bfail(?:s|ed|ing|ures?)?\b|\bbounc\w+|\bdenied\b|turned down"
+    r"|\b(?:kicked|knocked|sent|thrown|threw|spit|spat) (?:it |them )?(?:back|out)\b|\bturned (?:it "
+    r"|them )?(?:away|down)\b|\b(?:wouldn'?t|won'?t|didn'?t|doesn'?t) (?:go|run|swipe|take|accept"
+    r"|clear)\b(?! (?:that|to|home|back|out|away))"
     r"|(?:not|n't|n’t|never|stopped|isnt|doesnt) (?:be )?(?:work\w*|go(?:ing)? through|accepted)|\bbroken\b"
 )
 _SPENT: Final = (
@@ -46,7 +49,11 @@ _SPENT: Final = (
     r"|\bswip(?:es?|ed|ing)\b|\btaps\b|\brefunds?\b|\bmerchants?\b|\b(?:last )?used\b|what(?:'s|s| is) on §c"
 )
 _FUNDING: Final = (
-    r"\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for)"
+    r"\b(?:crypto|usd[tc]|coins?|stablecoins?) (?:deposits?|transfers?|payments?)\b"
+    r"|\bdeposits?\b(?: \w+){0,4}? (?:in|to|into|on) (?:the |our )?float\b"
+    r"|\b(?:what|which|any|how much|how many|list|all|show)\b[^?]{0,20}\b(?:crypto|usd[tc]|coins"
+    r"|deposits?)\b[^?]{0,20}\b(?:land|arriv|came|come|receiv|got|hit|went|credit)\w*"
+    r"|\bfundings?\b|\bfunding submissions?\b|\bdeposits?\b(?= (?:to|into|for)"
     r" (?:the |our )?float)|\b(?:usdt|usdc) (?:transfer|deposit|payment)\b|\b(?:usdt|usdc)"
     r" (?:arrive|come|land|credited|get)\w*|\bsubmissions?\b"
 )
@@ -78,7 +85,8 @@ HELP: Final = re.compile(
     r"|fields) (?:must|do|should|shall) (?:i|we)\b|\bhow does (?:this|it) work|^menu\b"
     r"|\bhelp (?:me"
     r" )?(?:with|please)\b|^\?+$|\bhelp\?*$"
-    r"|\bhow (?:do|can) (?:i|we) "
+    r"|\bhow (?:do|can) (?:i|we) |\bwhat (?:am i|are we|is one) supposed to (?:say|type|write|do"
+    r"|tell you|ask)\b|\bwhat (?:can|could|may|should) i (?:say|ask|tell you|write|type|use you for)\b"
 )
 NOT_OFFERED: Final = re.compile(
     r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
@@ -114,7 +122,8 @@ RULES: Final = (
     _rule("card_transactions", r"\bhow much\b.*\b(?:spen[dt]\w*|paid|pays?|used|bought)\b", "card"),
     _rule(
         "ledger_show",
-        r"\bledger\b|\bfloat (?:movements?|statement|history|entries|log)|in and out of the"
+        r"\bledger\b|\bfloat (?:stmt|statment|statemnt|statements?|sheet|report|activity|bookings)\b"
+        r"|\bfloat (?:movements?|statement|history|entries|log)|in and out of the"
         r" float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
     ),
     _rule("fees_show", _FEE),
@@ -150,7 +159,8 @@ RULES: Final = (
         r"|\bbalance (?:on|of) (?:the |our )?(?:program|account|acct)|what(?:'s| is|s)"
         r" (?:the|our) balance|how much (?:money )?(?:can we|do we have|have we|is left|is"
         r" available|is on the account)|money left|\benough (?:for|money|funds|left|to)|can"
-        r" we (?:afford|order \d|load)|\bavailable (?:balance|funds)|\bcommitted\b|\bafford\b|how much money is left",
+        r" we (?:afford|order \d|load)|\bavailable (?:balance|funds)|\bcommitted\b|\bafford\b"
+        r"|how much money is left",
     ),
 )
 
@@ -163,7 +173,8 @@ CARD_RULES: Final = (
         r"|open|display|view|find|search|check|see|expir\w+|holder|belongs?|give me|about"
         rf"|get me|state|still|wrong with|happened)\b.*{C}|{C}.*\b(?:status|info|details?"
         r"|limits?|active|frozen|closed|blocked|on hold|holder|phone|state|still|expir\w+)\b"
-        rf"|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what|which)\b.*{C}",
+        rf"|^(?:the )?{C}(?: card)?\W*(?:please|pls|plz|thx|thanks)?$|^(?:is|has|did|does|who|what"
+        rf"|which)\b.*{C}",
     ),
 )
 
@@ -176,7 +187,8 @@ _FUNDING_STATUS: Final = (
     (
         "in review",
         re.compile(
-            r"in review|under review|\breview\b|\bbeing (?:looked at|looked into|checked|screened|examined|held)\b"
+            r"in review|under review|\breview\b|\bbeing (?:looked at|looked into|checked|screened"
+            r"|examined|held)\b"
         ),
     ),
     ("rejected", re.compile(r"\brejected\b|\brefused\b|\bfailed\b")),

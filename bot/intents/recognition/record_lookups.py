@@ -17,7 +17,7 @@ _REQUEST: Final = (
     r"(?:requests?|top-?ups?|loads?|unloads?|freezes?|orders?|approvals?|limit changes?|closures?)"
 )
 _ABOUT_A_CARD: Final = (
-    r"\brequest(?:s|ed)?\b"
+    r"\brequest(?:s|ed)?\b|\b(?:reqs|reqests|reqest|requets|rquests|reuqests|requsts|req)\b"
     r"|\bwho (?:has |had )?(?:approved|signed|requested|asked for|rejected|ordered)\b"
     rf"|\b(?:last|latest|previous|recent|newest)\b.*\b{_REQUEST}\b"
     r"|\bwhen (?:was|did)\b.*\b(?:topped up|top up|loaded|load)\b"
@@ -31,17 +31,22 @@ _WAITS: Final = (
     r"(?:pending|waiting|outstanding|open|unapproved|undecided|stuck|queued|on the desk|in the queue)"
 )
 _PERSON: Final = (
-    r"(?P<{0}>§[mc]\d+§|(?!(?:i|we|the|a|an|my|our|his|her|their|this|that|it|us|all|any|approval|approvals|decision"
-    r"|review|signature|sign|now|today|tomorrow|yesterday|funding|fundings|everyone|everybody|anybody|anyone|someone"
-    r"|somebody|who|which|what|card|cards|more|money|another|one|too|long|something|and|or|in|on|at|from|two|second"
-    r"|both|these|those|them|him|you|settlement|response|credit|provider|payment|payments|work|requests?|quite|over"
+    r"(?P<{0}>§[mc]\d+§|(?!(?:i|we|the|a|an|my|our|his|her|their|this|that|it|us|all|any|approval"
+    r"|approvals|decision"
+    r"|review|signature|sign|now|today|tomorrow|yesterday|funding|fundings|everyone|everybody|anybody"
+    r"|anyone|someone"
+    r"|somebody|who|which|what|card|cards|more|money|another|one|too|long|something|and|or|in|on|at"
+    r"|from|two|second"
+    r"|both|these|those|them|him|you|settlement|response|credit|provider|payment|payments|work"
+    r"|requests?|quite|over"
     r"|you|there|here|top|still|it|bank)\b)[^\W\d_][\w'’.-]*)"
 )
 _MOST: Final = 200  # characters of a clause that are searched for a person: the patterns go back and forth
 _FOR_PERSON: Final = tuple(
     re.compile(pattern)
     for pattern in (
-        r"^(?:so |and |ok )?(?:what|whats|anything|any|which|is|are|how many|how much|list|show|tell|give|requests?"
+        r"^(?:so |and |ok )?(?:what|whats|anything|any|which|is|are|how many|how much|list|show|tell"
+        r"|give|requests?"
         r"|approvals?"
         rf"|decisions?|pending|waiting|stuff|things?)\b(?!.*\bcards?\b.*\b{_WAITS}).*?"
         r"(?:\brequests? (?:is |are )?open\b|\b"
@@ -67,7 +72,8 @@ FIRST: Final = (
     ("request_show", rf"{_MINE} {_REQUEST}\b", ""),
     (
         "request_show",
-        r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of|where is)\b.*\bmy (?:request|top-?up)\b",
+        r"\b(?:has|is|was|did|what happened (?:to|with)|state of|status of"
+        r"|where is)\b.*\bmy (?:request|top-?up)\b",
         "",
     ),
     (
@@ -80,10 +86,20 @@ FIRST: Final = (
         "card in clause",
     ),
     (
+        "card_list",
+        r"\b(?:any|a|another|one|which|what) cards?\b(?: \w+){0,2}? (?:in the name of"
+        r"|under the name(?: of)?|registered (?:to|for)|called|named)\b",
+        "",
+    ),
+    (
         "card_show",
+        r"\bof (?:who|whom) (?:is|was) (?:it|this|that)\b|\bwho(?:'s| is| was)? (?:the )?(?:holder"
+        r"|owner|cardholder)\b|\bwho does (?:it|this|that|§c\d+§) belong\b|\bwhose (?:is|was) (?:it"
+        r"|this|that)\b|"
         r"\bwhose (?:card )?(?:is|was)\b|\bto whom\b|§c\d+§\W+who(?:'?s|se)\b|\bwho(?:'?s"
         r"| is) (?:that|this|behind|the (?:holder|owner) of)\b"
-        r"|\bwhat can §c\d+§ spend\b|\b(?:phone|mobile|number)\b.*\b(?:attached|linked|registered|stored|saved)\b"
+        r"|\bwhat can §c\d+§ spend\b|\b(?:phone|mobile|number)\b.*\b(?:attached|linked|registered"
+        r"|stored|saved)\b"
         r"|\bthreeds\b.*\b(?:on or off|off or on|enabled already|active already)\b",
         "card in clause",
     ),
@@ -101,19 +117,31 @@ FIRST: Final = (
     ),
     (
         "card_transactions",
-        r"^\W*which (?:of (?:our|the) )?cards?\b[^.?]*\b(?:paid|bought|ordered from|were used|was used|spent)\b",
+        r"^\W*which (?:of (?:our|the) )?cards?\b[^.?]*\b(?:paid|bought|ordered from|were used"
+        r"|was used|spent)\b",
         "",
     ),
     (
         "spend_show",
-        r"\bhow much (?:goes|went|has gone|did we (?:pay|spend|blow))\b|\bwhat (?:have"
+        r"\bhow much (?:money |cash |of it |of that )?(?:goes|went|has gone|did we (?:pay|spend"
+        r"|blow))\b|\bwhat (?:have"
         r"|did) we (?:paid|pay|blown|blow|spent|spend)\b"
+        r"|\b(?:add|sum|tally|total|tot) (?:it |that |them )?up\b.*\b(?:spen[dt]|paid|bought)"
+        r"|\b(?:sum|total|totl|tally)\b.{0,30}\b(?:paid|pay|spent|spend|bought|blown)\b|\b(?:gas|fuel"
+        r"|petrol|food|meals|spent|spend) at\b.*\b(?:total|totl|sum|how much)\b"
         r"|\bsum up\b.*\bspen[dt]|\boutflow\b|\bwho (?:spends|spent|is spending)\b|\bcrossed §a",
         "",
     ),
     (
         "funding_show",
-        r"(?:§a\d+§|\bthat|\bthe)[^?]{0,40}\b(?:bridged|usd[tc]|transfer"
+        r"\b(?:the|that|our|my|this) (?:[\w§'’,.-]+ ){0,3}?(?:deposit|transfer"
+        r"|funding)\b[^?]*\b(?:made it|make it|so long|taking (?:so |this |that )?long"
+        r"|takes? (?:so )?long|where (?:it|is it|has it|did it)|reached|show(?:n|ed|s)? (?:up|in)"
+        r"|gone through|go through|been booked|is booked|credited yet|arrived yet|come in yet"
+        r"|come through)\b"
+        r"|\bwhy (?:takes|does|is)\b[^?]{0,30}\b(?:deposit|transfer|funding)\b[^?]{0,40}\blong\b"
+        r"|\bwhere'?d? (?:is|did|has) (?:the|this|that|our) (?:deposit|transfer|funding|depsoit)\b"
+        r"|(?:§a\d+§|\bthat|\bthe)[^?]{0,40}\b(?:bridged|usd[tc]|transfer"
         r"|deposit)\b[^?]*(?:\bmovement\b|\bclear(?:ed)?\b|\bland(?:ed)?\b|\baccepted\b"
         r"|\bturn(?:ed)? up\b|\bis it in\b|\bwhere is it\b|\bexamine\b)"
         r"|\bmovement on the §a|§a\d+§(?: \w+)? on §n\d+§ .*\b(?:turn|land|arriv|clear|show)"
@@ -138,13 +166,17 @@ FIRST: Final = (
     ),
     (
         "fees_show",
+        r"\b(?:percentage|percent)\b[^?]{0,40}\b(?:we are|we're|are we|we get|being"
+        r"|you) (?:being )?(?:charg\w+|pay\w*)|\bwhat (?:does|do) (?:it|a top-?up|loading|they"
+        r"|you) (?:cost|charge)\b|"
         r"\bour percentage\b|\bin bps\b|\bsting us\b|\btakes? a cut\b|\bour cut\b"
         r"|\bmark-?up §a\d+§ or §a|\bmark-?up we set\b",
         "",
     ),
     (
         "request_show",
-        r"\b(?:did|has) (?:anybody|anyone|somebody|they) (?:okay|ok|approve|sign|decide)\w*\b.*\b(?:my|mine)\b",
+        r"\b(?:did|has) (?:anybody|anyone|somebody|they) (?:okay|ok|approve|sign"
+        r"|decide)\w*\b.*\b(?:my|mine)\b",
         "",
     ),
     (
@@ -158,7 +190,8 @@ FIRST: Final = (
         "alerts_show",
         r"\ball (?:good|ok|okay|quiet|well|fine) on your (?:side|end)\b|\b(?:anything"
         r"|something) (?:conspicuous|odd|weird|strange|unusual|gone wrong)\b"
-        r"|\bgo(?:ne|ing)? wrong\b(?!.*§c)|\bany (?:warnings?|issues?) (?:up|open|is|at)\b|\bshould i look at\b",
+        r"|\bgo(?:ne|ing)? wrong\b(?!.*§c)|\bany (?:warnings?|issues?) (?:up|open|is|at)\b"
+        r"|\bshould i look at\b",
         "",
     ),
     (
@@ -175,15 +208,18 @@ FIRST: Final = (
     ("card_requests", _ABOUT_A_CARD, "card in clause"),
     (
         "spend_show",
-        rf"^{_NOT_SPENT}.*(?:\bhow much\b.*\bspen[dt]\b|\b(?:total|sum|overall|altogether|in all)\b.*\bspen[dt]\w*"
-        r"|\bspen[dt]\w*\b.*\b(?:total|in all|altogether|by (?:card|merchant)|per (?:card|merchant)|breakdown|summary"
+        rf"^{_NOT_SPENT}.*(?:\bhow much\b.*\bspen[dt]\b|\b(?:total|sum|overall|altogether"
+        rf"|in all)\b.*\bspen[dt]\w*"
+        r"|\bspen[dt]\w*\b.*\b(?:total|in all|altogether|by (?:card|merchant)|per (?:card|merchant)"
+        r"|breakdown|summary"
         r"|report|overview)\b)",
         "",
     ),
     (
         "pending_approvals",
         rf"^(?:(?:so|and|ok) )?(?:what|which|anything|any)(?:'s| is| are|s)?(?: \w+){{0,3}}? {_WAITS}\b"
-        r"(?!.*\b(?:fund\w*|purchases?|payments?|transactions?|deposits?|transfers?|alerts?|alarms?|settle\w*|cards?)\b)",
+        r"(?!.*\b(?:fund\w*|purchases?|payments?|transactions?|deposits?|transfers?|alerts?|alarms?"
+        r"|settle\w*|cards?)\b)",
         "",
     ),
 )

@@ -15,6 +15,7 @@ _FILL: Final = word_set(
     asap right away immediately today urgently again back card cards usd amount balance some money worth more another
     extra and too as well thanks thx ty cheers team all guys folks float me us you up at is be set new dollars
     bucks cash funds at once quickly soon straight only just one same number ending here then so them exactly each both
+    usual
     rn required needed ok ? ! . , : ; ( ) - – — / = + * " ' ’ □ & cc hey man mate over down s let's will do there first
     """
 )
@@ -26,8 +27,8 @@ _OWN: Final = {
     "topup_card": "top-up topup load it",
     "unload_card": "everything rest remaining take out all program left whatever is on",
     "freeze_card": "hold temporarily temp ice pause off out",
-    "unfreeze_card": "on hold freeze block lift off",
-    "close_card": "good permanently forever ever down off completely final",
+    "unfreeze_card": "out on hold freeze block lift off",
+    "close_card": "out good permanently forever ever down off completely final",
     "set_limits": "limit limits cap daily weekly monthly day week month per spending spend"
     " transaction tx remove from to be"
     " purchase single no raise lower a every",

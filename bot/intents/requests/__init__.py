@@ -15,8 +15,8 @@ from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.explained_requests import read_explained_request
-from bot.intents.requests.last_look import is_bare_comma, may_be_a_freeze, stays_closed
-from bot.intents.requests.other_requests import is_taken_back, read_other_request
+from bot.intents.requests.last_look import is_bare_comma, may_be_a_freeze, may_be_unfreeze, stays_closed
+from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
 
@@ -37,6 +37,9 @@ def read_request(
         return None
     if is_taken_back(context.found.masked):
         return read_other_request(clauses, context, kinds)
+    reveal = read_reveal(clauses, context, kinds)
+    if reveal is not None:
+        return reveal
     return (
         read_plain_request(clauses, context)
         or read_value_request(clauses, context)
@@ -49,6 +52,7 @@ __all__ = [
     "asks_for_two",
     "is_bare_comma",
     "may_be_a_freeze",
+    "may_be_unfreeze",
     "read_request",
     "stays_closed",
     "with_first_load",

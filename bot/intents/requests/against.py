@@ -61,7 +61,7 @@ _OWN: Final = {
     "unload_card": r"\b(?:back )?(?:in)?to (?:the|our) (?:float|pot|pool|main account|deposit account)\b",
     "change_phone": r"\bshould (?:now )?have (?=(?:the (?:new )?number )?§t)|\b(?:phone|mobile|number) (?:is )?already\b|\binstead(?: of (?:the )?(?:old|present|current|previous) (?:one|number)?)?",
     "submit_funding": r"\balready(?=\W*(?:$|so\b|and\b))|\byou should (?=(?:insert|submit|register|book|enter|log|file|record))|\bfile\b|\bwithout delay\b|\bto (?:the|our) float\b|\bgoes\b|\balready (?=sent|made|transferred|paid|done|bridged)|\b(?:\w+ )?(?:did|made|sent|has sent|has made|have sent|have made) (?=(?:the|a|an|our|this|it|that|§)\b|\W*§)|\b(?:deposit|transfer|payment|funding) (?:that |which )?(?:we|i|he|she|they|\w+) (?:just |have |has )?(?:made|did|sent|bridged)\b",
-    "set_3ds": r"\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
+    "set_3ds": r"^\W*have (?=.*\bcodes?\b)|\bgoing to (?=(?:the |our |my )?webhook)|\b(?:(?:threeds|3d) procedure|disable|deactivate|remove|off|without (?=threeds)|no (?=threeds))\b",
     "order_card": r"\bas per (?:the )?(?:below|following|above)\b|\b(?:her|his|their) own\b|\bboard\b",
 }
 #: `I don't want that Sofia spends more than 1500 a month`: a limit, said the other way round.
@@ -104,12 +104,13 @@ def speaks_against(text: str, intent: str, *, is_exact: bool = False) -> bool:
 
 #: People who are spoken of or to, and whose card is not meant: `guys, …`, `somebody in Lisbon is buying shoes with it`.
 _SPOKEN_OF: Final = re.compile(
+    r"\b(?:them|these|those|the|our|my|his|her|two|three|some) (?:boys|guys|girls|lads|ladies|kids|fellas|men|women)\b|"
     r"(?<!the )(?<!our )(?<!these )(?<!two )\bguys\b|\b(?:poor|silly|lucky|clever|good) (?:girl|guy|boy|lad|lady|chap)\b"
     r"|\b(?:someone|somebody|one person|a man|a woman) (?:in|from|at) (?:[\w§]+ ){1,3}?(?:is|has|was|used|uses|tried|tries|bought|buys|keeps?|got|spent|ordered|charged|paid)\b"
     r"|\bthe (?:guy|girl|boy|lady|chap|man|woman) (?:is|was|there|behind|won't|wont|wanted|needs|at the)\b|\b(?:taking|treating|feeding|training|meeting) (?:the|our|two|three|some) interns?\b|\bintern'?s peace\b"
 )
 _SOMEBODY: Final = re.compile(
-    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|one|person|colleague)s? (?:from|in|of)\b"
+    r"\b(?:girl|guy|boy|lad|lady|chap|intern)(?:'?s)?\b(?<!interns(?= (?:are|were|have|use|will) ))|\b(?:man|woman|someone|somebody|one(?! in the name)|person|colleague)s? (?:from|in|of)\b"
 )
 
 

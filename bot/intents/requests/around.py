@@ -15,6 +15,28 @@ _SUBJECT: Final = (
     r"(?:he|she|they|it|we|i|hes|shes|who|nobody|none|someone|somebody|there|§c\d+§|§m\d+§|(?:the|his|her|their|our|my|an?)\s+"
     r"(?:\w+\s+){1,4}?|(?!(?:rather|never|please|pls|plz|kindly|just|so|and|but|or|do|must|should|you|also|then|again|really|actually|sorry|ok|okay|better|well|may|can|shall|would|could|to)\b)[a-z]+(?=\s))"
 )
+#: How things are or what happened, in a sentence of its own with a "not" in it: the money was not used, nobody took a thing.
+_STATES_NOT: Final = re.compile(
+    r"^(?:(?:[\w'’§-]+ ){1,9}?(?:and|so|but|as|because|since|for) )?(?:(?:and|because|so|but|as|since|well|now|the thing is|it turns out|turns out) )*"
+    r"(?:(?:not (?:all|every|much|many|one|a single)|nobody|no one|none|nothing)\b(?: [\w'’§-]+){0,4}? (?:was|were|is|are|has|had|got|came|went|stole|took|used|spent|touched|bought|saw|knows|knew|found|happened|left|showed|answers?|picks? up)\b"
+    r"|(?:nobody|no one|none)\b(?: of [\w'’§-]+(?: [\w'’§-]+)?)? (?:(?:is|was|are|were|sits?|stands?|works?|waits?|stays?) (?:at|in|on|by|next to|there|here|around|home|awake|available|near)|(?:watches|checks|reads|sees) )\b"
+    r"|(?:(?:the|his|her|their|our|my|this|that|an?) (?:[\w'’-]+ ){1,5}?|§c\d+§ |he |she |they |it |we |i )(?:[\w'’-]+ ){0,3}?(?:ain'?t|isn'?t|is not|wasn'?t|was not|won'?t|will not|can'?t|cannot|can not|couldn'?t|could not|didn'?t|did not|doesn'?t|does not|don'?t|do not|hasn'?t|has not|haven'?t|hadn'?t|has no|have no|had no|no longer|never|(?:should|must) (?:not|no longer))"
+    r" (?:(?:be|been|even|ever|yet|get|have|really|actually|got|go|to|it|a|the|any|more|of) )*?(?:back|coming|here|there|returning|recover\w*|found|find\w*|doing|going|running|work\w*|used?|using|spent|spend\w*|go|go(?:ne|ing)? through|that (?:high|far|much)|signed|show\w*|turn\w* up|remain\w*|stay\w*|open|active|live|left|lying|recogni[sz]e\w*|remember\w*|know\w*|bought|pay\w*|paid|arriv\w*|come|came|leave|left|home|phone|number|own|receipts?|idea|clue|money|cash|petrol|gas|fuel|funds?|access|reply|repl\w+|answer\w*|pick\w*|reach\w*|travel\w*|drive\w*|fly|eat\w*|sle[pe]\w*|buy\w*|order(?:ed)?|hear\w*|seen?|use|in|at|on|out|enough)\b)"
+)
+#: What would make of it a verdict on the request.
+_VERDICT: Final = re.compile(
+    r"\b(?:approv\w*|agree\w*|authori[sz]\w*|allow\w*|permit\w*|permission|confirm\w*|consent\w*|decid\w*|sure|want\w*|mean\w*|meant|think\w*|need(?:ed|s|ing)?|necessary|required|right|correct|true|serious|ok|okay|fine|ready|request\w*|this|that(?! (?:high|far|much|day|week|month|trip|job|night|site|shop|place|merchant))|wait\w*|until|till|if|unless|yet to|should(?! (?:not|no longer) (?:be|remain|stay))|supposed)\b"
+)
+#: Who may say, ask or want what it likes: it gives no orders here.
+_OUTSIDER: Final = (
+    r"(?:site|web ?site|web shop|webshop|shop|store|supplier|hotel|motel|hostel|lodge|airline|merchant|vendor|seller|portal|agent|agency|checkout|app|caterer|bank|atm|machine|terminal|garage"
+    r"|mechanic|landlord|restaurant|courier|carrier|platform|embassy|consulate|clinic|hospital|pharmacy|school|university|conference|organi[sz]er|venue|dealer|contractor|plumber|station|pump|reception"
+    r"|receptionist|police|doctor|dentist|customs|printer|taxi|driver|waiter|cashier|insurance|insurer|counter|front desk|help ?desk|market|depot|yard|florist|baker|butcher|guesthouse|airbnb"
+    r"|google|meta|facebook|amazon|uber|booking|booking\.com|linkedin|tiktok|aws|adobe|microsoft|apple|zoom|stripe|paypal|jumia|netflix|spotify)s?"
+)
+_OUTSIDER_SAYS: Final = re.compile(
+    rf"\b(?:the |our |their |this |that |an? |his |her )?(?:(?!(?:and|but|so|or|because|since|as) )[a-z]+ ){{0,2}}?{_OUTSIDER} (?:(?:is|are|was|keeps?|kept|always|now|only|also|just|still|there|people|guy|lady) )*(?:says?|said|saying|asks?|asked|asking|wants?|wanted|tells? (?:me|us|him|her|them)|told (?:me|us|him|her|them)|thinks?|thought|claims?|reads)\b(?: (?:that|for it|it))?(?: always)?(?! to (?:wait|hold|stop|cancel|ask|let)\b)(?! (?:no|wait|stop|yes|please)\b)"
+)
 #: A statement with a "not" in it that says nothing about the request itself.
 _TELLS_NOT: Final = re.compile(
     rf"(?<!\w){_SUBJECT}\s*(?:\w+\s+){{0,2}}?(?:doesn'?t|does not|don'?t|do not|can'?t|cannot|can not|cant|didn'?t|did not|won'?t|wont|hasn'?t|has not"
@@ -81,7 +103,7 @@ _HANGS: Final = re.compile(
 #: Before or after what: then the request is for another time.
 _OTHER_TIME: Final = re.compile(
     r"\b(?:on|at|before|after|by|until|till|from) (?:the )?(?:black|good) friday\b|\b(?:on|before|after|by|until|till|from) (?:cyber|easter) monday\b|"
-    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
+    r"^\W*(?:but |only |just |and )*(?:before|after|afterwards|until|till|til|when|while|starting|effective|from|next|not(?! urgent| only| just| all\b| everything| every\b| much| many| a single| needed| used| been used| touched| in use)|no(?! longer| more)|nope|nah|then|(?:at|on|in|by)(?: the| a| an)?(?= ?(?:§[pl]|morning|evening|afternoon|end|week|month|start|first|noon|midnight|minute|moment|while|bit|few|hour)))\b"
     r"(?!\s+(?:(?:the )?§c|further notice|you (?:can|have)|it suits|before|his|her|he|she|they|it|leave|holiday|maternity|vacation))"
     r"|^\W*(?:but |and )?only (?:starting |from |on |as of |after )?§[pl]\d+§"
     r"|^\W*(?:but |only |just |and |from |on )*§[pl]\d+§(?!\s+[^\W\d_]+\s+[^\W\d_]+)"
@@ -92,13 +114,14 @@ _OTHER_ACTION: Final = re.compile(
     r"|submit\w*|reveal\w*|replacement card|new card|order(?:ed)? (?:it|a|the|one)|put (?:§|it|him|her)|take (?:§|it|him|her|off|back)|add (?:§|it|some)|send (?:§|it|him|her|some)|give (?:§|it|him|her))\b"
 )
 _IS_STATE: Final = re.compile(
+    r"\b(?:does(?:n'?t| not)|need(?:n'?t| not)|no longer|should(?:n'?t| not)) (?:have to |need to |has to |needs to )?(?:stay|be|remain) (?:frozen|blocked|locked|on hold|suspended|paused)(?: any ?more)?\b|"
     r"\b(?:we|i|you|they|bob|carol) (?:have |had )?(?:only |just )?(?:froze|frozen|blocked|locked|paused|suspended) (?:it|him|her|them|§c\d+§)\b|\b(?:freeze|block|hold|lock) (?:was|is) (?:only |a )?(?:for|because|since|a mistake|precaution)\b|"
     r"\b(?:is|are|it's|its|still|stays|got|was|been) (?:still |wrongly |only )?(?:frozen|blocked|locked|paused|on hold|suspended)(?: (?:by mistake|in error|since|on|from|for)\b)?"
     r"|\bin frozen condition\b"
 )
 _IS_CANCELLED: Final = re.compile(
     r"\b(?:site|shop|store|merchant|page|app|hotel|[\w.]+\.com|it|they) (?:won'?t|doesn'?t|dont|will not|does not) (?:take|accept|let) (?:it|the card|her|his|him)(?: card)?(?: (?:without|otherwise))?(?: it)?\b|\b(?:phone|mail|e-?mail|zoom|video) call\b|(?:the |our )?\b(?:audit|check|review|investigation|verification|clarification|training|probation|project|trip|inspection|maintenance|repair|stocktake|reconciliation)s? (?:is |was |are |all )?(?:done|over|finished|complete|completed|closed|passed|cleared)\b|\b(?:visa|fee|fare|price|bill|hotel|rent|toll)s? (?:turned out|went up|is dearer|got dearer|came out)\b|"
-    r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair) (?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
+    r"\brefund(?:ed|s|ing)?\b(?=\W+§c)|\b(?:killing|kills) (?:us|me|him|her|them)\b|\b(?:trip|flight|event|gala|project|meeting|booking|hotel|visit|course|conference|campaign|contract|tour|shoot|fair|mission|season|programme|branch) (?:has |was |is |got |have )?(?:been )?(?:cancelled|canceled|closed|finished)\b|\b(?:the |our )?(?:auditors?|bank|tax adviser|accountant) recommend\w* it\b|"
     r"\b(?:block|group|hotel|room) (?:booking|block|of rooms|reservation)s?\b|\bpayload\b|\b(?:is|are|being|got|was|were) (?:re)?fund(?:ed|ing)\b|\bfunds\b|\bworkload\b|\b(?:down|up)loads?\b|\bload(?:s|ing|ed)? (?:the |his |her |our )?(?:van|truck|car|boxes|page|app|site)\b|"
     r"\b(?:road|border|bridge|airport|bank|till|desk|counter|gate) (?:is |was )?(?:blocked|closed|closing|closes)\b|\bblocked (?:road|street|account)\b|"
     r"\b(?:trip|flight|event|gala|project|meeting|booking|hotel|order|train|visit|course|conference|campaign|contract|mission|assignment|internship)s? (?:[^\W\d_]+ ){0,3}?(?:is|was|has been|got|were|are) (?:cancelled|canceled|closed|finished|terminated)\b"
@@ -137,6 +160,10 @@ _LABEL: Final = re.compile(
     r"|reason|motive|purpose|here'?s the (?:tx|hash|transaction|link)|action|request|urgent|emergency|please|pls|hi|hello|funding|deposit|markup|threeds|particulars|details|top[ -]?up|topup|freeze|unfreeze|order|submission|quick|mobile for §c\d+§|§c\d+§|§n\d+§)\W*",
 )
 _REASONED: Final = re.compile(
+    r"\b(?:ran|went|got|was|were|came|had|fell|broke|(?!need)[a-z]{2,}ed)\b(?! up\b)[^.,;§]{0,30}\b(?:twice|both times)\b|\b(?:than|as) (?:(?:we|i|they|was|were|is|originally|first|had) )*(?:quoted|planned|expected|thought|said|agreed|advertised|announced|foreseen)\b|"
+    r"\b(?:cleared|settled|resolved|closed|won|solved|sorted|finished)\b[^.,;§]{0,12}\b(?:dispute|issue|matter|question|misunderstanding)\b|\bdispute (?:with [a-z ]{2,20} )?(?:is|was|got|has been) (?:now )?(?:over|cleared|settled|resolved|closed|won)\b|"
+    r"\b(?:cloned|lost|stolen|replaced|declined|bounced|hacked|skimmed|blocked|failed|tried|refused|swiped|used|broken|billed) (?:it |him |her |us )?twice(?: (?:already|now|today|this \w+))?\b|(?:§c\d+§|he|she|they) (?:has|have) been asking\W*$|"
+    r"\b(?:that|which) (?:nobody|no one|none of us|he|she|they|we|i)(?: here)? (?:(?:can|could|do|does|did)(?:n['’]?t| not)? )?(?:explain\w*|recogni[sz]e\w*|know\w*|remember\w*|made|make|place\w*|account for|understand\w*|authori[sz]ed)\b|\b(?:nobody|no one|none of us)(?: here)? (?:can|could) (?:explain|place|account for|identify|remember|understand)\b|"
     r"\b(?:typed|entered|clicked|pressed|charged|paid|billed|keyed|debited|booked) (?:it |him |her |us |me |that |them )?twice\b|\b(?:it|he|she|they|that|card|§c\d+§) (?:always|usually) (?:rejects?|declines?|fails?|bounces?|refuses|runs out|forgets|loses|pays|buys|overspends)\b|\bboth (?:ways|directions|nights|days|rooms|legs|trips|flights|weeks)\b|\bpolicy (?:review |revision )?(?:says|is)\b|\b[a-z]+ (?:said|says) so\b|\bgoes\b|\bget (?:that|it) [^.]* sorted\b|\bdid the transfer\b|\bmight (?=the|§|we|i|you|it)"
     r"|\bor so (?:they|he|she|it) \w+\b|\bwhich (?:she|he|i|we|they|it|is|was|has|had)\b|^\W*before (?:the|my|our) line fell\b|\bis taxi\b"
     r"|\bafter (?:the|a|last|our|my) [\w\s§']{0,30}?(?:call|talk|conversation|meeting|consultation|review|discussion|email|mail)(?: with)?\b|\blol\b|\bhaha+\b"
@@ -145,8 +172,8 @@ _REASONED: Final = re.compile(
 )
 #: What somebody tells of himself or of the weather, with a word that would doubt a request.
 _IN_PASSING: Final = re.compile(
-    r"\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
-    r"|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
+    r"\b(?:never|not|n['’]?t) (?:yet |even |ever )?(?:got|gotten|received|get|had|seen|collected|picked up) (?:the |a |his |her |their )?new (?:card|one|plastic)\b|\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
+    r"|\b(?:i|we) promised (?:him|her|them|§c\d+§)(?: (?:the|his|her|their|some|that) [a-z]+(?: (?:money|cash|budget|allowance|funds?))?)?(?=\W*$| (?:§p|today|yesterday|this))|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
     r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
     r"|\bno (?:luck|joy|clue|show)\b|\b(?:everyone|everybody)(?:'s| is| are| was) (?:waiting|hungry|stuck|there|ready|in|out|tired)\b|\b(?:that'?s|which is|this is) why\b"
     r"|\bor (?:else )?(?:the \w+|he|she|they|we|it)(?:'ll| will)? (?:can'?t|cannot|won'?t|will|loses?|miss(?:es)?|cancels?|be)\b|\b(?:he|she|they|it|§c\d+§) (?:always|usually) (?!freez|block|load|top|add|put|clos|tak|send|do|get)\w+s\b"
@@ -163,27 +190,37 @@ _GOES_ON: Final = re.compile(
 #: What an unload takes back, and a freeze that is lifted: it was done before.
 _DONE_BEFORE: Final = {
     "unload_card": re.compile(
-        r"\b(?:i|we|he|she|they|somebody|someone|bob|carol) (?:\w+ly )?(?:(?:have|has|had|just) )?(?:put|loaded|topped(?: up)?|added|sent|gave|overfunded|overloaded|overdid it)\b(?: §a\d+§)?(?: (?:too much|too many))?"
+        r"\b(?:i|we|he|she|they|somebody|someone|bob|carol) (?:\w+ly )?(?:(?:have|has|had|just) )?(?:put|loaded|topped(?: up)?|added|sent|send|gave|overfunded|overloaded|overdid it)\b(?: (?:§a\d+§|it|that|the same|the same (?:amount|sum)))*(?: (?:too much|too many|twice|double))?"
         r"|\b(?:last|previous|earlier|yesterday's) top-?ups?\b|\btop-?up (?:was|is|i filed|filed)\b|\bnothing (?:should|must|may|shall) (?:remain|be left|stay)\b|\bwithout remainder\b|\boops\b"
+    ),
+    "topup_card": re.compile(
+        r"\b(?:has|have|had|was|were|is|are|been)(?: not|n['’]?t)? (?:yet )?(?:been )?(?:loaded|topped up|funded|credited|refilled|recharged|reloaded)(?: yet| so far)?\b(?! (?:by|to|onto|with)\b)"
     ),
     "order_card": re.compile(
         r"\b(?:first|initial|opening|starting) (?:load(?:ing)?|charge|top-?up|balance|amount|limit)\b|\b(?:old|first|previous|last) (?:one|card) (?:is |was |got |has )?(?:cracked|broken|lost|stolen|expired|damaged|bent|melted|frozen|closed|blocked)\b"
     ),
     "freeze_card": re.compile(
-        r"\bnot (?:to )?(?:close|cancel|delete|terminate)(?: (?:it|the card|her card|his card))?\b"
+        r"\b(?:perhaps|maybe|hopefully|possibly) (?:it|he|she|they|we|the (?:card|wallet|purse|bag)|somebody|someone)(?:'ll| will| might| may| can)? (?:still )?(?:comes?|turns?|finds?|shows?|be found|gets?|pops?|left|lost|forgot|dropped)\b(?: (?:back|up|it))*|\b(?:might|may) (?:still )?(?:turn up|come back|find it|show up|be (?:at home|in the|found))\b"
+        r"|\b(?:should|must) (?:not|no longer) (?:remain|stay|be(?: left)?) (?:open|active|live|usable|on|unlocked)\b"
+        r"|\b(?:i|we) (?:don'?t|do not|didn'?t) (?:like|love|trust) (?:it|that|this|the look of (?:it|that|this))(?: one bit| at all)?(?=\W*$)"
+        r"|\bnot (?:to )?(?:close|cancel|delete|terminate)(?: (?:it|the card|her card|his card))?\b"
     ),
     "reveal_card": re.compile(
+        r"^\W*(?:until|till|til) (?:i|we|he|she|they) (?:key|enter|give|type|put|fill|pay|provide|have|send|add)\b|\border(?:s|ed|ing)? [a-z]+\b(?! (?:card|one))|"
         r"\b(?:add|put|key|enter|type) (?:it|the card|her card|his card) (?:to|in|into)\b"
     ),
     "set_limits": re.compile(
         r"^\W*(?:but )?(?:no|not) more\W*$|^\W*(?:until|till|while) (?:he|she|they|it|we|i|the)\b"
     ),
 }
+_SPACES: Final = re.compile(r" {2,}")
+#: In a sentence that tells how things are: `it should not remain open`.
+_STAYS: Final = re.compile(r"\b(?:remains?|stays?|leave|yet|always|usually|normally)\b")
 _VERB: Final = re.compile(
     r"\b(?:is|are|was|were|has|have|had|be|needs?|lost|left|found|agreed|forgot|got|went|came|stole|will|can|cannot|must|\w{3,}(?:ed|ing))\b|n't\b"
 )
 _QUESTION: Final = re.compile(
-    r"^\W*(?:(?:is|are|was|were)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am)\b"
+    r"^\W*(?:(?:is|are|was|were)(?!\W*$)(?! (?:in|at|on|under|only|just|still|back|over|taxi|urgent|lost|stolen|gone|found)\b)|do|does|did|has|have|had|why|what|where|when|who|how|which|any|shall|should|am(?! (?:in|at|on|out|away|off|here|not|now|still|just|\w+ing)\b))\b"
 )
 
 
@@ -204,7 +241,7 @@ def _without_what_is_harmless(text: str, intent: str, *, goes_on: bool) -> str:
     if goes_on:
         bare = _GOES_ON.sub(" it ", bare)
     if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):
-        bare = _UNTIL_WE.sub(" ", bare)
+        bare = _UNTIL_WE.sub(" it ", bare)
     if intent == "close_card":
         bare = _MORE_THAN_FROZEN.sub(" ", bare)
     bare = _AFTER_TALK.sub(" ", bare)
@@ -235,7 +272,10 @@ def speaks_against_from_around(
         bare = _WRONG_NUMBER.sub(" ", bare)
     if _REPORT.search(bare) and _WORDING_OF.search(bare):
         return True
-    bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", bare)))
+    bare = _REASONED.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", _OUTSIDER_SAYS.sub(" it ", bare))))
+    bare = _SPACES.sub(" ", bare)
+    if not objects and _STATES_NOT.match(bare.strip(" ,.!")) and not _VERDICT.search(bare):
+        bare = _NOT.sub(" ", _STAYS.sub(" ", bare))
     if intent in _GIVING and _NEEDS_NOT.search(bare):
         return True
     objecting = _TELLS_NOT.sub(" ", bare) if objects else _without_harmless_nots(bare)

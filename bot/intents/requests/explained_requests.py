@@ -107,7 +107,7 @@ class _Divided:
 
 def read_explained_request(clauses: Sequence[Clause], context: Context) -> Reading | None:
     """The one request of a message that also tells why; None where there is any doubt."""
-    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    text = _said_plainly(context)
     if context.doubts or QUOTED in text or len(text.split()) > LONGEST or _SHOWS_DETAILS.search(text):
         return None
     if asks_for_two(clauses) or names_by_a_word(context):
@@ -147,6 +147,12 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     return _reading(intent, divided, card, context)
 
 
+def _said_plainly(context: Context) -> str:
+    """The masked text with its request said as a command says it."""
+    text = _as_closed(_as_lifted(_as_emptied(_with_signs(spaced(context.found.masked), context))))
+    return _NOT_ENOUGH.sub(" . ", text) if _ENDS_IT.search(text) else text
+
+
 #: `3018 +60 petrol`: what an amount is for, without its "for".
 _SPENT_ON: Final = re.compile(
     r"(§a\d+§(?: usd)?)\s+(?=(?:fuel|petrol|gas|diesel|tolls?|parking|taxi|cab|hotel|lunch|dinner|food|groceries|travel|train|flights?|tickets?|supplies|tires|tyres|parts|tools|materials|stationery|postage|ads|rent|repairs?)\W*$)"
@@ -157,7 +163,7 @@ _ARROW_FROM: Final = re.compile(r"(§c\d+§)\s*(?:->|→|=>|>>)\s*\+?\s*(§a\d+�
 
 #: `8863 is still frozen, sort it please`: what is to be done stands before it.
 _STILL_FROZEN: Final = re.compile(
-    r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>[.,;!\n]\s*.*)$",
+    r"^(?P<before>[^.!?\n]{0,60}?)(?P<card>§c\d+§)(?: is|'s)?(?: (?:still|wrongly|only|again|now))* (?:frozen|blocked|locked|suspended|on hold)(?: (?:by mistake|in error|wrongly))?(?P<after>(?:[.,;!\n]| (?:and|but|so)\b)\s*.*)$",
     re.DOTALL,
 )
 _WE_FROZE: Final = re.compile(
@@ -174,6 +180,13 @@ _SHOWS_DETAILS: Final = re.compile(r"\breveal\w*\b")
 #: `everything that is on §c0§ please return to the float`.
 _ALL_ON_IT: Final = re.compile(
     r"\b(?:everything|whatever)(?: what| that| which)?(?: is|'s)(?: still)?(?: left| lying)? on (?P<card>§c\d+§)[\s,:]+(?:please|pls|kindly) (?P<verb>return|fetch|bring|take|pull|move|send)(?: it| that)?(?: back)?(?: (?:in)?to (?:the |our )?(?:float|pot))?"
+)
+
+
+#: `close it for good, freezing is not enough`.
+_ENDS_IT: Final = re.compile(r"\bclos(?:e|ed|ing|ure)\b|\b(?:for good|permanently)\b")
+_NOT_ENOUGH: Final = re.compile(
+    r"[,.;–-]*\s*(?:and |so )?(?:(?:just |only |a |the )?(?:freez(?:e|ing)|block(?:ing)?|lock(?:ing)?)(?: it)? (?:is|was|will be|would be)(?: not|n['’]?t) (?:enough|sufficient|going to do)|(?:a |just a )?(?:freeze|block) (?:won'?t|will not) do|\bnot (?:just|only|merely|simply) (?:be )?(?:frozen|freeze|a freeze|freezing|blocked|block|locked|paused|on hold)|,? (?:and )?(?:never|not) to be used (?:again|any ?more|by anyone)|,? (?:and )?(?:please )?(?:don'?t|do not|no need to) (?:reissue|re-issue|replace|re-?order|renew)(?: it| the card| (?:him|her) one)?)(?=\W|$)"
 )
 
 
@@ -254,6 +267,8 @@ def _with_free_words(divided: _Divided) -> _Divided:
             if speaks_against(around, request.intent) or not _names_no_thing(part.text[request.end :]):
                 return divided
             asking.append((part, Said(request.intent, everything=request.everything)))
+    if not asking and (short := _asked_shortly(divided)) is not None:
+        return short
     if not asking:
         parts = [(part, directed(part.text)) for part in divided.story]
         asking = [
@@ -265,10 +280,27 @@ def _with_free_words(divided: _Divided) -> _Divided:
     return _Divided(tuple(asking), divided.small, story)
 
 
+#: `sofia is at zero, 410 please`: an amount and a please, behind somebody who is out of money.
+_SO_MUCH: Final = re.compile(
+    r"^\W*(?:so |just |maybe )?§a\d+§(?: more)? (?:please|pls|plz|asap)\b\W*$|^\W*(?:please|pls) §a\d+§\W*$"
+)
+_OUT_OF_MONEY: Final = re.compile(
+    r"§c\d+§[^§]*\b(?:zero|empty|broke|skint|stuck|stranded|no (?:money|funds|cash|balance)|(?:not|isn'?t|isnt) enough|out of (?:money|funds|cash)|(?:running|is|very|too) low|running dry|short|nothing (?:on|left))\b"
+)
+
+
+def _asked_shortly(divided: _Divided) -> _Divided | None:
+    short = [part for part in divided.small if _SO_MUCH.search(part.text)]
+    if len(short) != 1 or not any(_OUT_OF_MONEY.search(part.text) for part in divided.story):
+        return None
+    small = tuple(part for part in divided.small if part is not short[0])
+    return _Divided(((short[0], Said("topup_card")),), small, divided.story)
+
+
 #: `a story that happens in a street` says nothing of the request where that one names its card itself.
-_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\b(?:her|his|the|that|this|their) card\b")
+_NAMES_A_CARD: Final = re.compile(r"§c\d+§|\bit\b|\b(?:her|his|the|that|this|their) card\b")
 _NO_TALE: Final = re.compile(
-    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says)\b"
+    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says|found|finds|dropped|forgot|broke|misplaced|parked|stuck|back on|off to|hes|shes|he's|she's)\b"
 )
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
@@ -374,7 +406,16 @@ def _is_meant(divided: _Divided, context: Context) -> bool:
         return True
     if any(_NAMED_SUM.search(text) for text in plainly):
         return not any(_ALREADY.search(part.text) for part in divided.story)
+    if any(said.intent == "unload_card" and _IT_ALONE.search(part.text) for part, said in divided.said):
+        return any(_STILL_THERE.search(part.text) for part in divided.story)
     return any(_NEEDED.search(part.text) for part in divided.story)
+
+
+#: `there is still 240 on her card. move it back`: what is to be moved is what is there.
+_IT_ALONE: Final = re.compile(r"\b(?:it|that|them|those)\b(?! card)")
+_STILL_THERE: Final = re.compile(
+    r"\b(?:there(?:'s| is| are)|has|have|holds)(?: \w+)? §a\d+§(?: \w+){0,2}? (?:left|on)\b"
+)
 
 
 def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) -> bool:

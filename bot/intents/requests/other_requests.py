@@ -31,7 +31,7 @@ _MINE: Final = (
     rf"|(?:that|the|whatever|all)?\s?(?:what|thing|things|whatever|which|one|request|requests|change|order|entry|it was)?(?: it was)? ?(?:that |which )?i(?:'ve| have|ve)? ?(?:just |only |now )?(?:have )?(?:just )?(?:did|do|done|asked|requested|ordered|put|filed|made|entered|submitted|raised|sent|typed|said)(?: (?:in|through|for|last|now))*"
     r"|(?:it|that|this)(?= back\b| please| pls|\W*$))"
 )
-_BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
+_BACK: Final = r"(?:undo|un-do|revert|reverse|reversing|undoing|roll(?:ed)? ?back|take back|taken back|taking back|cancel(?:led)?|recall(?:ed)?|call back|withdraw|retract(?:ed)?|pull back|scrap|scratch|annul|revoke|bring back|storno of|rescind|drop|erase|go back on|void)"
 _UNDO: Final = re.compile(
     r"\bundo (?:the |my |that )?(?:last |latest )?(?:top[ -]?up|topup|load|unload|withdrawal|freeze|unfreeze|limits?(?: change)?|order|phone change|markup(?: change)?)(?: (?:for|of|on|from|to))? §c"
     r"|\b(?:what|whatever)\b[^.]{0,8}\bi (?:just |only )?(?:now )?(?:on §c\d+§ )?(?:changed|did|done|entered|ordered|filed)\b|\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put in|submitted)\b(?=.*\b(?:cancel|withdraw|undo|revok|revers|retract))"
@@ -105,13 +105,50 @@ _FOR_SOMEBODY: Final = re.compile(
 _SECURELY: Final = re.compile(r"\b(?:safe|secure|secured|protected) (?:link|way|manner|page|view)\b")
 
 
+_FULL: Final = r"(?:full|whole|complete|entire|long|real|actual)"
+_DIGITS: Final = r"(?:numbers?|no\b\.?|#|digits)"
+_SEE: Final = r"(?:see|view|viewing|look at|have a look at|take a look at|look up|consult|access|display|pull up|open|get to)"
+#: `let me see the number on §c0§`: shown by a link that only its writer can open. A number alone may be a phone's.
+_SEES_THE_NUMBER: Final = re.compile(
+    rf"\b{_SEE}\b[^.?!\n]{{0,12}}?\b(?:the |a |his |her |that )?(?:{_FULL} )?(?:card )?{_DIGITS}(?: (?:of|on|off|from|for|to))?(?: (?:the|that|card|his|her|this))* §c"
+    rf"|\b(?:show|let)\b[^.?!\n]{{0,25}}?\b(?:the |a |his |her )?(?:{_FULL} (?:card )?|card ){_DIGITS}(?: (?:of|on|off|from|for))?(?: the)? §c"
+    rf"|\b(?:need|want|require)(?: to (?:have|get|see|view))?(?: please)? (?:the |a |his |her )?{_FULL} (?:card )?{_DIGITS}(?: (?:of|on|off|from|for))(?: the)? §c"
+    rf"|\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b(?=.*\b(?:number|digits|details)\b)|\b(?:number|digits|details)\b(?=.*\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b)"
+    rf"|\b(?:the|that|a) link (?:for|to|of|with) (?:the |see the |view the )?(?:{_FULL} )?(?:card )?{_DIGITS}(?: (?:of|on|for))? (?:the )?§c"
+    rf"|\b(?:type|enter|key|fill|put|give)\b[^.?!\n]{{0,12}}?\b(?:card )?{_DIGITS} (?:of|on|for) §c(?=.*\b(?:show (?:it|me)|see|view|open|link)\b)"
+    rf"|\b{_SEE}\b (?:the |a |that |his |her )?(?:{_FULL} |card )?(?:card )?{_DIGITS} (?:of|on|off) (?:a|that|the|his|her) card\b|\b{_SEE}\b (?:a|the) card {_DIGITS}(?=\W*(?:$|[,.;]|for\b|please|pls))"
+)
+#: What is never shown, and where nothing is: in a chat, by mail, read out.
+_IN_THE_OPEN: Final = re.compile(
+    r"\b(?:cvv|cvc|cv2|pin|security code|pan|expiry|expiration|exp date|validity|in (?:the |this )?(?:chat|thread|channel|slack)|here in|by (?:e?mail|sms|text)|e?mail (?:me|it|us)|text (?:me|it|us)|whatsapp|telegram|dictate|read (?:it|me|out)|paste|type (?:it )?out|write (?:it|me)|phone number|mobile number|telephone number)\b"
+)
+_BY_LINK: Final = re.compile(r"\b(?:cvv|cvc|cv2|pin|pan)\b")
+
+
+def asks_to_see_the_number(text: str) -> bool:
+    """Does a masked, `spaced` text ask for a card's number the way it is shown here: to look at it, by a link?"""
+    if not _SEES_THE_NUMBER.search(text):
+        return False
+    return not (_BY_LINK if _SECURELY.search(text) else _IN_THE_OPEN).search(text)
+
+
+def read_reveal(
+    clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
+) -> Reading | None:
+    """Showing a card's number to its requester, where it is asked for in these words; None elsewhere."""
+    text = spaced(context.found.masked)
+    if context.doubts or QUOTED in text or len(text.split()) > LONGEST or not asks_to_see_the_number(text):
+        return None
+    return _reveal(cut(text), clauses, context, kinds)
+
+
 def is_taken_back(text: str) -> bool:
     """Does a text name a request of its writer that is to be undone: `withdraw the request I raised`?"""
     return _REQUEST_OF_MINE.search(text) is not None and _UNDO.search(text) is not None
 
 
 _REQUEST_OF_MINE: Final = re.compile(
-    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
+    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
 )
 
 
@@ -122,7 +159,7 @@ def read_other_request(
     text = spaced(context.found.masked)
     if context.doubts or QUOTED in text or len(text.split()) > LONGEST:
         return None
-    if NOT_OFFERED.search(text) and not _SECURELY.search(text):
+    if NOT_OFFERED.search(text) and not _SECURELY.search(text) and not asks_to_see_the_number(text):
         return None
     parts = cut(text)
     return (
@@ -238,7 +275,8 @@ def _reveal(
     kinds: Mapping[str, type[Operation]],
 ) -> Reading | None:
     kind = next((name for name, operation in kinds.items() if operation.intent == "reveal_card"), "")
-    asks = [part for part in parts if _REVEAL.search(part.text)]
+    asks = [part for part in parts if _REVEAL.search(part.text) or _SEES_THE_NUMBER.search(part.text)]
+    asks = asks or [part for part in _sentences(parts) if _SEES_THE_NUMBER.search(part.text)]
     if not kind or not asks or any(_NO_REVEAL.search(part.text) for part in asks) or asks_for_two(clauses):
         return None
     if any(not _is_plain(part) for part in asks):
@@ -248,7 +286,14 @@ def _reveal(
     if not written or card is None:
         ask: Ask = questions.missing("card", "reveal_card")
         return None if written else Reading("reveal_card", kind=kind, ask=ask)
-    around = [part for part in parts if part not in asks and not is_small(part.text)]
+    own = [part.text for part in asks]
+    around = [
+        part
+        for part in parts
+        if not any(part.text in text for text in own)
+        and not is_small(part.text)
+        and not _SECURELY.search(part.text)
+    ]
     if any(speaks_against_from_around(part.text, "reveal_card", asked=part.asked) for part in around):
         return None
     if any(entity.kind not in ("card", "person", "period") for entity in context.found.entities):

@@ -73,6 +73,13 @@ _AS_A_FORM: Final = re.compile(
 _ANOTHER: Final = re.compile(
     r"\b(?:another|second|replacement|new|extra|separate|more|order|issue)\b(?! number| phone| mobile)"
 )
+#: `the purchase codes of §c0§ must go to our webhook`.
+_CODES_TO: Final = re.compile(
+    r"\b(?:codes?|otps?)\b[^.?!\n]{0,60}\bwebhook\b|\bwebhook\b[^.?!\n]{0,50}\b(?:codes?|otps?)\b|\b(?:codes?|otps?)\b.*§c\d+§[^.?!\n]{0,40}\bwebhook\b"
+)
+_ROUTED: Final = re.compile(
+    r"\b(?:please|pls|plz|kindly|can|could|would|must|should|shall|need|needs|want|like|have|let|send|route|point|set|switch|turn|put|move|forward|deliver|redirect|direct|get|have to|has to|from now)\b"
+)
 _SWITCH_ON: Final = re.compile(
     r"\b(?:enabl\w+|activat\w+|switch(?:ed)? (?:it )?on|turn(?:ed)? (?:it )?on|set(?:ting)? (?:it )?up|configur\w+|put|add|needs?|active"
     r"|requires?|install|register|need|on|set|enter|give|given|new|sort|please|pls|kindly|arrange|mandatory|initiate|do|should have|must have|being set up|gets? activated|to be|wanted|procedure|enrol\w*|sign (?:up|on)|get|going|started|start|working|want|setup|set-up|flip|roll out|have)\b|=\s*(?:true|on|yes)"
@@ -110,18 +117,21 @@ _NEW_CARD: Final = re.compile(
     r"\b(?:order|issue|new|another|second|separate|replacement|own|create)\s+(?:\w+\s+){0,2}?(?:cards?|plastic|prepaid)\b"
 )
 _NO_LIMIT: Final = re.compile(
-    r"\b(?:top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
+    r"\b(?:threeds|webhook|top\w*[ -]?up|load|refill|recharge|automatic\w*|round|standing|first of)\b|!!"
 )
 _LIMIT_SET: Final = re.compile(
     r"\b(?:set|chang\w+|make|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|bring|adjust\w*|mov\w+|bump|cap|limit|limits|lift|up"
     r"|allow\w*|allowance|shall have|shall be|can return to|configure|correct|fix|update|give|get|needs?|should be|to be|must be|max\w*|tops|no more than|not more than|restrict\w*|capped|ceiling|tighten|loosen|relax|bring|hold|keep|should only|should(?:n'?t| not)|must not|set that|insert|enter|lift|fix|read|reads?|down to|up to|as (?:the )?(?:daily|weekly|monthly)? ?limit|gets?|make it|please|pls|kindly)\b|:"
 )
-_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|dos|del|di|la|bin|al)\b)){0,4})"
+_NAME: Final = r"(?:(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\.?\s+)?(?P<name>(?!(?:[Mm]r|[Mm]s|[Mm]rs|[Mm]iss|[Dd]r|[Pp]rof)\b)[^\W\d_](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?(?:\s+(?:[A-ZÀ-Ž](?:[\w'’-]+(?:\.\w[\w'’-]*)*|\.)?|–|-|(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)\b)){0,5})"
 _NAMED: Final = (
     re.compile(rf"\b[Nn]ame(?:d)?\s*(?:on (?:it|the card) )?(?:is |: ?|of )?{_NAME}"),
     re.compile(rf"\b(?:called|named|in (?:the )?name of|holder:?|full name:?)\s+{_NAME}"),
     re.compile(rf"\b[Rr]eplacement(?: card)? for {_NAME}(?=\s*[,.;:!?(])"),
     re.compile(rf"\b(?:card|crad|prepaid)s?(?: please| pls)?\s*[:\n/,–-]+\s*{_NAME}"),
+    re.compile(
+        rf"\b(?:[Oo]rder|[Ii]ssue|[Nn]ew|[Mm]ake|[Cc]reate|[Rr]equest)\s+(?:an? )?(?:new )?(?:card|prepaid|pass)\s+(?=[A-ZÀ-Ž]){_NAME}(?=\s*[,;(|/\n§])"
+    ),
     re.compile(
         r"(?:^|[.,:;!\n]\s*|\bfor\s+|\bget\s+|\bgive\s+|\bissue\s+|\border\s+)(?P<name>[^\W\d_]{2,} [^\W\d_]{2,})"
         r"\s+(?:needs?|wants?|requires?|a card|must have|card|his own|her own|is joining|starts)\b"
@@ -141,12 +151,29 @@ _NAMED: Final = (
 )
 #: The same in small letters, up to a word that belongs to no name.
 _SMALL_NAME: Final = re.compile(
-    r"\b(?:card|crad|one|prepaid|plastic|order|issue)\s+(?:please\s+|pls\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)?(?P<name>[^\W\d_]+(?:\s+[^\W\d_]+){0,2}?)"
+    r"\b(?:card|crad|one|prepaid|plastic|pass|order|issue)(?:\s+|,\s*)(?:please\s+|pls\s+|it is\s+|it's\s+)?(?:for|(?<=a card )to|in the name(?: of)?|called|named|with name)\s+(?:our\s+|the\s+|new\s+|(?:driver|colleague|joiner|starter|hire|employee|intern|trainee|contractor|assistant|manager)\s+|mr\.?\s+|ms\.?\s+|mrs\.?\s+)*(?P<name>[^\W\d_][\w'’-]*(?:\s+[^\W\d_][\w'’-]*){0,4}?)"
     r"(?=\s*(?:[,.;:!?()|/\n-]|$|§|\b(?:pls|please|plz|with|w|she|he|shes|hes|they|who|in|at|on|create|apply|asap|thanks|thx|n|and|now|only|from|his|her|phone|email|mail|tel|mobile|starting|preloaded|because|so|as|is|thats|initial|gcp|to)\b))"
     r"|^\W*(?P<lead>[^\W\d_]{2,} [^\W\d_]{2,})(?=\s*§t)"
     r"|(?:^|[.,:;!\n]\s*|\b(?:for|get|give|set|let's|lets)\s+)(?!(?:get|give|for|can|could|please|pls|kindly|we|i|and|so|also|order|issue|let|set|make|need|want|would|may|might|hi|hello|hey)\b)(?P<who>[^\W\d_]{2,}(?:\s+[^\W\d_]{2,})?)(?=\s+(?:needs?|wants?|requires?|a card|a prepaid|needs one|must have|card|his own|her own|is joining|starts|(?:set )?up (?:with|w)|should (?:get|have)|apply|gets (?:a|one)|has no card)\b|\s*[,.]\s*card\b)",
     re.IGNORECASE,
 )
+#: Inside a name, never at its end: `Femke de Boer`.
+_PARTICLES: Final = word_set(
+    "de da van von der den ter ten dos das do del della di du des la le el al bin binti bint ibn zu af av st san santa y"
+)
+#: What may follow a name, which then is whole: `femke de boer needs`, `bram hendriks at`.
+_AFTER_A_NAME: Final = word_set(
+    """
+    pls please plz kindly asap with w and n who that he she they hes shes theyre his her their the a an at in on from to for by of as
+    phone mobile tel telephone cell number mail email e-mail name card cards needs need wants want requires must should shall can could
+    will would joins joined joining starts starting start started travels works is was has gets get got because since so load loaded preload initial first
+    opening put one own now today thanks thx cheers or it this new no our my up
+    """
+)
+_FULL: Final = 2  # words of a name that needs no question
+#: Where a name ends for certain.
+_STOPS: Final = re.compile(r"\s*(?:[,;:()|/\n]|\.(?!\w)|§|$)")
+_NEXT_WORD: Final = re.compile(r"\s+([^\W\d_][\w'’-]*)")
 _NO_NAME: Final = frozenset(
     [
         "me",
@@ -231,7 +258,9 @@ _VALUES: Final = {
     "set_limits": re.compile(
         r"§a\d+§|^(?!.*\b(?:hit|hits|hitting|maxes|maxed|maxing|reached|reaches|exceed\w*|blew|went over|ran into|bumped into)\b).*\b(?:limits?|caps?|ceiling|daily|weekly|monthly)\b"
     ),
-    "set_3ds": re.compile(r"\bthreeds\b"),
+    "set_3ds": re.compile(
+        r"\bwebhook\b|\b(?:enable|activate|switch on|turn on|set) (?:the same|it|that|this)\b|\b(?:switch|turn|put|set) (?:it|that|this) on\b|\bcodes?\b(?=.*§c)|§c\d+§.*\bcodes?\b|^(?!(?:the|our|their|my|his|her|an?) (?:[\w'’-]+ ){1,4}?(?:(?:is|are|was|keeps?|only|always|now) )*(?:asks?|asking|refus\w+|requires?|wants?|insists?|accepts?|takes?|rejects?|declines?)\b).*\bthreeds\b"
+    ),
     "order_card": re.compile(r"\b(?:cards?|crad|plastic|prepaid|order|issue)\b"),
 }
 
@@ -322,10 +351,11 @@ def read_value_request(clauses: Sequence[Clause], context: Context) -> Reading |
     hash_or_order = context.found.inside(text, "tx_hash") or not context.found.inside(text, "card")
     if asks_for_two(clauses, of_somebody=bool(hash_or_order)) or names_by_a_word(context):
         return None
+    polite = {part.sentence for part in parts if _POLITELY.search(part.text)}
     if (
         context.doubts
         or QUOTED in text
-        or any(part.asked and not _POLITELY.search(part.text) and _VALUE.search(part.text) for part in parts)
+        or any(part.asked and part.sentence not in polite and _VALUE.search(part.text) for part in parts)
     ):
         return None
     for intent, read in (
@@ -348,7 +378,9 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
         if _is_own(part, intent):
             if _NOT_IT.search(part.text):
                 return True
-            if speaks_against(without_story(part.text), intent, is_exact=True):
+            if intent == "set_3ds" and _CODES_GO.search(part.text):
+                continue
+            if speaks_against(without_story(_BY_PAPER.sub(" ", part.text)), intent, is_exact=True):
                 return True
         elif (
             part.colon
@@ -366,7 +398,13 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
 #: `her number is not §t1§`, `§t1§ is no longer hers`: the value that is meant is another one.
 _NOT_IT: Final = re.compile(
     r"(?:\b(?:not|no longer|never|neither|nor|without|isn'?t|wasn'?t|aint|ain'?t|wrong|old|former|previous)|n't)\b(?:\s+(?!more\b|than\b|over\b|above\b|spend\b|do\b|exceed\b|just\b|only\b|working\b|here\b|reachable\b|is\b|new\b|now\b|but\b|please\b|use\b)[\w'’]+){0,2}?\s+(?:is\s+|was\s+)?§[hter]\d+§"
-    r"|§[hter]\d+§\s*(?:is|was|are|has|does|isn'?t|wasn'?t|ain'?t|doesn'?t)?\s*(?:not|no longer|n't|wrong|dead|old|gone|out of)\b|§[hter]\d+§[^.,;]{0,30}\b(?:any ?more|no longer|no more|wrong|outdated|expired|disconnected)\b"
+    r"|§[hter]\d+§\s*(?:is|was|are|has|does|isn'?t|wasn'?t|ain'?t|doesn'?t)?\s*(?:not|no longer|n't|wrong|dead|old(?! (?:one|number|phone|sim|line))|gone|out of)\b|§[hter]\d+§[^.,;]{0,30}\b(?:any ?more|no longer|no more|wrong|outdated|expired|disconnected)\b"
+)
+
+
+#: What the codes shall do, with words that would put off anything else.
+_CODES_GO: Final = re.compile(
+    r"^(?:(?:please|pls|kindly|hey|hi|hello|i|i'd|we|we'd|like|need|want|would like|can|could|you|let|have|make|all|that|now) )*(?:the |all |its |his |her )?(?:purchase |security |threeds |one-time |otp )?codes? (?:for|of|from|on) §c\d+§ (?:(?:to|must|should|shall|need to|have to|has to|going|go|be|sent|routed|forwarded|delivered|over|straight) )+(?:to|into|at|through|via) (?:the |our |my )?webhook(?: from (?:now|today)(?: on)?)?\W*$"
 )
 
 
@@ -430,7 +468,10 @@ def _order(text: str, context: Context) -> bool:
 
 
 def _threeds(text: str, context: Context) -> bool:
-    named = "threeds" in text and context.found.inside(text, "card")
+    named = context.found.inside(text, "card")
+    if named and _CODES_TO.search(text):
+        return _ROUTED.search(text) is not None
+    named = named if "threeds" in text else []
     return bool(named) and (_SWITCH_ON.search(text) is not None or _SWITCH_OFF.search(text) is not None)
 
 
@@ -543,6 +584,13 @@ def _spare(intent: str, text: str, context: Context) -> bool:
     return False
 
 
+#: What a request follows, by its date: `as per the memo of 18 November`.
+_PAPER_OF: Final = re.compile(
+    r"\b(?:as per|per|following|according to|in line with|based on|see|ref|reference|referring to) (?:the |our |my |your |his |her )?(?:[a-z]+ ){0,2}?(?:memo|e?mail|minutes|letter|note|invoice|agreement|policy|contract|budget|decision|board|meeting|requisition|circular|notice|resolution|approval)(?: (?:of|from|dated|on))? §p\d+§"
+)
+_BY_PAPER: Final = re.compile(
+    r"\b(?:as per|per|following|according to|in line with|based on) (?:the |our |my |your |his |her )?(?:[a-z]+ ){0,2}?(?:memo|e?mail|minutes|letter|note|invoice|agreement|policy|contract|budget|decision|board|meeting|requisition|circular|notice|resolution|approval)(?: (?:of|from|dated|on) §p\d+§)?"
+)
 #: What a submitted transfer was: the form takes it from the chain.
 _SENT: Final = re.compile(r"usd|usdt|usdc|\$|k\b", re.IGNORECASE)
 
@@ -551,6 +599,10 @@ def _is_in_the_story(entity: Entity, intent: str, story: Sequence[str], context:
     """Does the value belong to the story: a past day, how often, the sum of a transfer?"""
     if intent == "submit_funding" and entity.kind == "amount" and _SENT.search(entity.written):
         return len(context.found.inside(context.found.masked, "amount")) == 1
+    if entity.kind == "period" and any(
+        entity in context.found.inside(paper[0]) for paper in _PAPER_OF.finditer(spaced(context.found.masked))
+    ):
+        return True
     if entity.kind == "period":
         of_story = entity.value is not None and entity.value.last_day <= context.facts.now.date()
     else:
@@ -568,7 +620,7 @@ _IS_DUE: Final = re.compile(
 _MOST_OF_A_REQUEST: Final = 600
 #: What stands before a name and is none of it: `Dr. Ramon Villareal`, `new start Eilidh Boyd`.
 _LEADS_A_NAME: Final = re.compile(
-    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
+    r"^(?:(?:(?:mr|ms|mrs|miss|dr|prof|engr|nurse|sir|madam|herr|frau)\b\.?|(?:for|to|name|named|called|holder|user|our|the|my|a|new|newest|fresh|latest|colleague|joiner|joinee|starter|start|hire|recruit|intern|trainee|apprentice|contractor|consultant|employee|coworker|co-worker|teammate|guy|girl|lad|boy|lady|staff|member|driver|assistant|accountant|developer|engineer|manager)\b)[\s,:-]+)+(?=\S)",
     re.IGNORECASE,
 )
 
@@ -588,6 +640,17 @@ def _whole_name(written: str) -> str:
     return _ENDS_A_NAME.sub("", _LEADS_A_NAME.sub("", written.strip(" .,-–\n"))).strip(" .,-–\n")
 
 
+def _goes_on(name: str, after: str, *, exact: bool) -> bool:
+    """Is a name cut off: does it end within, or does more of it follow, as in `femke de | boer`? `exact`: a form may open
+    with it, so that a word in small letters behind one in small letters may belong to it."""
+    if " " in name and name.rsplit(" ", maxsplit=1)[-1].lower() in _PARTICLES:
+        return True
+    following = _NEXT_WORD.match(after)
+    if following is None or following[1].lower() in _AFTER_A_NAME:
+        return False
+    return (exact and name.islower()) or following[1][0].isupper() or following[1].lower() in _PARTICLES
+
+
 def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True) -> dict[str, Any]:
     """The holder, read from the text as it was written; `generous`: in small letters too, where a question follows."""
     cased = context.found.cased[:_MOST_OF_A_REQUEST]
@@ -601,7 +664,9 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
     for pattern in _NAMED:
         for match in pattern.finditer(cased):
             name = _whole_name(match["name"])
-            if name.islower() and _only_full_name(cased):
+            if (name.islower() and _only_full_name(cased)) or _goes_on(
+                name, cased[match.end("name") :], exact=not generous
+            ):
                 continue
             words = [word.lower() for word in name.split()]
             common = any(word in ORDINARY or word in _NO_NAME for word in words) and name.islower()
@@ -609,9 +674,16 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
                 continue
             if len(words) > 1 or name[:1].isupper():
                 return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
-    for match in _SMALL_NAME.finditer(cased) if generous else ():
-        name = _whole_name(match["name"] or match["who"] or match["lead"])
+    for match in _SMALL_NAME.finditer(cased):
+        group_name = next(one for one in ("name", "who", "lead") if match[one])
+        if not generous and (group_name != "name" or not _STOPS.match(cased, match.end("name"))):
+            continue
+        name = _whole_name(match[group_name])
         words = fold(name).split()
+        if _goes_on(name, cased[match.end(group_name) :], exact=not generous):
+            continue
+        if not generous and (len(words) < _FULL or _only_full_name(cased)):
+            continue
         if not any(word in _NO_NAME or word in ORDINARY or word in _CARD_WORDS for word in words):
             return {"name": name, **{k: v for k, v in slots.items() if k != "name"}}
     name = _like_the_email(cased, slots.get("email", "")) or (
@@ -621,8 +693,12 @@ def with_name(slots: dict[str, Any], context: Context, *, generous: bool = True)
 
 
 _TWO_WORDS: Final = re.compile(r"(?<![\w§@])(?=([^\W\d_][\w'’-]+) ([^\W\d_][\w'’-]+)(?![\w§@]))")
+#: `femke de | boer`: particles and the word after them.
+_REST_OF_A_NAME: Final = re.compile(
+    rf"(?:\s+(?:{'|'.join(sorted(_PARTICLES))}))*\s+[^\W\d_][\w'’-]+(?![\w§@])", re.IGNORECASE
+)
 _FULL_NAME: Final = re.compile(
-    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|dos|del|di|la|bin|al))?(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
+    r"(?<![\w§@'])[A-ZÀ-Ž][a-zà-ž'’]+(?: (?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|des|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st|san|santa|y)){0,2}(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?![\w§@])"
 )
 #: Words with a capital that begin a sentence, a place or a label.
 _NO_FIRST_NAME: Final = word_set(
@@ -640,7 +716,9 @@ def _like_the_email(cased: str, email: str) -> str:
         words = [fold(found[1]), fold(found[2])]
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
         if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
-            return f"{found[1]} {found[2]}"
+            more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in _PARTICLES else None
+            if words[1] not in _PARTICLES or more is not None:
+                return f"{found[1]} {found[2]}{more[0] if more is not None else ''}"
     return ""
 
 

@@ -59,6 +59,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     for intent, pattern in (
         ("unfreeze_card", rf"(?:{_BE}\s+)(?:please\s+|now\s+|kindly\s+)?{_THAWED}"),
         ("unfreeze_card", rf"{C}\s+{_THAWED}"),
+        (
+            "unfreeze_card",
+            rf"(?:(?:can|could|may|might|must|should|shall|to)\s+)?(?:please\s+)?(?:be\s+|go\s+|come\s+)(?:set\s+)?(?:loose|free|open|live|on|active|back on)\s+again|(?:set|let|cut)\s+{_O}\s+(?:loose|free)(?:\s+again)?|(?:un-?freez|thaw)(?:e|ing)\s+(?:out|up)",
+        ),
         ("unfreeze_card", rf"(?:is|are|has|goes) to (?:be )?{_THAW}"),
         (
             "unfreeze_card",
@@ -92,6 +96,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unfreeze_card", rf"make\s+{_O}\s+(?:usable|active|work)\s+again|make\s+(?:usable|active)\s+again"),
         ("freeze_card", rf"{_BE}\s+(?:please\s+|now\s+|kindly\s+|temporarily\s+)?{_FROZEN}"),
         ("freeze_card", rf"{C}\s+{_FROZEN}"),
+        (
+            "freeze_card",
+            rf"(?:(?:i|we)\s+)?(?:want|need)\s+{_O}\s+(?:froze|shut off|cut off|locked down|locked up)(?!\w)",
+        ),
         ("freeze_card", rf"(?:is|are|has|goes) to (?:be )?{_FREEZE}"),
         (
             "freeze_card",
@@ -203,6 +211,10 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
+            rf"(?:there\s+)?(?:comes?|must come|should come|has to come)\s+{A}\s+(?:on|onto|in|to)\s+{_O}|(?:assist|help|support|sort|hook|set|fix)\s+{_O}\s+(?:out\s+|up\s+)?with\s+(?:another\s+)?{A}(?:\s+(?:on|onto)\s+{_O})?",
+        ),
+        (
+            "topup_card",
             rf"(?:for|on|to)\s+{C}\s+(?:is|are)\s+missing\s+(?:exactly\s+)?{A}|missing\s+(?:exactly\s+)?{A}\s+(?:on|for)\s+{_O}|there must be\s+{A}(?:\s+more)?\s+on\s+{_O}",
         ),
         (
@@ -240,7 +252,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"(?:give|send|put|load|add|throw|pass|place|transfer)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
+            rf"(?:give|send|put|load|add|throw|pass|place|transfer|chuck|bung|sling|slip|spot|drop|shoot|get|lend|hand|wire|pop|stick|slide|toss)\s+(?:him|her|them)\s+(?:up\s+)?(?:with\s+|by\s+)?{A}|(?:load|top|fill)\s+(?:him|her|them|it)\s+up",
         ),
         ("topup_card", rf"(?:money|funds)\s+(?:for|on|onto|to|in)\s+{_O}"),
         (
@@ -262,17 +274,37 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "topup_card",
-            rf"(?:needs?|requires?|must receive|should get|could use|could do with|must have|short by|short of)\s+(?:another\s+|an\s+extra\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|on (?:it|his card|her card|the card)))*",
+            rf"(?:needs?|requires?|must receive|should get|could use|could do with|must have|short by|short of)\s+(?:another\s+|an\s+extra\s+|an\s+additional\s+|a\s+further\s+|additional\s+|extra\s+|more\s+|exactly\s+|only\s+|just\s+)*{A}(?:\s+(?:usd|dollars|bucks|more|extra|on (?:it|his card|her card|the card)))*",
+        ),
+        (
+            "topup_card",
+            rf"(?:place|put|leave)\s+{A}\s+at\s+(?:the\s+)?disposal\s+of\s+{_O}|(?:raise|increase|boost|bump(?: up)?|up)\s+{_O}\s+(?:balance|funds|credit|budget)\s+(?:by|with)\s+{A}",
+        ),
+        (
+            "topup_card",
+            rf"(?:send|throw|push|put|get|kick|shoot)\s+{A}\s+(?:over\s+)?(?:his|her|its|their)\s+way",
         ),
         ("topup_card", rf"\+\s*{A}|{A}\s*more|another\s+{A}|more\s+{A}"),
         ("topup_card", rf"{A}\s+{_BE}\s+(?:loaded|added|put|credited|sent)"),
+        (
+            "unload_card",
+            rf"(?:run|slide|slip|kick|shift|scoot|knock|book)\s+{A}\s+(?:of (?:it|that|this)\s+)?(?:back\s+)?(?:off|from|out of|off of)\s+{_O}",
+        ),
+        (
+            "unload_card",
+            rf"(?:have|get|see|put|move)\s+(?:the\s+)?{A}\s+(?:that's\s+|left\s+)?(?:on|from)\s+{_O}\s+(?:back\s+)?(?:in|into|to)\s+(?:the\s+|our\s+)?(?:float|pot|pool)",
+        ),
+        (
+            "unload_card",
+            rf"{A}\s+back\s+(?:in)?to\s+(?:the\s+|our\s+)?(?:float|pot|pool|main account)",
+        ),
         (
             "unload_card",
             rf"{_TAKE}(?:\s+(?:back|out|off|down|away))*\s+(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?(?:\s+(?:back|out|off|again))*\s+(?:from|off|off of|out of)\s+{_O}",
         ),
         (
             "unload_card",
-            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down|away))*\s+(?P<all>{_ALL})(?:\s+(?:back|out|off|again|that|is|it|left|still|remaining))*\s+(?:from|off|off of|out of|on)\s+{_O}",
+            rf"(?:{_TAKE}|unload)(?:\s+(?:back|out|off|down|away))*\s+(?P<all>{_ALL})(?:\s+(?:back|out|off|again|that|that's|thats|what's|is|it|he has|she has|left|still|remaining))*\s+(?:from|off|off of|out of|on)\s+{_O}(?:\s+back\s+(?:in)?to\s+(?:the\s+|our\s+)?(?:float|pot|pool))?",
         ),
         (
             "unload_card",
@@ -294,7 +326,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("unload_card", rf"(?:reduce|decrease)\s+{_O}\s+by\s+{A}"),
         (
             "unload_card",
-            rf"return\s+(?:the\s+)?(?:unused\s+|remaining\s+)?{A}\s+(?:on|from)\s+{_O}\s+to\s+(?:the\s+)?(?:float|deposit|pot)",
+            rf"(?:return|move|bring|take|pull|send)\s+(?:the\s+)?(?:unused\s+|remaining\s+|unspent\s+|leftover\s+)*{A}\s+(?:left\s+)?(?:on|from)\s+{_O}\s+(?:back\s+)?(?:in)?to\s+(?:the\s+)?(?:float|deposit|pot)",
         ),
         ("unload_card", rf"(?:pull|take|grab|get|bring|claw|yank)\s+(?:the\s+)?{A}\s+(?:back|off|out)"),
         (
@@ -367,6 +399,8 @@ _SMALL: Final = word_set(
     please pls plz plss plse kindly just also now then so again back right away immediately asap urgent urgently quickly quick fast today
     at first hi hello hey hiya morning good afternoon evening day dear all team bot there everyone folks guys man bud mate friend
     thanks thank you thx ty tks cheers much appreciated obliged advance grateful ok okay yes do be so kind enough would
+    hon honey sugar darlin darling sweetie boss buddy chief y'all yall news company's
+    assist kindly asante danke merci gracias groetjes groet kr rgds brgds
     card cards plastic prepaid account one ones same account's holder money balance funds cash usd dollars dollar bucks buck amount sum worth
     more extra another additional exactly only completely fully itself float pot pool main further
     dollas dolars altogether entirely prepare totality
@@ -386,12 +420,12 @@ _SMALL: Final = word_set(
 )
 #: Words that make of the small ones a request of somebody: taken out before what is left is looked at.
 _ASKING: Final = re.compile(
-    r"\b(?:could i (?:be a nuisance and )?ask for|(?:someone|somebody)(?= (?:please |pls |quickly )?(?:(?:un|re)?(?:freeze|block|lock)|close|top|load|unload|reload)\b)|gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
+    r"\b(?:could i (?:be a nuisance and )?ask for|(?:someone|somebody)(?= (?:please |pls |quickly )?(?:(?:un|re)?(?:freeze|block|lock)|close|top|load|unload|reload)\b)|gonna need|going to need|(?:can|could|would|will|may|might) (?:you|u|ya|we|i|someone|somebody|one of you|§[cm]\d+§|it|that|this|she|he)(?: all| guys)?(?: please| pls| kindly| just| also| possibly| perhaps)*"
     r"(?: be (?:so kind|so good|kind enough|able to|an angel|a dear)(?: as)?(?: to| and)?)?(?: have| get| ask you to| ask for| trouble you for| trouble you to)?"
     r"|would (?:it be possible|be possible|you mind|like|need|love|appreciate|ask|request|be grateful)(?: terribly)?(?: you)?(?: to| if you| that you| for)?"
     r"|is it possible to|be possible to|(?:i|we) (?:need|want|wanna|would like|must|have|need you|ask|ask you|request|wish|d like|'d like)(?: (?:you|u))?(?: to| that| that you| for)?"
     r"|i(?:'d| would) (?:like|ask|need|love|be (?:grateful|obliged))(?: for)?(?: you)?(?: to| that you| if you(?: could| would)?| if)?|(?:i|we) (?:must|need|have) to(?: ask you to)?"
-    r"|i'd appreciate (?:it )?if you(?: could| would)?|you (?:can|may|could|should)(?: now| please)?|we (?:can|may)(?: now)?|lets|let's|let us|go ahead (?:and|n)|feel free to|help me(?: to)?"
+    r"|i'd appreciate (?:it )?if you(?: could| would)?|you (?:can|may|could|should)(?: now| please)?|we (?:can|may)(?: now)?|lets|let's|let us|(?:go ahead|go on) (?:and|n)|(?:please |kindly |pls )?assist(?: me| us)?(?: (?:to|in|by))?|(?:i'?m|we'?re) (?:fixing|looking|trying) to|feel free to|help me(?: to)?"
     r"|be so kind(?: as)? to|be kind and|need(?: you)? to|make sure to|time to|do the needful(?: to)?|for me|for us|for him|for her|for them|would you|could you|can you|if you would|if you could"
     r"|if you(?:'d| would) be so (?:good|kind)|much (?:obliged|appreciated)|thank you(?: so much| very much)?(?: in advance)?|thanks (?:a lot|so much|in advance)|many thanks|with (?:many )?thanks"
     r"|good (?:morning|afternoon|evening|day)(?: again| to you| all| team| everyone)?|sorry (?:for|about) the (?:hurry|rush|bother|trouble)|for the time being|for now|for the moment|right now|at once|as soon as possible|with immediate effect"

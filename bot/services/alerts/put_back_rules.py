@@ -19,14 +19,13 @@ from bot.services.core import Core
 from storage import audit as chain
 from storage.errors import LogNotWhole, NotAsOnRecord
 from storage.log_record import on_record, open_requests
-from storage.log_record.open_requests import OpenRequest
 from storage.requests import requests
 from storage.transaction import Contradiction, Tx
 
 log = logging.getLogger("countersign.put_back")
 
 _ACTOR = "system:upkeep"
-_UNDONE = "Somebody put an older state of it back in the database, and Countersign has undone that."
+_UNDONE = "Somebody changed it in the database, and Countersign does not go by that."
 _ENDED = f"It was {{state}} already, and nothing was sent for it since. {_UNDONE}"
 _NEVER_SENT = f"Cancelled: what was stored of it was not as on record. Nothing was sent. {_UNDONE}"
 _WAS_SENT = (
@@ -80,7 +79,9 @@ async def _of_their_lists(core: Core, noted: Mapping[str, Contradiction]) -> dic
     return {request_id: wrong for request_id, wrong in found.items() if request_id not in noted}
 
 
-async def _of_list(tx: Tx, known: Mapping[str, OpenRequest], list_id: str) -> dict[str, Contradiction]:
+async def _of_list(
+    tx: Tx, known: Mapping[str, open_requests.OpenRequest], list_id: str
+) -> dict[str, Contradiction]:
     whole = await requests.get(tx, list_id)
     rows = await requests.rows_of(tx, list_id)
     differing = [open_requests.differs(row, known.get(row.id)) for row in rows]

@@ -8,18 +8,21 @@ Its debits count towards the limits, and the request is in doubt from then on.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from decimal import Decimal
 
 from bot.domain.alerts import float_alerts
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import COMMITTED, DEBITED, SENT, UNSENT, Request, State, said_debited
-from bot.outcomes import timing
+from bot.outcomes import planning
 from bot.partner.models import LedgerEntry
 from bot.services import audit, outbox_messages
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
 from bot.services.requests import batch_rows, local_facts
+from storage.log_record import open_requests
 from storage.operators import OrphanDebit, safe_mode
 from storage.requests import request_search, requests
 from storage.transaction import Tx
@@ -32,7 +35,7 @@ async def unsent(
     ledger first: what is sent was committed before. `but_not`: references that are known."""
     rows = [e for e in entries if e.reference not in but_not]
     known = await request_search.by_key(tx, {ledger_text.key_in(e.reference) for e in rows} - {""})
-    never = [key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)]
+    never = {key for key, request_id in known.items() if await was_not_sent(tx, core, request_id)}
     return [e for e in rows if ledger_text.key_in(e.reference) in never]
 
 
@@ -57,8 +60,9 @@ async def count_of_failed(tx: Tx, program: str, entries: Sequence[LedgerEntry]) 
 
 def moving(entries: Sequence[LedgerEntry]) -> set[str]:
     """The keys that took something from the float and have not given it back, or gave it something."""
-    keys = {ledger_text.key_in(entry.reference) for entry in entries}
-    of_key = {key: [e.amount_usd for e in entries if ledger_text.key_in(e.reference) == key] for key in keys}
+    of_key = defaultdict[str, list[Decimal]](list)  # the ledger may be long: once over it
+    for entry in entries:
+        of_key[ledger_text.key_in(entry.reference)].append(entry.amount_usd)
     return {key for key, amounts in of_key.items() if key and exact_sum(amounts)}
 
 
@@ -70,8 +74,9 @@ async def tell(tx: Tx, core: Core, request: Request, rows: Sequence[LedgerEntry]
     )
     usd = -exact_sum(entry.amount_usd for entry in rows)
     if request.state in UNSENT | {State.EXECUTING}:
-        for doubted in await requests.doubt(tx, request.id, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
-            await audit.of_doubt(tx, core, doubted, "system:poller")
+        changes = planning.doubts(request, tx.now, of_a_copy=False)
+        request = await requests.touch(tx, request, **changes)
+        await audit.of_request(tx, core, request, "system:poller", open_requests.DOUBTED)
     elif not (request.outcome or {}).get(DEBITED):
         # What its message says is not true any more.
         text, facts = said_debited(request, usd), {DEBITED: str(usd)}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot import intents
 from bot.domain.cards import CardEntry
-from bot.intents import Directory, KnownCard, find_misspelt_names, names_spelled_nearly
+from bot.intents import KnownCard
 from bot.operations import refuse_card_number
 from bot.services import people
 from bot.services.core import Core
@@ -138,10 +139,12 @@ async def _named_like(tx: Tx, text: str) -> list[CardEntry]:
         typed = card_words.holder_key(word).strip(_MARKS)
         if any(char.isalpha() for char in typed):
             # By the first letter, which is never the one mistyped: names are some thousands, whatever the fleet.
-            near = names_spelled_nearly(typed, await card_words.names_beginning(tx, typed[0]))
+            near = intents.names_spelled_nearly(typed, await card_words.names_beginning(tx, typed[0]))
             known |= {e.id: e for name in near for e in await cards.with_name_word(tx, name, limit=OFFERED)}
     if not known:
         return []
-    names = Directory([KnownCard(last4=e.last4 or "", holder=e.holder, id=e.id) for e in known.values()])
-    near = [card.id for _, meant in find_misspelt_names(text, names) for card in meant]
+    names = intents.Directory(
+        [KnownCard(last4=e.last4 or "", holder=e.holder, id=e.id) for e in known.values()]
+    )
+    near = [card.id for _, meant in intents.find_misspelt_names(text, names) for card in meant]
     return [known[card_id] for card_id in dict.fromkeys(near)][:OFFERED]

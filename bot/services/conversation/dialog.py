@@ -16,7 +16,7 @@ from typing import Any
 from bot import intents
 from bot.domain.errors import NotAllowed, NotFound
 from bot.domain.money import format_usd
-from bot.intents import Ask, Directory, Facts, KnownCard, Reading, Suggestion
+from bot.intents import Ask, Facts, KnownCard, Reading, Suggestion
 from bot.operations import Operation
 from bot.services import people
 from bot.services.conversation import forms, memory, suggested, undo, unread
@@ -240,7 +240,9 @@ async def _pausing(turn: _Turn) -> Pausing | Words:
 async def _undo(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> Step:
     """The person's own request: to be cancelled by its button, or its opposite to be submitted as a form."""
     try:
-        found = await undo.what_follows(turn.core, turn.message.actor.id, reading, Directory.of(cards))
+        found = await undo.what_follows(
+            turn.core, turn.message.actor.id, reading, intents.Directory.of(cards)
+        )
     except NotFound as missing:
         return Words(str(missing))
     match found:
@@ -254,7 +256,7 @@ async def _undo(turn: _Turn, reading: Reading, cards: Sequence[KnownCard]) -> St
 async def _lost(turn: _Turn, cards: Sequence[KnownCard]) -> Lost:
     """Nothing was understood, and nothing had been asked: what this person could have said."""
     kinds = turn.core.kinds if await _may_ask(turn) else {}
-    return Lost(nearest(turn.message.text, kinds, Directory.of(cards)))
+    return Lost(nearest(turn.message.text, kinds, intents.Directory.of(cards)))
 
 
 async def _may_ask(turn: _Turn) -> bool:

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from bot import intents
 from bot.domain.cards import CardEntry
 from bot.domain.people import Actor
-from bot.intents import Directory, Facts, KnownCard, Thread
+from bot.intents import Facts, KnownCard, Thread
 from bot.operations import refuse_card_number
 from bot.services.cards import card_sync
 from bot.services.core import Core
@@ -62,12 +63,14 @@ class Names:
 
     def __init__(self) -> None:
         self._mark: object = None
-        self._directory = Directory()
+        self._directory = intents.Directory()
 
-    async def read(self, tx: Tx) -> Directory:
+    async def read(self, tx: Tx) -> intents.Directory:
         mark = await card_counts.mark(tx)
         if mark != self._mark:
-            self._directory = Directory([known_card(e) for e in await cards.all(tx, limit=_MOST_CARDS)])
+            self._directory = intents.Directory(
+                [known_card(e) for e in await cards.all(tx, limit=_MOST_CARDS)]
+            )
             self._mark = mark
         return self._directory
 

@@ -5,8 +5,9 @@ Nothing is cancelled here, and the opposite request is only offered as a form. S
 
 from __future__ import annotations
 
+from bot import intents
 from bot.domain.requests import Request, State
-from bot.intents import Directory, Reading
+from bot.intents import Reading
 from bot.operations import loaded_facts
 from bot.services.conversation import forms
 from bot.services.core import Core
@@ -20,7 +21,7 @@ _WITHOUT_EFFECT = (State.REJECTED, State.CANCELLED, State.EXPIRED)
 
 
 async def what_follows(
-    core: Core, slack_id: str, reading: Reading, known: Directory
+    core: Core, slack_id: str, reading: Reading, known: intents.Directory
 ) -> Request | Reading | str:
     """A request that its requester may still cancel, the reading of its opposite, or a sentence why there is neither.
 
@@ -108,7 +109,7 @@ def _ended(found: Request) -> str:
     return ""
 
 
-def _opposite(core: Core, found: Request, known: Directory) -> Reading | str:
+def _opposite(core: Core, found: Request, known: intents.Directory) -> Reading | str:
     cls = core.kinds[found.kind]
     operation = cls.of_stored(found.terms, found.subject_label)
     other = core.kinds.get(cls.opposite)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from bot.intents import Facts, masked
+from bot import intents
+from bot.intents import Facts
 from bot.services.core import Core
 from storage.messages import unread_texts
 from storage.operators import people
@@ -16,7 +17,7 @@ async def keep(core: Core, text: str, facts: Facts) -> None:
     """Keep a text without its values: no card, amount, date, number or name. Nothing where nothing is left of it."""
     async with core.store.read() as tx:
         names = await people.names(tx)
-    left = masked(text, facts, names)
+    left = intents.masked(text, facts, names)
     if not left:
         return
     async with core.store.begin() as tx:

@@ -203,9 +203,7 @@ async def _begin(
         before.id,
         owner=core.owner,
         lease_s=core.lease_s,
-        version=before.version,
-        state=before.state,
-        fence=before.fence,
+        judged=before,
         may_expire=not urgency.waited_for_a_pause(before),
     )
     if request is None:
@@ -228,9 +226,7 @@ async def _begin(
     purpose = (planning.Step.LOOK if to_send is None else step).value
     attempt = await attempts.start(tx, request, purpose, after=made)
     older = await newest_wins.without_outcome(tx, core, request) if is_urgent else []
-    await effect_writer.write(
-        tx, core, request, effects.of_claim(before, request, attempt, is_urgent=is_urgent)
-    )
+    await effect_writer.write(tx, core, request, effects.of_claim(before, attempt, made=made))
     return Claim(
         request,
         operation,

@@ -17,36 +17,42 @@ from bot.services.cards import details_link
 from bot.services.core import Core
 from bot.services.execution import webhook_secret
 from bot.services.requests import batch_rows
+from storage.messages import outbox
 from storage.requests import requests
 from storage.transaction import Tx
 
 
 async def write(tx: Tx, core: Core, request: Request, found: Iterable[e.Effect]) -> None:
     """Write what follows for `request`, which is as this transaction has left it, in the order of `effects.ORDER`."""
-    for effect in e.in_order(found):
-        match effect:
-            case e.SealSecret() | e.KeepSecret() | e.LoseSecret():
-                await webhook_secret.record(tx, core, request, effect)
-            case e.GrantLink() | e.FollowFunding():
-                await _begin(tx, core, request, effect)
-            case e.AuditEntry():
-                await audit.of_request(tx, core, request, effect.actor, effect.action, effect.body)
-            case e.RedrawCard():
-                await outbox_messages.card(tx, core, request)
-                if request.parent_id is not None:
-                    await batch_rows.row_changed(tx, core, request)
-            case e.ThreadLine():
-                await outbox_messages.line(tx, core, request, effect.line, text=effect.text)
-            case e.PurgePrivate():
-                await requests.purge(tx, request.id)
-            case e.ResolveAlert():
-                await alerts.resolve(tx, core, effect.condition)
-            case e.RaiseAlert() | e.FollowUrgent():
-                await _alert(tx, core, request, effect)
-            case e.DirectMessage() | e.RedrawNotice():
-                await _notice(tx, core, request, effect)
-            case _:
-                assert_never(effect)
+    async with outbox.put_together(tx):
+        for effect in e.in_order(found):
+            await _write(tx, core, request, effect)
+
+
+async def _write(tx: Tx, core: Core, request: Request, effect: e.Effect) -> None:
+    match effect:
+        case e.SealSecret() | e.KeepSecret() | e.LoseSecret():
+            await webhook_secret.record(tx, core, request, effect)
+        case e.GrantLink() | e.FollowFunding():
+            await _begin(tx, core, request, effect)
+        case e.AuditEntry():
+            await audit.of_request(tx, core, request, effect.actor, effect.action, effect.body)
+        case e.RedrawCard():
+            await outbox_messages.card(tx, core, request)
+            if request.parent_id is not None:
+                await batch_rows.row_changed(tx, core, request)
+        case e.ThreadLine():
+            await outbox_messages.line(tx, core, request, effect.line, text=effect.text)
+        case e.PurgePrivate():
+            await requests.purge(tx, request.id)
+        case e.ResolveAlert():
+            await alerts.resolve(tx, core, effect.condition)
+        case e.RaiseAlert() | e.FollowUrgent():
+            await _alert(tx, core, request, effect)
+        case e.DirectMessage() | e.RedrawNotice():
+            await _notice(tx, core, request, effect)
+        case _:
+            assert_never(effect)
 
 
 async def _alert(tx: Tx, core: Core, request: Request, effect: e.RaiseAlert | e.FollowUrgent) -> None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import Urgency, urgency
 from bot.outcomes import effects, planning, timing
+from bot.services import audit
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer
@@ -74,6 +75,7 @@ async def _held_by_a_pause(tx: Tx, core: Core, current: Request, words: Urgency)
         current = await requests.touch(
             tx, current, outcome=urgency.HELD_BY_A_PAUSE, outcome_text=text, due_at=until
         )
+        await audit.of_request(tx, core, current, effects.EXECUTION, "request.held_by_a_pause")
     await urgent_rules.stops_changed(tx, core, current)
 
 

@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.money import format_usd
-from bot.domain.requests import Attempt, Event, Request, State
+from bot.domain.requests import Attempt, Event, Request, State, fingerprints
 from bot.operations import loaded_facts, urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
+from bot.services import audit
 from bot.services.alerts import ledger_rules
 from bot.services.cards import card_sync
 from bot.services.core import Core
@@ -21,6 +22,7 @@ from bot.services.execution import effect_writer, newest_wins
 from bot.services.execution.api_call import Answered
 from bot.services.execution.claims import Claim
 from bot.services.requests import resolved_as
+from storage.log_record import open_requests
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -55,6 +57,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
             answered_at=claim.made[-1].sent_at,
             status=answered.status,
             code=answered.code,
+            certainty=answered.certainty,
             finding=answered.finding,
         )
         made = [*claim.made[:-1], mine]
@@ -66,7 +69,7 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
         )
         request = await _finish(tx, claim, outcome, change)
         # What a call was answered stays true whoever holds its request by now.
-        await attempts.answer(
+        is_new = await attempts.answer(
             tx,
             mine,
             status=answered.status,
@@ -77,6 +80,11 @@ async def _write(core: Core, claim: Claim, answered: Answered) -> None:
         )
         if request is None:
             log.warning("execution.fenced", extra={"request": claim.request.id, "fence": claim.request.fence})
+            if is_new:
+                said = {"answer": fingerprints.of_answer(mine)}
+                await audit.record(
+                    tx, core, effects.EXECUTION, open_requests.ANSWERED_LATE, f"attempt:{mine.id}", said
+                )
             # The API gives it once, and whoever took over cannot ask for it again.
             secrets = [effect for effect in of_kind if isinstance(effect, SealSecret)]
             await effect_writer.write(tx, core, claim.request, secrets)

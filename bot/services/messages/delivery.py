@@ -339,7 +339,7 @@ class Outbox:
             raise SlackTrouble(fault)
         if place is not None and row.kind in EDITED_IN_PLACE:
             self._lanes.edits.made()
-            return await self._publisher.update(view, channel=place.channel, ts=place.ts)
+            return await self._publisher.update(view, channel=place.channel, ts=place.ts, dedupe=row.dedupe)
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None

@@ -65,7 +65,9 @@ class Publisher(Protocol):
         self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
     ) -> Posted: ...
 
-    async def update(self, view: MessageView, *, channel: str, ts: str) -> Posted: ...
+    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
+        """`dedupe`: of this edit. The message carries it from now on."""
+        ...
 
     async def open_direct(self, user: str) -> str:
         """The channel id of the direct messages with this person."""

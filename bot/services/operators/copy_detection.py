@@ -1,10 +1,10 @@
 """What shows without anchors that the database is an older copy: the ledger, and our messages in Slack.
 
 Who puts a dump or a snapshot back by hand says nothing of it here. But the ledger has the idempotency keys of what was
-sent since the copy was made, and Slack has the messages. What was made here and is not known here, or was paid and is
-not known here as sent, was done after the copy, or by another process on another copy; either way nothing may be sent.
-Each start looks, and what can wait is not sent to a program before its ledger was seen. What moved no money and was not
-posted leaves no trace in either.
+sent since the copy was made, and Slack has the messages, each with the id of its newest edit. What was made here and is
+not known here, or was paid and is not known here as sent, was done after the copy, or by another process on another
+copy; either way nothing may be sent. Each start looks, and what can wait is not sent to a program before its ledger was
+seen. What moved no money and changed no message leaves no trace in either.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ async def hold_until_seen(core: Core) -> None:
     `look_again` has seen it."""
     for program in core.partners:
         start_holds.begin(core, program, error="It has not answered yet.")
+    await start_holds.note(core)
     try:
         async with asyncio.timeout(_LEDGERS_ANSWER_WITHIN_S):
             await look_at_ledgers(core)

@@ -18,7 +18,7 @@ from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import Event, Request, State
-from bot.outcomes import timing
+from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
 from bot.services.alerts import ledger_rules
 from bot.services.core import Core
@@ -27,6 +27,7 @@ from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
+from storage.log_record import on_record, open_requests
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
@@ -84,6 +85,7 @@ async def enter(
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
     async with core.store.begin() as tx:
+        await tx.hold("safe_mode")  # of several processes one does it
         mode = await safe_mode.current(tx)
         if mode is None:
             return
@@ -92,8 +94,7 @@ async def at_start(core: Core) -> None:
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
-            for doubted in await requests.doubt_all(tx, keys_trusted_for=timing.KEY_TRUSTED_UNSEEN_FOR):
-                await audit.of_doubt(tx, core, doubted, ACTOR)
+            await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
             await _show(tx, core, mode, await orphans_of(tx, mode))
     if mode.voided is None:
@@ -103,6 +104,26 @@ async def at_start(core: Core) -> None:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
     await review(core)
+
+
+async def _doubt_all(tx: Tx, core: Core) -> None:
+    """Nobody knows any more what became of what was open in the copy, by its rows or by the audit log.
+
+    Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more.
+    """
+    known = dict((await on_record.of(tx)).open)
+    for request in await requests.hold_open(tx):
+        one = known.pop(request.id, None)
+        if one is not None and open_requests.differs(request, one) is not None:
+            body = {"progress": open_requests.NO_ROW}
+            await audit.of_request(tx, core, request, ACTOR, open_requests.DOUBTED, body)
+            continue
+        doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
+        await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
+    for request_id, one in known.items():  # the log has it open, and its row says that it has ended
+        body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
+        subject = f"request:{request_id}:{one.version}"
+        await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
 
 
 async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from bot import operations
+from bot import intents, operations
 from bot.domain.limits import WINDOW, LimitUse
 from bot.domain.money import exact_sum, format_usd
 from bot.domain.people import KindPolicy, Sums
-from bot.intents import WhatIf
 from bot.operations import Line
 from bot.partner.calls import cards as card_calls
 from bot.partner.endpoints import Endpoint
@@ -39,7 +38,9 @@ class _Bound:
     sentence: str
 
 
-async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | None = None) -> WhatIfView:
+async def answer(
+    core: Core, asked: intents.WhatIf, slack_id: str, *, program: str | None = None
+) -> WhatIfView:
     """For this person, now. Raises PartnerError."""
     program = program or core.default_program
     money = await float_lookups.float_now(core, program=program)
@@ -72,13 +73,13 @@ async def answer(core: Core, asked: WhatIf, slack_id: str, *, program: str | Non
     )
 
 
-def _in_words(asked: WhatIf, count: int) -> str:
+def _in_words(asked: intents.WhatIf, count: int) -> str:
     cards = f"{count:,} {'card' if count == 1 else 'cards'}"
     each = f" at {format_usd(asked.amount_usd)} each" if asked.amount_usd is not None else ""
     return f"{'Order' if asked.orders else 'Top up'} {cards}{each}"
 
 
-def _verdict(asked: WhatIf, count: int, most: int | None, *, fits: bool) -> str:
+def _verdict(asked: intents.WhatIf, count: int, most: int | None, *, fits: bool) -> str:
     what = _in_words(asked, count)
     if asked.count is None:
         return f"{what}: that is the most that fits just now." if count else "Not one fits just now."
@@ -88,7 +89,7 @@ def _verdict(asked: WhatIf, count: int, most: int | None, *, fits: bool) -> str:
     return f"No. {what}: it does not fit just now.{rest}"
 
 
-def _float(core: Core, asked: WhatIf, money: FloatView, fee_usd: Decimal, fees: Fees) -> _Bound:
+def _float(core: Core, asked: intents.WhatIf, money: FloatView, fee_usd: Decimal, fees: Fees) -> _Bound:
     """What is available, less what waits for approval, against amounts and first months' fees."""
     each_usd = (asked.amount_usd or Decimal(0)) + fee_usd
     room_usd = money.available_usd - money.pending_usd
@@ -134,7 +135,7 @@ def _allowance(money: FloatView) -> _Bound:
     )
 
 
-def _limits(asked: WhatIf, uses: Sequence[LimitUse], most: int) -> list[_Bound]:
+def _limits(asked: intents.WhatIf, uses: Sequence[LimitUse], most: int) -> list[_Bound]:
     """The policy's rolling limits; ordering a card counts nothing towards them. `most`: how many fit without them."""
     if asked.amount_usd is None:
         return []
@@ -153,7 +154,7 @@ async def _granted_usd(tx: Tx, core: Core, slack_id: str) -> Decimal:
     return exact_sum((await requests.granted(tx, slack_id, since=tx.now - WINDOW)).values())
 
 
-def _approvals(core: Core, asked: WhatIf, count: int, granted_usd: Decimal) -> list[Line]:
+def _approvals(core: Core, asked: intents.WhatIf, count: int, granted_usd: Decimal) -> list[Line]:
     """Each card alone, and all in one request, whose whole amount counts for the tiers."""
     lines: list[Line] = []
     if asked.orders:

@@ -1,19 +1,24 @@
 """What a start could not look at yet, a program's ledger or the messages in Slack, so nothing that can wait is sent.
 
-Each process knows what it has not seen (`Core.unseen`). That it holds requests back is kept in the database, too, as
-others show people why their requests wait. It ends when it is seen, or after `HOLDS_FOR_S` with an alert.
+Each process knows what it has not seen (`Core.unseen`). Each worker keeps that in a row of its own, and from all those
+of live workers follows what people read: sending waits while none of them may send. It ends when one has seen it, or
+after `HOLDS_FOR_S` with an alert.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bot.domain.alerts import Said, running_alerts
-from bot.domain.requests import State
+from bot.domain.requests import UNSENT, Request, State, is_in_doubt, said_in_doubt, said_unread
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
-from bot.services.snapshots import Kept, Kind
+from bot.services.processes.replicas import SILENT_AFTER
+from bot.services.snapshots import Iso, Kind
+from storage.operators import replicas
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -21,20 +26,36 @@ from storage.transaction import Tx
 HOLDS_FOR_S = 600.0
 #: A hiccup at a start is over by then. People are notified of what lasts longer, within a minute.
 REPORTED_AFTER_S = 20.0
+# What people read, and after this name and a slash the row of one worker.
+_NAME = "held_since_start"
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """What could not be read, and until when it holds."""
+class _Kept:
+    """What could not be read, and until when sending waits for it, in ISO 8601; `unread`: what no worker has read."""
+
+    what: str = ""
+    until: Iso = ""
+    unread: str = ""
+
+
+_KEPT = Kind(_NAME, _Kept)
+_OF_WORKER = Kind(f"{_NAME}/", dict[str, Iso])
+# So many cards say why they wait; more are not approved within ten minutes.
+_REDRAWN = 200
+_LEDGER, _SLACK = "ledger", "slack"
+_WHAT = {_LEDGER: "its ledger", _SLACK: "the messages in Slack"}
+
+#: What one worker has not seen, a key of `_WHAT`: until when it holds what is to be sent for it, in ISO 8601. That may
+#: be past. Empty where it has seen it.
+Looks = Mapping[str, str]
+
+
+class _Waits(NamedTuple):
+    """What could not be read, in words, and until when sending waits for it."""
 
     what: str
     until: datetime
-
-
-_KEPT = Kind("held_since_start", _Held)
-# So many cards say why they wait; more are not approved within ten minutes.
-_REDRAWN = 200
-_WHAT = {True: "the messages in Slack", False: "its ledger"}
 
 
 def begin(core: Core, what: str, *, error: str = "", holds_for_s: float = HOLDS_FOR_S) -> None:
@@ -45,72 +66,148 @@ def begin(core: Core, what: str, *, error: str = "", holds_for_s: float = HOLDS_
 
 
 async def note(core: Core) -> None:
-    """Keep what is held, and until when, where other processes and messages read it."""
-    async with core.store.begin() as tx:
-        for program in core.partners:
-            held = {one: core.unseen[one] for one in (program, SLACK) if core.holds_for(one)}
-            kept = await _KEPT.get(tx, program)
-            what = " and ".join(_WHAT[one == SLACK] for one in sorted(held, reverse=True))
-            if what == (kept.value.what if kept is not None and _is_held(kept, tx.now) else ""):
-                continue
-            if held:
-                left_s = max(one.until_s for one in held.values()) - core.clock.monotonic()
-                until = tx.now + timedelta(seconds=left_s)
-                await _KEPT.put(tx, program, _Held(what, until))
-            elif kept is not None:
-                await _KEPT.drop(tx, program)
-            for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
-                await outbox_messages.redraw(tx, core, request)
-                await outbox_messages.redraw_notice(tx, core, request)
+    """Keep what this worker has not seen, and what follows for all, where other processes and messages read it."""
+    for program in core.partners:
+        async with core.store.begin() as tx:
+            await tx.hold(f"{_NAME} {program}")
+            await _note_own(tx, core, program)
+            await _note_for_all(tx, core, program)
+
+
+async def _note_own(tx: Tx, core: Core, program: str) -> None:
+    now_s = core.clock.monotonic()
+    own = {
+        name: (tx.now + timedelta(seconds=one.until_s - now_s)).isoformat() if one is not None else ""
+        for name, one in ((_LEDGER, core.unseen.get(program)), (_SLACK, core.unseen.get(SLACK)))
+    }
+    kept = await _OF_WORKER.get(tx, program, core.owner)
+    if kept is None or _in_short(kept.value, tx.now) != _in_short(own, tx.now):
+        await _OF_WORKER.put(tx, program, own, core.owner)
+
+
+def _in_short(looks: Looks, now: datetime) -> dict[str, tuple[bool, bool]]:
+    return {name: (bool(until), _is_later(until, now)) for name, until in looks.items()}
+
+
+async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
+    workers = (await _workers(tx, core, program)).values()
+    waits = _waits(workers, tx.now)
+    unread = _in_words(_unread_by_all(workers, tx.now))
+    kept = await _KEPT.get(tx, program)
+    said = kept.value if kept is not None else _Kept()
+    before = said.what if _is_later(said.until, tx.now) else ""
+    what = waits.what if waits else ""
+    if before == what and said.unread == unread:
+        return
+    if what or unread:
+        until = waits.until.isoformat() if waits else ""
+        await _KEPT.put(tx, program, _Kept(what, until, unread))
+    else:
+        await _KEPT.drop(tx, program)
+    if before == what:
+        return
+    for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
+        await outbox_messages.redraw(tx, core, request)
+        await outbox_messages.redraw_notice(tx, core, request)
+
+
+async def _workers(tx: Tx, core: Core, program: str) -> dict[str, Looks]:
+    """What each live worker has not seen, by its owner. One whose start has not come so far is not among them. Rows of
+    those that are gone are removed."""
+    rows = await _OF_WORKER.named(tx, program)
+    known = {**await replicas.known(tx, silent_after=SILENT_AFTER), core.owner: True}
+    for gone in rows.keys() - known.keys():
+        await _OF_WORKER.drop(tx, program, gone)
+    return {owner: row.value for owner, row in rows.items() if known.get(owner)}
+
+
+def _waits(workers: Collection[Looks], now: datetime) -> _Waits | None:
+    """None while one of them may send, and where there is none."""
+    held = [{name: until for name, until in looks.items() if _is_later(until, now)} for looks in workers]
+    if not held or not all(held):
+        return None
+    what = _in_words({name for one in held for name in one})
+    return _Waits(what, min(max(map(datetime.fromisoformat, one.values())) for one in held))
+
+
+def _unread_by_all(workers: Collection[Looks], now: datetime) -> set[str]:
+    """The ledger for as long as it is not read; Slack while sending waits for it, as it may never be given access."""
+    unread = {_LEDGER} if workers and all(looks.get(_LEDGER) for looks in workers) else set()
+    if workers and all(_is_later(looks.get(_SLACK, ""), now) for looks in workers):
+        unread.add(_SLACK)
+    return unread
+
+
+def _in_words(names: Collection[str]) -> str:
+    return " and ".join(words for name, words in _WHAT.items() if name in names)
+
+
+def _is_later(until: str, now: datetime) -> bool:
+    return bool(until) and datetime.fromisoformat(until) > now
 
 
 async def why(tx: Tx, program: str) -> str:
     """Why nothing that can wait is sent to this program since a start, in a sentence; empty while it is."""
     kept = await _KEPT.get(tx, program)
-    if kept is None or not _is_held(kept, tx.now):
+    if kept is None or not _is_later(kept.value.until, tx.now):
         return ""
+    until = datetime.fromisoformat(kept.value.until)
     return (
         f"Sending to {program} waits: since Countersign started it could not read {kept.value.what}, so it does not"
-        " know whether its database is an older copy. It sends once it could read that, or from"
-        f" {kept.value.until:%H:%M} UTC on."
+        f" know whether its database is an older copy. It sends once it could read that, or from {until:%H:%M} UTC on."
     )
 
 
-async def why_expired(tx: Tx, program: str) -> str:
-    """What is said of a request whose approval ran out meanwhile; empty where nothing is held."""
-    kept = await _KEPT.get(tx, program)
-    if kept is None or not _is_held(kept, tx.now):
-        return ""
-    return (
-        f"Approved, but since Countersign started it could not read {kept.value.what}, so it did not know whether"
-        " its database is an older copy, and sent nothing. The approval ran out meanwhile. Check the card and the"
-        " ledger, then request it again."
-    )
-
-
-def _is_held(kept: Kept[_Held], now: datetime) -> bool:
-    return kept.value.until > now
+async def said_unsent(tx: Tx, request: Request, text: str) -> str:
+    """What is said of a request that ends here before anything was sent for it: `text`, unless nobody can know it."""
+    if is_in_doubt(request):
+        return said_in_doubt(request, text)
+    kept = await _KEPT.get(tx, request.program) if request.state in UNSENT else None
+    unread = kept.value.unread if kept is not None else ""
+    return said_unread(text, unread) if unread else text
 
 
 async def report(core: Core) -> None:
     """To people: what is held and since when; and afterwards that it is sent though nobody knows whether it may be."""
     await note(core)
-    for what, one in sorted(core.unseen.items()):
-        is_held = core.holds_for(what)
-        if is_held and core.clock.monotonic() - one.since_s < REPORTED_AFTER_S:
-            continue
-        condition = condition_of(what)
+    for what in (SLACK, *core.partners):
         async with core.store.begin() as tx:
-            said = _said(what, "held" if is_held else "sends", one)
-            await alerts.keep(tx, core, said, condition=condition, subject=what or "slack", program=what)
+            await _report(tx, core, what)
+
+
+async def _report(tx: Tx, core: Core, what: str) -> None:
+    """By the first of the workers that have not seen it, so that no two of them say it in turns."""
+    looks = await _looks_at(tx, core, what)
+    unseen = sorted(owner for owner, until in looks.items() if until)
+    one = core.unseen.get(what)
+    if not unseen:
+        await alerts.resolve(tx, core, condition_of(what))
+    if one is None or unseen[:1] != [core.owner]:
+        return
+    if core.holds_for(what) and core.clock.monotonic() - one.since_s < REPORTED_AFTER_S:
+        return
+    waits = [await why(tx, program) for program in ([what] if what else core.partners)]
+    if all(waits) and any(_is_later(until, tx.now) for until in looks.values()):
+        case = "held"
+    else:
+        case = "others" if len(unseen) < len(looks) else "sends"
+    said = _said(what, case, one)
+    await alerts.keep(tx, core, said, condition=condition_of(what), subject=what or "slack", program=what)
+
+
+async def _looks_at(tx: Tx, core: Core, what: str) -> dict[str, str]:
+    """Of each live worker, by its owner: as in `Looks`."""
+    workers = await _workers(tx, core, what or core.default_program)
+    return {owner: looks[_LEDGER if what else _SLACK] for owner, looks in workers.items()}
 
 
 async def end(core: Core, what: str) -> None:
     """It was seen, or nobody may ever read it."""
     core.unseen.pop(what, None)
-    async with core.store.begin() as tx:
-        await alerts.resolve(tx, core, condition_of(what))
     await note(core)
+    async with core.store.begin() as tx:
+        if not any((await _looks_at(tx, core, what)).values()):
+            await alerts.resolve(tx, core, condition_of(what))
     core.carrier.wake()
 
 

@@ -39,7 +39,6 @@ from bot.domain.requests import (
     State,
     Verdict,
     decide,
-    said_in_doubt,
     two_agree,
 )
 from bot.domain.sentences import quoted, with_stop
@@ -53,6 +52,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
+from bot.services.processes import start_holds
 from bot.services.requests import batch_approval, batch_rows, granted_sums
 from bot.services.requests.lifecycle import close, existing, stop_approved
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
@@ -127,7 +127,7 @@ async def _approve(
             needed=asked.needed,
         )
         if not verdict.counts:
-            raise refusal_of(core, request, verdict)
+            raise await refusal_of(tx, core, request, verdict)
         _require_possible(core, request)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
         # What stands in the request needs no second record.
@@ -244,12 +244,12 @@ async def _show_approval(tx: Tx, core: Core, request: Request, approver: str) ->
         await outbox_messages.tell_requester(tx, core, request, approver)
 
 
-def refusal_of(core: Core, request: Request, verdict: Verdict) -> CountersignError:
+async def refusal_of(tx: Tx, core: Core, request: Request, verdict: Verdict) -> CountersignError:
     """The sentence for a verdict that does not count."""
     match verdict.reason:
         case Reason.EXPIRED:
             said = f"{request.id} has expired. Nothing was sent. You can request it again."
-            return Expired(said_in_doubt(request, said))
+            return Expired(await start_holds.said_unsent(tx, request, said))
         case Reason.STALE:
             return Stale("What you were shown is no longer what would be sent. Open it again.")
         case Reason.NOT_PENDING:
@@ -568,7 +568,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
                 shown_digest=request.digest,
                 now=tx.now,
             )
-        if not verdict.counts:
-            raise refusal_of(core, request, verdict)
+            if not verdict.counts:
+                raise await refusal_of(tx, core, request, verdict)
         _require_possible(core, request)
         return standing

@@ -13,18 +13,20 @@ from decimal import Decimal
 from bot.domain.money import exact_sum
 from bot.domain.requests import (
     RETURNED,
+    ROWS_IN_DOUBT,
     TERMINAL,
     Event,
     Request,
     State,
     batch_event,
     counted,
+    ended_line,
     ending_text,
-    said_in_doubt,
 )
 from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
+from bot.services.processes import start_holds
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -68,7 +70,8 @@ async def _follow(tx: Tx, core: Core, batch: Request) -> None:
         return
     await outbox_messages.card(tx, core, batch)
     if batch.state in TERMINAL or batch.state is State.UNRESOLVED:
-        await outbox_messages.line(tx, core, batch, str(batch.state), text=batch.outcome_text)
+        line = ended_line(batch) or str(batch.state)
+        await outbox_messages.line(tx, core, batch, line, text=batch.outcome_text)
         await outbox_messages.tell_requester(tx, core, batch, "")
     if batch.state in TERMINAL:
         await outbox_messages.results(tx, core, batch)
@@ -103,7 +106,8 @@ def ending(batch: Request, states: Mapping[State, int], rows: Sequence[Request])
     back = {row.id: loaded_facts(row.outcome or {}).get(RETURNED) or Decimal(0) for row in done}
     moved_usd = exact_sum(row.exposure_usd - back[row.id] for row in done)
     came_back = {row_id: usd for row_id, usd in back.items() if usd}
-    return ending_text(states, moved_usd, batch.exposure_usd, failed_how=how, came_back=came_back)
+    text = ending_text(states, moved_usd, batch.exposure_usd, failed_how=how, came_back=came_back)
+    return f"{text} {ROWS_IN_DOUBT}" if any(map(ended_line, rows)) else text
 
 
 async def close_rows(
@@ -123,7 +127,7 @@ async def close_row(
     tx: Tx, core: Core, row: Request, event: Event, text: str, *, actor: str, **changes: object
 ) -> Request:
     """End one row of which nothing was sent, on record as what `actor` did to its batch."""
-    text = said_in_doubt(row, text)
+    text = await start_holds.said_unsent(tx, row, text)
     moved = await requests.move(
         tx, row, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None, **changes
     )

@@ -18,8 +18,8 @@ from bot.domain.requests import (
     Event,
     Request,
     State,
-    is_in_doubt,
-    said_in_doubt,
+    ended_line,
+    fingerprints,
 )
 from bot.engine.work_in_words import of_request
 from bot.operations import Operation, urgency
@@ -33,7 +33,7 @@ from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
 from storage.operators import pauses, stops
-from storage.requests import Draft, decisions, drafts, requests
+from storage.requests import Draft, attempts, decisions, drafts, requests
 from storage.transaction import Tx
 
 FIRST_REMINDER = timedelta(minutes=15)
@@ -215,23 +215,27 @@ async def close(
     """End a request before anything was carried out: reject, cancel, expire. Private details go with it.
 
     `line`: what its thread says, where that is not the new state. Of what may have been carried out before an older
-    copy of the database was put in place, nobody reads that nothing was sent.
+    copy of the database was put in place, nobody reads that nothing was sent; nor while nobody could look for that.
     """
-    if is_in_doubt(request) and not line:
-        text, line = said_in_doubt(request, text), "ended_in_doubt"
+    if not line:
+        text = await start_holds.said_unsent(tx, request, text)
     if request.is_batch:
         await requests.lock_rows(tx, request.id)
+    was_called = request.state is State.EXECUTING and not request.is_batch
+    leans_on = fingerprints.leant_on(await attempts.of(tx, request.id)) if was_called else {}
     moved = await requests.move(
         tx, request, event, outcome_text=text, finished_at=tx.now, due_at=None, remind_at=None
     )
     await requests.purge(tx, request.id)
-    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}")
+    await audit.of_request(tx, core, moved, actor, f"request.{moved.state}", leans_on)
     if moved.is_batch:
         await batch_rows.close_rows(tx, core, moved, event, text, actor=actor)
     await batch_rows.row_changed(tx, core, moved)
     await urgent_rules.follow(tx, core, moved)
     await outbox_messages.card(tx, core, moved)
-    line = line or ("withdrawn" if request.state is State.EXECUTING else str(moved.state))
+    line = (
+        line or ended_line(moved) or ("withdrawn" if request.state is State.EXECUTING else str(moved.state))
+    )
     await outbox_messages.line(tx, core, moved, line, actor=actor)
     await outbox_messages.tell_requester(tx, core, moved, actor)
     return moved
@@ -273,8 +277,7 @@ async def _expire_in(tx: Tx, core: Core, request: Request) -> bool:
             " out. Nothing was sent; request it again once sending has resumed."
         )
     else:
-        could_not = "Approved, but it could not be sent in time. Nothing was sent."
-        text = await start_holds.why_expired(tx, request.program) or could_not
+        text = "Approved, but it could not be sent in time. Nothing was sent."
     await close(tx, core, request, Event.EXPIRE, "system:expiry", text)
     return True
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot import intents
 from bot.domain.alerts import float_alerts
 from bot.domain.errors import LookupFailed, NotAllowed
 from bot.domain.events import RequestPage
@@ -14,7 +15,6 @@ from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of, who_may_decide
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
-from bot.intents import fold
 from bot.operations import Concern, Line, loaded_facts
 from bot.outcomes import planning
 from bot.partner.errors import PartnerError
@@ -102,11 +102,11 @@ async def people_called(core: Core, written: str) -> Mapping[str, str]:
     names = {one.requester: one.requester_name for one in waiting}
     names |= await _names(core, standing.approvers - names.keys())
     written = written.strip().removeprefix("@")
-    wanted = fold(written)
+    wanted = intents.fold(written)
     return {
         one: name
         for one, name in names.items()
-        if wanted and (written == one or wanted == fold(name) or wanted in fold(name).split())
+        if wanted and (written == one or wanted == intents.fold(name) or wanted in intents.fold(name).split())
     }
 
 

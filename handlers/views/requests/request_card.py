@@ -286,6 +286,7 @@ _LINES = {
     "voided": "▲ Void: an older copy of the database was put in place. What happened to it before is not known.",
     "ended_in_doubt": "▲ Ended by {actor}. While it waited an older copy of the database was put in place, or another"
     " copy was used: it may have been carried out.",
+    "ended_unread": "▲ Ended by {actor}. Countersign does not know whether another copy of its database sent it.",
     "debited": "▲ Money left the float under its key all the same, and nothing was sent for it from here.",
     "expired": "◌ Expired. Nothing was sent.",
     "left_out": "○ {actor} left rows out before the approval.",

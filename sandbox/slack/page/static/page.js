@@ -177,12 +177,13 @@ class Page {
       this.#whenDrawn(() => this.main.focus());
       return;
     }
-    const channel = this.see().channels.find((each) => each.id === id);
+    // A view that has just come may not be drawn yet: then this was of the person before.
+    const channel = this.#sameFor(this.see(), id);
     if (!channel) {
       toast("This person cannot see that channel.");
       return;
     }
-    this.#go({ channel: id, tab: channel.is_im ? this.place().tab : "messages", thread: null });
+    this.#go({ channel: channel.id, tab: channel.is_im ? this.place().tab : "messages", thread: null });
     this.main.focus();
   }
 
@@ -315,12 +316,16 @@ class Page {
     if (!see || (!wish && this.place().channel !== null)) return;
     this.#wishes.delete(this.user);
     const { channel: wished, tab, thread } = wish ?? NOWHERE;
-    // The direct message with the app is another channel for each person.
-    const found = findChannel(see, wished) ?? (wished?.startsWith("D") ? see.channels.find((each) => each.is_im) : null);
+    const found = this.#sameFor(see, wished);
     const channel = found ?? this.channel() ?? findChannel(see, FIRST_CHANNEL) ?? see.channels[0];
     this.#places.set(this.user, { channel: channel?.id ?? null, tab: channel?.is_im ? tab : NOWHERE.tab, thread: found ? thread : null });
     this.#entered();
     if (channel?.is_im && tab === "home") this.act("home", { tab });
+  }
+
+  /** The channel of this name or id; the direct message with the app is another one for each person. */
+  #sameFor(see, wished) {
+    return findChannel(see, wished) ?? (wished?.startsWith("D") ? see.channels.find((each) => each.is_im) : null);
   }
 
   // What is drawn.

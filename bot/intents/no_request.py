@@ -10,9 +10,8 @@ import re
 import unicodedata
 from typing import Final
 
+from bot.intents.model import GREETING, OTHER_LANGUAGE, THANKS
 from bot.intents.plain_text import word_set
-
-GREETING, THANKS, OTHER_LANGUAGE = "greeting", "thanks", "other language"
 
 _ADDRESSED: Final = (
     r"(?:[\s,]+(?:there|all|team|everyone|folks|guys|bot|countersign|again|you|both|mate|man|friend|how are you(?:"

@@ -1,0 +1,123 @@
+"""Words that people use for ours, written as ours before anything is read: `the percentage we add`, `web hook`, `plus one 615 …`.
+
+Each says the same afterwards. A text that holds none of them is left as it is, at the cost of looking for a few letters.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_FLOAT: Final = (
+    r"(?:the |our )?(?:float|main account|company account|master account|pot|pool|deposit account)"
+)
+_AMOUNT: Final = (
+    r"\$?\d[\d.,]*k?(?: ?(?:usd|dollars?|bucks))?|(?:an? )?(?:(?:\w+[ -]){1,4}?)(?:dollars|bucks)"
+)
+_WE_ADD: Final = r"(?:add|put|charge|take|apply|slap|tack|stick)(?:s|ing)?(?: on)?(?: top)?(?: of (?:it|that|things|deposits?|every deposit))?(?: there| it)?"
+#: What is looked for first, in small letters, and what is written for it.
+_ROWS: Final = tuple(
+    (hint, re.compile(pattern, re.IGNORECASE), ours)
+    for hint, pattern, ours in (
+        ("web", r"\bweb[ -]hook", "webhook"),
+        (
+            "percent",
+            rf"\b(?:the|our) (?:percentage|percent)(?: (?:that|which))?(?: we| you| the company)? {_WE_ADD}(?! §)",
+            "the markup",
+        ),
+        (
+            "percentage",
+            r"\b(?:the|our) (?:percentage )?(?:on top|surcharge)(?= (?:to|at|from|down|up|is|becomes?|by)\b)|\bour percentage(?= (?:to|at|from|down|up|becomes?)\b)",
+            "the markup",
+        ),
+        (
+            " we ",
+            r"\bthe (?:fee|margin|cut|commission|surcharge|extra)(?: (?:that|which))? we (?:add|charge|put|take|apply)(?: on)?(?: top)?(?: (?:of|to|on|from) (?:(?:the|our|each|every|all) )?(?:deposits?|fundings?|it|that))?(?= (?:to|at|from|down|up|is|should|must|has|becomes?|needs)\b)",
+            "the markup",
+        ),
+        (
+            "our ",
+            r"\bour (?:margin|commission|surcharge)(?= (?:to|at|from|down|up|should|must|has to|becomes?|needs)\b)",
+            "our markup",
+        ),
+        (
+            "mark up",
+            r"\bmark up\b(?= (?:to|at|from|down|up|is|has|becomes?|on|for|by|needs|must)\b)",
+            "markup",
+        ),
+        ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),
+        ("lemme", r"\blemme\b", "let me"),
+        ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
+        ("chg", r"\bchg\b", "change"),
+        ("numb", r"\b(?:numbr|numbe|nubmer|numebr|nmber)\b", "number"),
+        (" link", r"\bone[ -]?time link\b", "secure link"),
+        ("private", r"\bprivate (?=link|page|view|way)", "secure "),
+        (
+            "pass ",
+            r"\b(?P<verb>(?:order|request|issue|get|make|arrange|need|create)(?: (?:me|us|him|her))?(?: an?)?(?: new)?) pass (?=for\b)",
+            r"\g<verb> card ",
+        ),
+        ("first", r"\bfirst (?=(?:load(?:ing)?|top-?up|charge)\b(?!\s*[:=]))", "initial "),
+        # `pull 300 off his card and put it back in the float` is one thing.
+        (
+            " and ",
+            rf"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run)\b[^.!?\n]{{1,70}}?),? and (?:then )?(?:put|send|move|return|bring|drop|stick|transfer|place|credit|book) (?:it|that|them|this|the money|the funds|the same)(?: back| over)? (?:in|into|to|onto|on) {_FLOAT}(?=\W|$)",
+            r"\g<taken> back to the float",
+        ),
+        (
+            "account",
+            r"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run|return|send|move)\b[^.!?\n]{1,70}?) (?:back )?(?:in|into|to) (?:the |our )?(?:main|company|master|program|programme|deposit) account(?=\W|$)",
+            r"\g<taken> back to the float",
+        ),
+        # Said into a phone: `dwayne at example dot com`, `plus one 615 555 0142`.
+        (
+            " dot ",
+            r"\b(?P<who>[a-z0-9][\w.+-]*) at (?P<where>[a-z0-9][\w-]*)(?P<more>(?: dot [a-z][\w-]*){0,2}?) dot (?P<end>com|org|net|io|co|eu|de|nl|uk|us|example)\b",
+            None,
+        ),
+        (
+            "plus ",
+            r"(?<![\w§])plus (?P<country>one|\d{1,3}) (?=(?:\(?\d[\d ().-]*){1,6}(?<=\d)(?!\d))(?=(?:[ ().-]*\d){7,13}(?![ ().-]*\d))",
+            None,
+        ),
+    )
+)
+_ORDERS: Final = re.compile(
+    r"\b(?:order|issue|create|request|make|get|need|needs|want|wants|new|another|one more)\b[^.!?\n]{0,60}?\bcard\b|\bneeds? (?:a |one)",
+    re.IGNORECASE,
+)
+#: What is put on a card that is ordered, said as a thing to do of its own.
+_AND_LOAD_IT: Final = re.compile(
+    rf"(?:[,;]|\band\b|\bthen\b|[.!?])?\s+(?:and |then |also |please |pls |kindly )*(?:(?:load|start|set|begin|preload) (?:it|him|her|them)(?: up| out| off)? with (?P<with>{_AMOUNT})"
+    rf"|(?:load|put|add|stick|throw|give) (?P<on>{_AMOUNT}) (?:on|onto|in|to) (?:it|there|the new (?:card|one)|that card)(?: to (?:start|begin)(?: with)?)?)(?![\w$])|[,;]\s*(?:pre)?load(?:ed)?(?: with)? (?P<bare>{_AMOUNT})(?=\W*$)",
+    re.IGNORECASE,
+)
+
+
+def in_our_words(text: str) -> str:
+    """The text with those words written as ours; a text without any of them as it is."""
+    low = text.lower()
+    for hint, pattern, ours in _ROWS:
+        if hint in low:
+            text = pattern.sub(ours if ours is not None else _dictated, text)
+    if (
+        (" with " in low or " on " in low or "load" in low)
+        and "card" in low
+        and ("@" in text or "+" in text)
+        and _ORDERS.search(text)
+    ):
+        text = _AND_LOAD_IT.sub(
+            lambda found: f", initial load {found['with'] or found['on'] or found['bare']}", text, count=1
+        )
+    return text
+
+
+def _dictated(found: re.Match[str]) -> str:
+    groups = found.groupdict()
+    if "country" in groups:
+        return f"+{'1' if groups['country'].lower() == 'one' else groups['country']} "
+    host = f"{groups['where']}{groups['more']}.{groups['end']}".replace(" dot ", ".")
+    return f"{groups['who']}@{host}"
+
+
+__all__ = ["in_our_words"]

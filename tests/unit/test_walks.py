@@ -1,0 +1,93 @@
+"""The sample of a walk has all that its rule says, is the same in every run, and `make soak` runs the other cells."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+from tests.support.walks import in_turn, sample
+
+ROOT = Path(__file__).parents[2]
+CELLS = [
+    {"kind": kind, "moment": moment, "on": on}
+    for kind, moment, on in product(
+        ("topup", "freeze", "order", "reveal"), ("before", "after"), ("a", "b", "c")
+    )
+]
+
+A_WALK = """
+from pytest import mark
+
+@mark.walk
+@mark.parametrize("number", [1, 2])
+@mark.parametrize("what", [lambda: 1, lambda: 2, len])
+def test_a(number, what): pass
+
+def test_b(): pass
+"""
+
+
+def test_every_value_of_every_parameter_is_met_by_as_few_cells_as_the_longest_has() -> None:
+    chosen = [CELLS[at] for at in sample(CELLS)]
+
+    assert len(chosen) == 4
+    for name in ("kind", "moment", "on"):
+        assert {cell[name] for cell in chosen} == {cell[name] for cell in CELLS}
+
+
+def test_where_some_parameters_are_named_the_others_take_turns() -> None:
+    chosen = [CELLS[at] for at in sample(CELLS, "kind")]
+
+    assert sorted(cell["kind"] for cell in chosen) == sorted({cell["kind"] for cell in CELLS})
+    assert len({cell["moment"] for cell in chosen}) == 2
+    assert len({cell["on"] for cell in chosen}) == 3
+
+
+def test_every_two_values_that_meet_in_a_cell_meet_in_the_sample() -> None:
+    cells = CELLS[1:]  # not every combination is there
+
+    chosen = [cells[at] for at in sample(cells, together=2)]
+
+    assert len(chosen) <= 13
+    for one, other in (("kind", "moment"), ("kind", "on"), ("moment", "on")):
+        assert {(cell[one], cell[other]) for cell in chosen} == {(cell[one], cell[other]) for cell in cells}
+
+
+def test_of_a_long_list_cells_are_taken_evenly_and_of_a_short_one_all() -> None:
+    assert sample(CELLS, most=4) == {0, 6, 12, 18}
+    assert sample(CELLS[:3], most=4) == {0, 1, 2}
+
+
+def test_the_tests_of_a_file_take_turns_with_the_values_of_a_parameter() -> None:
+    assert {CELLS[at]["moment"] for at in in_turn(CELLS, "moment", 0)} == {"before"}
+    assert {CELLS[at]["moment"] for at in in_turn(CELLS, "moment", 1)} == {"after"}
+    assert len(in_turn(CELLS, "moment", 2)) == 12, "whatever else a cell has"
+    assert len(in_turn(CELLS, "nothing of this name", 0)) == len(CELLS)
+
+
+def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_soak(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("from tests.conftest import *")
+    (tmp_path / "test_walk.py").write_text(A_WALK)
+    (tmp_path / "test_other.py").write_text(A_WALK)
+    command = (sys.executable, "-m", "pytest", "-q", "--collect-only", "-c", str(ROOT / "pyproject.toml"))
+
+    def collected(*words: str, soak: str = "") -> list[str]:
+        done = subprocess.run(
+            [*command, *words],
+            cwd=ROOT,
+            env={**os.environ, "SOAK": soak},
+            capture_output=True,
+            text=True,
+            timeout=50,
+        )
+        return [line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+
+    walk, other = str(tmp_path / "test_walk.py"), str(tmp_path / "test_other.py")
+    sample_and_named = collected(walk, f"{other}::test_a[len-2]")
+    assert sorted(sample_and_named) == [
+        *("test_a[<lambda>0-1]", "test_a[<lambda>1-2]", "test_a[len-1]", "test_a[len-2]", "test_b")
+    ]
+    assert len(collected(walk, soak="1")) == 7

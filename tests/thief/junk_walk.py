@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -57,6 +56,8 @@ ABOUT_ALL = frozenset(
 _LEFT_OUT = frozenset({"optimize"})
 # What the others have met is reported when they were all here.
 _AT_THE_END = frozenset({"unreadable", "standstill"})
+#: Nobody can leave out what has no name: what is due is listed by id alone. There has to be an alert all the same.
+WITHOUT_A_NAME = frozenset({"request.id"})
 #: A row of these that nobody has signed, or put on record, is an alarm by itself.
 _NONE_INVENTED = SIGNED | {"passkey", "orphan_debit"}
 _POLICY = replace(a_policy(), kinds={"card_topup": KindPolicy(expires=timedelta(days=4))})
@@ -90,7 +91,8 @@ class Seen:
         if not self.is_well and not SAYS_SO & set(self.alerts):
             return f"nobody is notified: {self}"
         # The sums of the limits cannot be made: it is refused in a sentence that names the row.
-        if goes_on or cell.table in ABOUT_ALL or (self.other == "expired" and "row" in self.good):
+        may_stop = cell.table in ABOUT_ALL or f"{cell.table}.{cell.column}" in WITHOUT_A_NAME
+        if goes_on or may_stop or (self.other == "expired" and "row" in self.good):
             return ""
         return f"others stand still: {self}"
 
@@ -269,8 +271,3 @@ async def walk(
             wrong[str(cell)] = why
             progress(f"{cell}: {why}")
     return taken, wrong
-
-
-def a_sample(found: list[Cell], count: int, seed: int) -> list[Cell]:
-    """Some of them, of as many tables as may be."""
-    return random.Random(seed).sample(found, count)

@@ -18,6 +18,7 @@ from bot.domain.passkeys import Site
 from bot.domain.people import Actor, Policy
 from bot.domain.requests import Request, State
 from bot.domain.time import Clock
+from bot.engine.failures import Failures
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
 from bot.services.anchor_places import AnchorPlaces
@@ -140,6 +141,7 @@ class Core:
     )  # role -> who had it when last recorded
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     measures: Measures = field(default_factory=Measures)  # counted since the start
+    failures: Failures = field(default_factory=Failures)  # what this process does, and cannot do right now
     anchors: AnchorPlaces = field(default_factory=AnchorPlaces)  # of the audit chain, outside the database
     people_kept: dict[str, tuple[Actor, float]] = field(
         default_factory=dict
@@ -154,7 +156,7 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
-    # What this process has not seen since its start, a program's ledger or `SLACK`: see `operators.copy_detection`.
+    # What this process has not seen since its start, a program's ledger or `SLACK`: see `older_copies.copy_detection`.
     unseen: dict[str, Unseen] = field(default_factory=dict)
 
     @property
@@ -180,9 +182,13 @@ class Core:
             return self.live.get(program, True)
         return any(self.live.values()) or not self.live
 
-    def awaits_look(self, program: str) -> bool:
-        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?"""
-        return self.holds_for(program) or self.holds_for(SLACK)
+    def awaits_look(self) -> bool:
+        """May the database be an older copy, as far as this process knows, so that nothing that can wait is sent?
+
+        One ledger that was not seen holds every program: a copy is one of the whole database, and what was spent in any
+        program counts towards limits that they share.
+        """
+        return any(map(self.holds_for, self.unseen))
 
     def holds_for(self, what: str) -> bool:
         """Is sending held back because this was not seen since the start?"""

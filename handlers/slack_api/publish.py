@@ -1,8 +1,9 @@
 """Draws pictures and sends them: the outbox's way into Slack.
 
 Each message carries its outbox id in its metadata, or that of its newest edit, so that after a lost answer the outbox
-can read back whether it was posted, and a start whether the database knows it (`posted_messages`). The client must have
-no retry handlers: one that repeats a post would double it.
+can read back whether it was posted, and a start whether the database knows it (`posted_messages`). With it goes the
+end of the audit log that it was drawn with. The client must have no retry handlers: one that repeats a post would
+double it.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class SlackPublisher:
         self._direct: dict[str, str] = {}
 
     async def post(
-        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted:
         """Post the picture, in a thread where `thread_ts` is given."""
         if isinstance(view, ResultsView):
@@ -124,7 +125,7 @@ class SlackPublisher:
             return await self._client.chat_postMessage(
                 channel=channel,
                 thread_ts=thread_ts,
-                metadata=self._known_by(dedupe, is_refused=drawn is not message),
+                metadata=self._known_by(dedupe, log_end, is_refused=drawn is not message),
                 unfurl_links=False,
                 unfurl_media=False,
                 **_posted(drawn),
@@ -136,10 +137,10 @@ class SlackPublisher:
         )
         return Posted(str(found.get("channel") or channel), str(found.get("ts") or ""), refused)
 
-    def _known_by(self, dedupe: str, *, is_refused: bool) -> Block:
+    def _known_by(self, dedupe: str, log_end: str, *, is_refused: bool) -> Block:
         """Read back after a crash: that the chart was refused is known from the message itself."""
-        known = {"dedupe": dedupe, "instance": self._instance, **({_REFUSED: True} if is_refused else {})}
-        return {"event_type": EVENT_TYPE, "event_payload": known}
+        known = {"dedupe": dedupe, "instance": self._instance, "log_end": log_end}
+        return {"event_type": EVENT_TYPE, "event_payload": known | ({_REFUSED: True} if is_refused else {})}
 
     async def _drawn(self, view: MessageView) -> Block:
         """The message, in which each id of another request is a link."""
@@ -167,12 +168,14 @@ class SlackPublisher:
         await _asked(sent, posts=True, in_thread=thread_ts is not None, is_file=True, plain=text)
         return Posted(channel, "")
 
-    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
+    async def update(
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
+    ) -> Posted:
         """Draw the picture over the message at `ts`."""
         message = await self._drawn(view)
 
         async def redraw(drawn: Block) -> None:
-            known = self._known_by(dedupe, is_refused=drawn is not message)
+            known = self._known_by(dedupe, log_end, is_refused=drawn is not message)
             await self._client.chat_update(channel=channel, ts=ts, metadata=known, **drawn)
 
         _, refused = await _asked(

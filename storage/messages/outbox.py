@@ -127,6 +127,20 @@ async def known(tx: Tx, dedupes: Collection[str]) -> frozenset[str]:
     return frozenset(row.dedupe for row in found) | put.intersection(dedupes)
 
 
+async def is_any_sent(tx: Tx, dedupes: Collection[str], *, until: datetime) -> bool:
+    """Was one of these sent by then?"""
+    sent = select(t.outbox.c.dedupe).where(t.outbox.c.sent_at <= until)
+    return bool(await tx.run_among(sent, t.outbox.c.dedupe, dedupes))
+
+
+async def channels(tx: Tx, *, limit: int) -> list[str]:
+    """Those in which cards and alerts are, without direct messages; the ones with the newest come first."""
+    m = t.message.c
+    newest = func.max(m.posted_at)
+    asked = select(m.channel).where(m.channel.not_like("D%")).group_by(m.channel)
+    return list((await tx.run(asked.order_by(newest.desc(), m.channel).limit(limit))).scalars())
+
+
 @cache
 def _put_unless_waiting(is_postgres: bool) -> Any:
     """Insert a row unless one that is drawn, waits about the same and is due no later covers it."""

@@ -58,7 +58,7 @@ class Table:
             return await (await self._connections[channel].execute(sql, values)).fetchone()
 
     async def post(
-        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted:
         assert isinstance(view, AnchorView)
         values = (channel, view.seq, dedupe, self._owner, random.uniform(*TAKES_S))
@@ -72,7 +72,9 @@ class Table:
         row = await self._asked(channel, "SELECT id FROM posted WHERE dedupe = %s", dedupe)
         return None if row is None else Posted(channel, str(row[0]))
 
-    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
+    async def update(
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
+    ) -> Posted:
         raise AssertionError("nothing here is drawn again")
 
     async def open_direct(self, user: str) -> str:

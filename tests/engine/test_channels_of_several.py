@@ -215,7 +215,9 @@ class Posting:
     def __init__(self) -> None:
         self.posted: list[str] = []
 
-    async def post(self, view: object, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Posted:
+    async def post(
+        self, view: object, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
+    ) -> Posted:
         await self._connect()
         self.posted.append(dedupe)
         return Posted(channel, "1.0")

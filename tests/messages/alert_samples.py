@@ -11,6 +11,7 @@ from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.freezes import RIGHT
 from bot.domain.passkeys import NO_TWO_OTHERS
 from bot.domain.sentences import Lines
+from bot.engine.work_in_words import in_plain_words
 from bot.view_models import AlertView
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -86,6 +87,7 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("ledger_unseen", "held"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "sends"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "others"): {"program": "main", "error": "Your card provider did not answer."},
+    ("slack_not_all_seen", ""): {"where": "<#C0ALERTS>"},
     ("slack_unseen", "others"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "held"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "sends"): {
@@ -196,6 +198,20 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "roles": "slack, web, worker",
         "since": NOW - timedelta(seconds=12),
         "clicks": process_alerts.CLICKS_ARE_LOST,
+    },
+    ("unreadable_row", "request"): {"row": "R-7K3M", "column": "terms"},
+    ("unreadable_row", "row"): {"table": "attempt", "row": "01JD3X", "column": "sent_at"},
+    ("copy_dropped", ""): {
+        "what": "what was read from the card provider last",
+        "table": "reading",
+        "rows": "2 rows",
+    },
+    ("job_failing", ""): {
+        "what": in_plain_words("expire"),
+        "since": NOW - timedelta(seconds=75),
+        "count": 4,
+        "why": "This is an internal error (KeyError), or somebody changed the database.",
+        "name": "expire",
     },
     ("people_changed", "approvers"): {
         "added": "Dave Lindqvist",

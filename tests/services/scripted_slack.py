@@ -19,6 +19,7 @@ class Message:
     shows: str
     thread_ts: str | None = None
     edits: int = 0
+    log_end: str = ""
 
 
 @dataclass
@@ -39,21 +40,24 @@ class ScriptedSlack:
     drawn: list[MessageView] = field(default_factory=list)
 
     async def post(
-        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted:
         self.calls.append(f"post {shown(view)}")
         self._check(channel)
         trouble = self.next_post.pop(0) if self.next_post else None
         if trouble is not None and not (isinstance(trouble, SlackTrouble) and trouble.maybe_sent):
             raise trouble
-        message = Message(channel, f"{len(self.messages) + 1}.0", dedupe, shown(view), thread_ts)
+        ts = f"{len(self.messages) + 1}.0"
+        message = Message(channel, ts, dedupe, shown(view), thread_ts, log_end=log_end)
         self.messages.append(message)
         self.drawn.append(view)
         if trouble is not None:
             raise trouble
         return Posted(channel, message.ts)
 
-    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
+    async def update(
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
+    ) -> Posted:
         self.calls.append(f"update {shown(view)}")
         self._check(channel)
         if self.next_update:
@@ -63,6 +67,7 @@ class ScriptedSlack:
             raise MessageGone("message_not_found")
         found[0].shows = shown(view)
         found[0].edits += 1
+        found[0].log_end = log_end
         self.drawn.append(view)
         return Posted(channel, ts)
 

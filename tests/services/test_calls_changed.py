@@ -65,6 +65,14 @@ async def answer_lost(world: World) -> Request:
     return request
 
 
+async def executing(world: World) -> Request:
+    await world.fault("drop_after_commit", times=1)
+    request = await world.top_up("50")
+    await world.run_due()
+    assert (await world.request(request.id)).state is State.EXECUTING
+    return request
+
+
 async def refused_each_time(world: World) -> Request:
     await status(429, "RATE_LIMITED").set(world, TOPUP, times=50)
     request = await world.top_up("50")
@@ -92,6 +100,7 @@ MOMENTS: dict[str, Callable[[World], Awaitable[Request]]] = {
     "pending": pending,
     "approved": approved,
     "an answer was lost": answer_lost,
+    "executing": executing,
     "refused each time": refused_each_time,
     "unresolved": unresolved,
     "a row of a list": rows_under_way,
@@ -198,7 +207,7 @@ async def test_nor_by_what_somebody_wrote_into_its_attempts(world: World, moment
 @pytest.mark.walk
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 @pytest.mark.parametrize("row", ["first sent in a month", "its key counts for long", "its key is old"])
-@pytest.mark.parametrize("moment", ["pending", "an answer was lost"])
+@pytest.mark.parametrize("moment", ["pending", "an answer was lost", "executing"])
 async def test_what_is_written_before_a_copy_is_found_and_taken_back_since_sends_nothing(
     world: World, moment: str, row: str
 ) -> None:
@@ -251,10 +260,7 @@ async def test_nor_does_a_trigger_write_into_the_log_what_is_not_so(world: World
 
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
 async def test_nobody_cancels_what_moved_money_by_calls_that_somebody_wrote_as_refused(world: World) -> None:
-    await world.fault("drop_after_commit", times=1)
-    request = await world.top_up("50")
-    await world.run_due()
-    assert (await world.request(request.id)).state is State.EXECUTING
+    request = await executing(world)
     with opened(place_of(world)) as database:
         database.write(
             "UPDATE attempt SET finding = ?, status = 429, code = 'RATE_LIMITED', answered_at = sent_at",

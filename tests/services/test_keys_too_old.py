@@ -88,6 +88,7 @@ async def as_a_copy(world: World) -> None:
     await safe_mode.enter(world.core, end, end)
     await safe_mode.at_start(world.core)
     await ledger_rules.compare(world.core, "main")
+    await safe_mode.review(world.core)
     await leave(world)
 
 

@@ -370,7 +370,9 @@ class Slack:
     async def open_direct(self, user: str) -> str:
         return f"D{user}"
 
-    async def post(self, view: Any, *, channel: str, dedupe: str, thread_ts: str | None = None) -> Any:
+    async def post(
+        self, view: Any, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
+    ) -> Any:
         from bot.services.messages import Posted
 
         if isinstance(view, LinkView):
@@ -381,7 +383,7 @@ class Slack:
             self.posted.append(view)
         return Posted(channel, f"1.{len(self.tried)}")
 
-    async def update(self, view: Any, *, channel: str, ts: str, dedupe: str) -> Any:
+    async def update(self, view: Any, *, channel: str, ts: str, dedupe: str, log_end: str = "") -> Any:
         from bot.services.messages import Posted
 
         return Posted(channel, ts)

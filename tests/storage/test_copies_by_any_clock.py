@@ -11,7 +11,9 @@ import pytest
 
 from bot.services import message_kinds
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.older_copies import copy_detection
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.operators import safe_mode
 from storage.messages import outbox
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, open_alerts, read_ledger
@@ -82,14 +84,14 @@ async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_f
 async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_one_had(
     world: World, databases: Databases, tmp_path: Path, offset: timedelta
 ) -> None:
-    posted: list[tuple[str, datetime]] = []  # by Slack's clock
+    posted: list[PostedMessage] = []  # by Slack's clock
 
-    async def read_posted() -> list[tuple[str, datetime]]:
-        return posted
+    async def read_posted(_wanted: Wanted) -> PostedMessages:
+        return PostedMessages(posted, {})
 
     slack_at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     first = await copied(world, tmp_path / "first.db")
-    posted.append(("lost:1", slack_at))
+    posted.append(PostedMessage("lost:1", slack_at))
     world.clock.advance(offset.total_seconds())
     url = await put_in_place(first, databases)
     await restart_on(world, url)
@@ -109,7 +111,7 @@ async def test_slack_shows_a_second_copy_whatever_time_the_machine_of_the_first_
     await copy_detection.look_at_slack(world.core, read_posted)
     assert not await in_force(world), "what was lost with the first copy is known and accepted"
 
-    posted.append(("lost:2", slack_at + timedelta(minutes=5)))
+    posted.append(PostedMessage("lost:2", slack_at + timedelta(minutes=5)))
     await copy_detection.look_at_slack(world.core, read_posted)
     assert await in_force(world)
     await world.store.close()

@@ -20,7 +20,8 @@ from bot.domain.people import KindPolicy
 from bot.operations import kinds
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.older_copies import copy_detection
+from bot.services.operators import safe_mode
 from storage import tables
 from tests.storage.restores import put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, read_ledger

@@ -23,7 +23,8 @@ from bot.domain.requests import Request, State
 from bot.partner.errors import PartnerError
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, deep_check, safe_mode
+from bot.services.older_copies import copy_detection
+from bot.services.operators import deep_check, safe_mode
 from bot.services.requests import approvals, lifecycle
 from storage import tables
 from storage.messages import alerts as alert_rows

@@ -20,7 +20,8 @@ from bot.domain.people import KindPolicy
 from bot.domain.requests import Request, State
 from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.older_copies import copy_detection
+from bot.services.operators import safe_mode
 from bot.services.requests import approvals, batch_submission, lifecycle
 from tests.services.bulk_requests import ask_bulk, rows_of
 from tests.storage.restores import debit, put_in_place, restart_on

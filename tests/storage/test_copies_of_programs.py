@@ -1,6 +1,7 @@
 """A copy, without anchors, where several programs move money: the ledger of any of them shows it, also late.
 
-Until a program's own ledger was read, nothing that can wait is sent to it; the others go on.
+A copy is one of the whole database, and its limits hold over all programs: until each ledger was read, or held for long
+enough, nothing that can wait is sent to any.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.partner.secret import Secret
 from bot.services.anchor_places import AnchorPlaces
-from bot.services.operators import copy_detection
+from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from storage.operators import pauses, programs
@@ -80,7 +81,7 @@ async def test_the_ledger_of_any_program_shows_the_copy_and_nothing_is_sent_to_a
     databases.drop(url)
 
 
-async def test_a_program_whose_ledger_cannot_be_read_waits_alone_and_starts_safe_mode_for_all_when_it_is_read(
+async def test_a_ledger_that_cannot_be_read_holds_every_program_and_starts_safe_mode_for_all_when_it_is_read(
     world: World, databases: Databases, tmp_path: Path
 ) -> None:
     copy = await copied(world, tmp_path / "copy.db")
@@ -93,16 +94,21 @@ async def test_a_program_whose_ledger_cannot_be_read_waits_alone_and_starts_safe
     )
     world.rebuild(partners={**world.core.partners, "second": nobody})
     await copy_detection.hold_until_seen(world.core)
-    assert not world.core.awaits_look("main")
-    assert world.core.awaits_look("second")
+    assert world.core.awaits_look()
+    assert "main" not in world.core.unseen
     assert "could not read its ledger" in (await status.program_state(world.core, "second")).paused
-    assert not (await status.program_state(world.core, "main")).paused
+    assert (
+        "could not read the ledger of another program"
+        in (await status.program_state(world.core, "main")).paused
+    )
     request = await world.top_up("5")
+    frozen = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
     await world.run(30)
-    assert (await world.request(request.id)).state is State.SUCCEEDED, "main was looked at"
+    assert (await world.request(request.id)).state is State.APPROVED, "what was spent in the other counts too"
+    assert (await world.request(frozen.id)).state is State.SUCCEEDED, "a freeze cannot wait"
 
     world.rebuild(partners={**world.core.partners, "second": away})
-    await copy_detection.look_again(world.core, copy_detection.nothing_posted)
+    await copy_detection.look_again(world.core, messages_in_slack.nothing_posted)
     await start_holds.report(world.core)
     assert await in_force(world)
     assert await paused(world) == {"main", "second"}

@@ -6,8 +6,8 @@ A walk over the troubles of the ledger and of Slack, each by itself and both tog
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,9 @@ from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.message_kinds import REQUEST_LINE, REQUESTER_NOTICE
 from bot.services.messages.view_model_loader import LOADERS
-from bot.services.operators import copy_detection, health, safe_mode
+from bot.services.older_copies import copy_detection
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.operators import health, safe_mode
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from bot.services.requests import approvals, batch_submission, lifecycle, request_lookups
@@ -76,12 +78,12 @@ class Started:
 
     def __init__(self, world: World, ledger: str, slack: str) -> None:
         self.world, self.ledger, self.slack = world, ledger, slack
-        self.posted: list[tuple[str, datetime]] = []
+        self.posted: list[PostedMessage] = []
 
-    async def read_posted(self) -> Sequence[tuple[str, datetime]]:
+    async def read_posted(self, _wanted: Wanted) -> PostedMessages:
         if self.slack:
             raise SLACK[self.slack]
-        return self.posted
+        return PostedMessages(self.posted, {})
 
     async def start(self) -> None:
         self.world.core.unseen.clear()
@@ -137,7 +139,7 @@ async def test_what_cannot_be_read_holds_what_can_wait_for_ten_minutes_and_every
 ) -> None:
     started = Started(world, ledger, slack)
     await started.start()
-    assert world.core.awaits_look("main")
+    assert world.core.awaits_look()
     request = await world.top_up("5")
     assert await started.is_said(request) == [True] * 5, "from the first moment on"
     freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
@@ -183,7 +185,7 @@ async def test_what_somebody_has_to_give_first_is_waited_for_by_nobody(
 ) -> None:
     started = Started(world, ledger, slack)
     await started.start()
-    assert not world.core.awaits_look("main")
+    assert not world.core.awaits_look()
     request = await world.top_up("5")
     assert await started.is_said(request) == [False] * 5
     await started.run(60)
@@ -199,7 +201,7 @@ async def test_what_somebody_has_to_give_first_is_waited_for_by_nobody(
 @pytest.mark.parametrize("slack", SLACK)
 async def test_a_message_that_can_only_be_read_later_starts_safe_mode_then(world: World, slack: str) -> None:
     started = Started(world, "", slack)
-    started.posted = [("request:R-LOST:card", world.clock.now())]
+    started.posted = [PostedMessage("request:R-LOST:card", world.clock.now())]
     await started.start()
     await started.run(30)
     assert not await in_force(world)
@@ -344,3 +346,20 @@ async def test_so_do_the_messages_in_slack_unless_nobody_waits_for_them(
     said = await _cancel(world, request)
     assert bool(CLAIMS_NOTHING.search((await world.request(request.id)).outcome_text)) == is_known
     assert ("could not read the messages in Slack" in said) != is_known
+
+
+async def test_after_another_start_people_read_the_time_until_which_it_waits_now(world: World) -> None:
+    started = Started(world, "500", "")
+    await started.start()
+    request = await world.top_up("5")
+    await started.run(480)
+    await started.start()
+    async with world.store.read() as tx:
+        why = await start_holds.why(tx, "main")
+    ends_at = world.clock.now() + timedelta(seconds=start_holds.HOLDS_FOR_S)
+    assert f"from {ends_at:%H:%M} UTC on" in why
+    view = await request_lookups.request_view(world.core, request.id)
+    assert f"{ends_at:%H:%M} UTC" in str(request_card.card(view))
+    assert await started.metric()
+    await started.run(550)
+    assert await started.metric(), "after the time of the first start"

@@ -19,7 +19,8 @@ from bot.partner.client import PartnerClient
 from bot.partner.ratelimit import RateLimiter
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import Core
-from bot.services.operators import copy_detection, health
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.operators import health
 from bot.services.overview import status
 from bot.services.processes import start_holds
 from storage.messages import outbox
@@ -67,7 +68,7 @@ class Two:
             await self.world.advance(10)
             for number, core in enumerate(self.cores):
                 await self.answers(number not in unread_by)
-                await copy_detection.look_again(core, copy_detection.nothing_posted)
+                await copy_detection.look_again(core, messages_in_slack.nothing_posted)
                 await start_holds.report(core)
         await self.answers(True)
 
@@ -126,8 +127,8 @@ async def test_while_one_worker_may_send_nobody_reads_that_sending_waits(two: Tw
     assert await two.redrawn() - drawn <= 1, "the request's messages are not drawn over and over"
     (title,) = await two.titles()
     assert "waits" not in title, "the other one sends"
-    assert two.cores[blind].awaits_look("main"), "what it has not seen itself it does not send"
-    assert not two.cores[1 - blind].awaits_look("main")
+    assert two.cores[blind].awaits_look(), "what it has not seen itself it does not send"
+    assert not two.cores[1 - blind].awaits_look()
     assert request.program == "main"
 
 
@@ -171,7 +172,7 @@ async def test_the_death_of_the_worker_that_may_send_is_noticed(two: Two) -> Non
 async def test_an_alert_of_a_worker_that_is_gone_ends(two: Two) -> None:
     await two.start(0, reads=True)
     await two.start(1, reads=False)
-    await two.pass_s(40, unread_by=frozenset({1}))
+    await two.pass_s(60, unread_by=frozenset({1}))
     assert len(await two.titles()) == 1
     async with two.world.store.begin() as tx:
         await replicas.end(tx, two.cores[1].owner)

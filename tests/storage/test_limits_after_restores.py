@@ -20,7 +20,8 @@ from bot.partner.errors import PartnerError
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.core import queue_name
-from bot.services.operators import copy_detection, safe_mode
+from bot.services.older_copies import copy_detection, messages_in_slack
+from bot.services.operators import safe_mode
 from bot.services.processes import start_holds
 from bot.services.requests import granted_sums
 from sandbox.partner.ledger import ledger
@@ -208,18 +209,18 @@ async def test_a_start_reads_of_a_long_ledger_only_what_came_in_since(world: Wor
 async def calls_to_look(world: World) -> int:
     before = len(await world.sent("GET /ledger"))
     await copy_detection.hold_until_seen(world.core)
-    assert not world.core.awaits_look("main")
+    assert not world.core.awaits_look()
     return len(await world.sent("GET /ledger")) - before
 
 
 async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(world: World) -> None:
     await world.fault("status", status=500, times=100, operation="GET /ledger")
     await copy_detection.hold_until_seen(world.core)
-    assert world.core.awaits_look("main")
+    assert world.core.awaits_look()
     await looked_again(world)
     assert await open_alerts(world, "ledger_unseen") == []
     await world.advance(start_holds.HOLDS_FOR_S)
-    assert not world.core.awaits_look("main")
+    assert not world.core.awaits_look()
     for _ in range(2):
         await looked_again(world)
     (alert,) = await open_alerts(world, "ledger_unseen")
@@ -230,9 +231,9 @@ async def test_a_ledger_that_cannot_be_read_holds_nothing_after_ten_minutes(worl
     assert await open_alerts(world, "ledger_unseen") == []
     await world.fault("status", status=403, times=1, operation="GET /ledger")
     await copy_detection.hold_until_seen(world.core)
-    assert not world.core.awaits_look("main"), "a key that may not read it"
+    assert not world.core.awaits_look(), "a key that may not read it"
 
 
 async def looked_again(world: World) -> None:
-    await copy_detection.look_again(world.core, copy_detection.nothing_posted)
+    await copy_detection.look_again(world.core, messages_in_slack.nothing_posted)
     await start_holds.report(world.core)

@@ -83,7 +83,12 @@ class Tree:
     def bound_in(self, module: str) -> set[str]:
         """The names that a module defines, assigns or imports at its top level."""
         found: set[str] = set()
-        for node in ast.parse(self.files[module].read_text(encoding="utf-8")).body:
+        body = ast.parse(self.files[module].read_text(encoding="utf-8")).body
+        # What a door imports late stands here for those who check types.
+        late = [
+            node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        ]
+        for node in [*body, *(inner for block in late for inner in block.body)]:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 found |= {alias.asname or alias.name for alias in node.names}
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -50,7 +50,11 @@ KNOWN = {
     "storage.audit.made_at <- bot.startup._compare": "a time that people are shown; nothing is decided by it",
     "storage.audit.made_at <- storage.maintenance.copies.check": "a time that people are shown",
     "storage.audit.made_at <- storage.maintenance.copies._ask_for_safe_mode": "a time that people are shown",
-    "storage.audit.last_until <- bot.services.operators.copy_detection._enter": (
+    "storage.audit.made_at <- bot.services.older_copies.copy_detection._enter": "a time that people are shown",
+    "storage.audit.made_at <- bot.services.older_copies.messages_in_slack.last_entry_before": (
+        "a time that people are shown; the number comes from elsewhere"
+    ),
+    "storage.audit.last_until <- bot.services.older_copies.copy_detection._enter": (
         "safe mode begins with an earlier entry: more approvals are void, and more of the ledger is looked through"
     ),
     "storage.maintenance.copies._copy_rows": "the start on the copy finds what it lacks",

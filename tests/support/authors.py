@@ -1,7 +1,8 @@
 """What many authors wrote to the bot (tests/intents/authors), and how a reading of it is judged.
 
 Split by author, never by sentence: 01 to 11, 16 to 18, 20, 22, 24 and 25 train the ranker, 12, 19,
-21, 23 and 26 calibrate it; all of them show the rules what is missing. Whoever measures on others hands in their folder.
+21, 23 and 26 calibrate it; all of them show the rules what is missing. Whoever measures on others hands in
+their folder.
 """
 
 from __future__ import annotations

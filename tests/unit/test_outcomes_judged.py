@@ -12,7 +12,7 @@ from itertools import product
 
 import pytest
 
-from bot.domain.requests import Event, State
+from bot.domain.requests import Event, Request, State
 from bot.outcomes import Evidence, Finding, Outcome
 from bot.outcomes.planning import (
     HELD_FOR,
@@ -22,6 +22,7 @@ from bot.outcomes.planning import (
     Step,
     after,
     approval_is_valid,
+    doubts,
     is_doubtful,
     is_outdated,
     may_have_been_sent_since,
@@ -68,6 +69,23 @@ def test_what_was_not_sent_on_record_is_doubtful_from_the_moment_its_key_is_not_
     assert not is_doubtful(request, SENT_AT - MOMENT)
     assert is_doubtful(request, SENT_AT) is is_unsent
     assert not is_doubtful(replace(request, key_expires_at=None), SENT_AT)
+
+
+@pytest.mark.parametrize("state", [State.PENDING, State.APPROVED, State.EXECUTING, State.UNRESOLVED])
+def test_what_may_have_been_sent_unseen_is_in_doubt_and_its_key_counts_for_no_longer(state: State) -> None:
+    request = replace(REQUEST, state=state, first_sent_at=None, key_expires_at=None)
+    was_sent = state in (State.EXECUTING, State.UNRESOLVED)
+    until = request.created_at if was_sent else request.created_at + KEY_TRUSTED_UNSEEN_FOR
+    in_doubt = {"outcome_unknown": True}
+
+    def expiring(at: datetime) -> Request:
+        return replace(request, key_expires_at=at)
+
+    assert doubts(request, SENT_AT) == in_doubt | {"key_expires_at": until}
+    assert doubts(request, SENT_AT, of_a_copy=False) == (in_doubt if was_sent else doubts(request, SENT_AT))
+    assert doubts(expiring(SENT_AT), SENT_AT) == in_doubt, "it has expired already"
+    assert ("key_expires_at" in doubts(expiring(SENT_AT + MOMENT), SENT_AT)) is was_sent
+    assert ("key_expires_at" in doubts(replace(request, first_sent_at=SENT_AT), SENT_AT)) is was_sent
 
 
 def test_a_trace_of_what_an_older_copy_forgot_may_be_as_old_as_the_request() -> None:

@@ -51,6 +51,62 @@ NO_ANCHORS = AlertKind(
 )
 
 
+UNREADABLE_ROW = AlertKind(
+    name="unreadable_row",
+    raised_when="a row of the database holds what Countersign did not write and cannot read",
+    found_by="upkeep, execution, people",
+    ends="the row can be read again, or is gone",
+    wordings={
+        "request": Wording(
+            (Severity.CRITICAL,),
+            "{row} can't be read: somebody changed the database",
+            "Its column {column} holds something that Countersign didn't write. From now on nothing is sent for {row},"
+            " nobody is reminded of it, and it doesn't expire. Other requests continue. If it was approved, check the"
+            " card and the ledger before you request it again. Keep a copy of the database, put the row back as it is"
+            " in a backup, and run `countersign audit verify --deep`. Find out who can write to the database.",
+        ),
+        "row": Wording(
+            (Severity.CRITICAL,),
+            "A row of the database can't be read: {table}, {row}",
+            "Its column {column} holds something that Countersign didn't write. What needs this row stands still, and"
+            " everything else continues. Countersign doesn't start again with some of these rows, and names them then."
+            " Keep a copy of the database, put the row back as it is in a backup, and run `countersign audit verify"
+            " --deep`. Find out who can write to the database.",
+        ),
+    },
+    endings=over("Over: {title}", "It could not be read for {lasted}. Find out who changed it."),
+    is_mutable=False,
+)
+
+COPY_DROPPED = AlertKind(
+    name="copy_dropped",
+    raised_when="what Countersign keeps of the card provider, or of Slack, could not be read; it is read there again",
+    found_by="start, upkeep",
+    ends="reported once, with nothing left to do",
+    wordings=one(
+        Severity.WARNING,
+        "Somebody changed the database: {what} could not be read",
+        "Countersign dropped its copy ({table}: {rows}), and reads it again from where it came. No request, approval or"
+        " setting was in it. Find out who can write to the database.",
+    ),
+)
+
+JOB_FAILING = AlertKind(
+    name="job_failing",
+    raised_when="something that Countersign does all the time has failed three times in a row, or for a minute",
+    found_by="upkeep",
+    ends="it works again",
+    wordings=one(
+        Severity.CRITICAL,
+        "Countersign can't do this right now: {what}",
+        "It has failed since {since:%Y-%m-%d %H:%M:%S} UTC, {count} times so far, and Countersign keeps trying. {why}"
+        " The log has the details, under {name}.",
+    ),
+    endings=over("Over: {title}", "It failed for {lasted}, and works again."),
+    is_mutable=False,
+)
+
+
 LEDGER_UNSEEN = AlertKind(
     name="ledger_unseen",
     raised_when="a ledger could not be read since a start; sending waits for it, for ten minutes",
@@ -59,9 +115,10 @@ LEDGER_UNSEEN = AlertKind(
     wordings={
         "held": Wording(
             (Severity.WARNING,),
-            "Sending to {program} waits: its ledger could not be read since the start",
-            "After each start Countersign looks in the ledger for debits that this database does not know. Until then"
-            " approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten minutes again,"
+            "Sending waits: the ledger of {program} could not be read since the start",
+            "After each start Countersign looks in each ledger for debits that this database does not know. Until then"
+            " approved requests of every program wait, ten minutes at most; freezes are sent. A restart begins the ten"
+            " minutes again,"
             f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
             " The last try said: {error}",
         ),
@@ -93,7 +150,7 @@ SLACK_UNSEEN = AlertKind(
         "held": Wording(
             (Severity.WARNING,),
             "Sending waits: the messages in Slack could not be read since the start",
-            "After each start Countersign looks in its two channels for messages that this database does not know."
+            "After each start Countersign looks in its channels for messages that this database does not know."
             " Until then approved requests wait, ten minutes at most; freezes are sent. A restart begins the ten"
             " minutes again,"
             f" and an approval is valid for {APPROVAL_VALID_IN_WORDS}."
@@ -102,7 +159,7 @@ SLACK_UNSEEN = AlertKind(
         "sends": Wording(
             (Severity.WARNING,),
             "The messages in Slack could not be read since the start",
-            "Countersign sends approved requests all the same. After each start it looks in its two channels for"
+            "Countersign sends approved requests all the same. After each start it looks in its channels for"
             " messages that this database does not know, and it could not do that. If somebody put an older copy of"
             " the database in place, pause sending with `/countersign pause`. {error}",
         ),
@@ -117,6 +174,22 @@ SLACK_UNSEEN = AlertKind(
 )
 
 
+SLACK_NOT_ALL_SEEN = AlertKind(
+    name="slack_not_all_seen",
+    raised_when="people wrote so much in a channel of Countersign that a start could not look through all of it",
+    found_by="start",
+    ends="a start that can",
+    wordings=one(
+        Severity.WARNING,
+        "Not all messages in Slack were looked through since the start",
+        "After each start Countersign looks for messages of its own that this database does not know. In {where} people"
+        " wrote more than 2,000 messages since its last one, and what is before those was not looked at. If somebody"
+        " put an older copy of the database in place, pause sending with `/countersign pause`.",
+    ),
+    endings=over("The messages in Slack were looked through", "A start could not do that for {lasted}."),
+)
+
+
 def safe_mode(
     *,
     head_seq: int,
@@ -125,17 +198,20 @@ def safe_mode(
     anchor_at: datetime | None,
     voided: int,
     orphans: Sequence[Decimal] | None,
+    unsent: Sequence[Decimal] = (),
 ) -> Said:
-    """`orphans`: what each debit found so far took from the float, in USD; None while the ledger is being read."""
+    """`orphans`: what each debit found so far took from the float, in USD, with no request for it; None while the
+    ledger is being read. `unsent`: the same of requests that are here as not carried out."""
     ends = f"It ends at entry {head_seq:,}" + (f" of {head_at:%Y-%m-%d %H:%M} UTC." if head_at else ".")
     if anchor_seq > head_seq and anchor_at is not None:
         since = f"{ends} The newest one known is {anchor_seq:,} of {anchor_at:%Y-%m-%d %H:%M} UTC."
     else:
         since = f"{ends} What was done after that is not known here."
-    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans))
+    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans, unsent))
 
 
 _COUNTED = " For 24 hours they count towards everybody's limits, as nobody knows here who requested them."
+_COUNTED_ALONE = " For 24 hours they count towards the limits."
 _ELSEWHERE = " Debits made elsewhere have an alert of their own."
 
 
@@ -143,22 +219,37 @@ def _requests(count: int) -> str:
     return "1 request was cancelled" if count == 1 else f"{count:,} requests were cancelled"
 
 
-def _found(orphans: Sequence[Decimal] | None) -> str:
+def _found(orphans: Sequence[Decimal] | None, unsent: Sequence[Decimal]) -> str:
     if orphans is None:
         return "The ledger is being read for debits that this copy does not know."
-    if not orphans:
+    if not orphans and not unsent:
         return f"The whole ledger was read: this copy knows every debit that Countersign made.{_ELSEWHERE}"
-    found = of_orphans(orphans)
-    found = f"The whole ledger was read: *{found} not known to this copy. The thread lists them."
-    return f"{found}{_COUNTED}{_ELSEWHERE}"
+    found = f"The whole ledger was read: {of_lost(orphans, unsent, 'this copy', bold='*')}. The thread lists them."
+    return f"{found}{_COUNTED if orphans else _COUNTED_ALONE}{_ELSEWHERE}"
+
+
+def of_lost(orphans: Sequence[Decimal], unsent: Sequence[Decimal], copy: str, *, bold: str = "") -> str:
+    """`2 debits of 9.00 USD in all are not known to this copy`, and those of requests it has as not carried out."""
+    found = []
+    if orphans:
+        found.append(f"*{of_orphans(orphans)} not known to {copy}")
+    if unsent:
+        found.append(f"*{of_orphans(unsent)} of requests that {copy} has as not carried out")
+    return " and ".join(found).replace("*", bold)
 
 
 def of_orphans(amounts_usd: Sequence[Decimal]) -> str:
-    """`2 debits of 9.00 USD in all* are`; what came back to the float is said apart, as it is no debit."""
+    """`2 debits of 9.00 USD in all* are`; what came back to the float or moved nothing is said apart, as it is no
+    debit."""
     debits, back = [usd for usd in amounts_usd if usd < 0], [usd for usd in amounts_usd if usd > 0]
-    many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
-    found = f"{many} of {format_usd(-exact_sum(debits))} in all*"
+    none = len(amounts_usd) - len(debits) - len(back)
+    found = []
+    if debits or not none:
+        many = "1 debit" if len(debits) == 1 else f"{len(debits):,} debits"
+        found.append(f"{many} of {format_usd(-exact_sum(debits))} in all*")
+    if none:
+        found.append(f"{none:,} {'row' if none == 1 else 'rows'} that moved no money{'' if debits else '*'}")
     if back:
         times = "1 row that gave" if len(back) == 1 else f"{len(back):,} rows that gave"
-        return f"{found} and {times} {format_usd(exact_sum(back))} back to the float are"
-    return f"{found} are"
+        found.append(f"{times} {format_usd(exact_sum(back))} back to the float")
+    return f"{' and '.join(found)} are"

@@ -107,7 +107,7 @@ async def _nothing_to_call(tx: Tx, core: Core, held: Request, kept: Kept) -> boo
     if held.program not in core.partners or (held.is_batch and held.due_at is None):  # its rows are sent
         return True
     # Another process may have queued it, or the one before this.
-    if core.awaits_look(held.program) and not core.kinds[held.kind].handling.is_urgent:
+    if core.awaits_look() and not core.kinds[held.kind].handling.is_urgent:
         return True
     return await ending_without_a_call.nothing_to_call(tx, core, held, kept.stopped)
 

@@ -50,7 +50,7 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
             held = [kind for kind in usual if not stopped.sends(core.kinds[kind].endpoint)]
             for work, some, most in (
                 ()
-                if core.awaits_look(program)
+                if core.awaits_look()
                 else (
                     ("money", states - {State.UNRESOLVED}, AT_ONCE),
                     ("lookups", states & {State.UNRESOLVED}, LOOKED_UP_AT_ONCE),

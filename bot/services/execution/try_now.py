@@ -28,6 +28,8 @@ async def try_now(core: Core, request_id: str, slack_id: str) -> Request:
         if not is_own:
             people.require_approver(core, actor, await people.standing(core))
         async with core.store.begin() as tx:
+            # What is on record of it is of this very moment: a try may be ending now.
+            await requests.lock_rows(tx, request_id)
             whole = await existing(tx, request_id)
             waiting = await _waiting(tx, whole)
             for request in waiting:

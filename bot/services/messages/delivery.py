@@ -33,6 +33,7 @@ from bot.services.messages.lanes import DRAWN_TOGETHER_S, Lane, Lanes, pause_s
 from bot.services.messages.publisher import MessageGone, Posted, Publisher, SlackRefused, SlackTrouble
 from bot.services.messages.undeliverable import Fate, Fault
 from bot.view_models import AlertView, DirectView, LinkView, MessageView, RequestView
+from storage import audit
 from storage.errors import DatabaseFault
 from storage.messages import Due, MessagePlace, OutboxRow, alerts, outbox
 from storage.operators import rate_minutes
@@ -144,7 +145,8 @@ class Outbox:
     async def _start_due(self) -> None:
         """Start each lane that is free and has something to send."""
         async with self._core.store.read() as tx:
-            found = await outbox.sendable(tx, each=_EACH)
+            with tx.leaving_out():
+                found = await outbox.sendable(tx, each=_EACH)
             now = tx.now
             ours = self._take_channels({Lane.of(due).channel for due in found})
             not_yet = await self._with_some_left(tx, ours)
@@ -181,7 +183,8 @@ class Outbox:
         new = {channel for channel in channels if self._ours[channel][0] > before}
         if not new:
             return set()
-        left = await outbox.stuck(tx, older_than=-_CLOCKS_DIFFER)
+        with tx.leaving_out():
+            left = await outbox.stuck(tx, older_than=-_CLOCKS_DIFFER)
         return {_channel(row) for row in left if row.id not in self._in_hand} & new
 
     def _may_send(self, lane: Lane, due: Due) -> bool:
@@ -337,13 +340,24 @@ class Outbox:
             raise SlackTrouble(fault)
         if place is not None and row.kind in EDITED_IN_PLACE:
             self._lanes.edits.made()
-            return await self._publisher.update(view, channel=place.channel, ts=place.ts, dedupe=row.dedupe)
+            return await self._publisher.update(
+                view, channel=place.channel, ts=place.ts, dedupe=row.dedupe, log_end=await self._log_end()
+            )
         self._lanes.posts(lane)
         channel = row.channel or await self._publisher.open_direct(row.user or "")
         thread = place.ts if place and row.kind == Form.LINE else None
+        log_end = await self._log_end()
         await self._be_sure_it_is_ours(row)
         async with _unless_it_stands_still() if self._shares else nullcontext():
-            return await self._publisher.post(view, channel=channel, dedupe=row.dedupe, thread_ts=thread)
+            return await self._publisher.post(
+                view, channel=channel, dedupe=row.dedupe, log_end=log_end, thread_ts=thread
+            )
+
+    async def _log_end(self) -> str:
+        """What the message was drawn with came before the end of the audit log, as it is now."""
+        async with self._core.store.read() as tx:
+            end = await audit.anchor(tx)
+        return end.line() if end else ""
 
     async def _be_sure_it_is_ours(self, row: OutboxRow) -> None:
         """The last thing before a post. A process that stood still may come too late: another has posted it."""
@@ -426,7 +440,8 @@ class Outbox:
         avoid. What this process is sending just now is none of them.
         """
         async with self._core.store.read() as tx:
-            stuck = await outbox.stuck(tx, older_than=ARRIVES_WITHIN)
+            with tx.leaving_out():
+                stuck = await outbox.stuck(tx, older_than=ARRIVES_WITHIN)
         closed: set[str] = set()
         for row in stuck:
             at, failures = self._look_at.get(row.id, (float("-inf"), 0))

@@ -59,15 +59,18 @@ class Posted:
 
 class Publisher(Protocol):
     """Draws a view model and sends it. Raises SlackTrouble, SlackRefused, MessageGone; anything else it raises
-    means that the message could not be drawn, and that nothing was sent."""
+    means that the message could not be drawn, and that nothing was sent.
+
+    `dedupe`: the id that is read back from the message; of an edit its own. `log_end`: the anchor of the audit log that
+    it is drawn with, in a line; a start compares it with its own log."""
 
     async def post(
-        self, view: MessageView, *, channel: str, dedupe: str, thread_ts: str | None = None
+        self, view: MessageView, *, channel: str, dedupe: str, log_end: str = "", thread_ts: str | None = None
     ) -> Posted: ...
 
-    async def update(self, view: MessageView, *, channel: str, ts: str, dedupe: str) -> Posted:
-        """`dedupe`: of this edit. The message carries it from now on."""
-        ...
+    async def update(
+        self, view: MessageView, *, channel: str, ts: str, dedupe: str, log_end: str = ""
+    ) -> Posted: ...
 
     async def open_direct(self, user: str) -> str:
         """The channel id of the direct messages with this person."""

@@ -8,7 +8,6 @@ __all__ = [
     "changed_rows",
     "confirmation_answers",
     "confirmations",
-    "copy_detection",
     "deep_check",
     "delegations",
     "draft_only",

@@ -82,7 +82,7 @@ async def sends(core: Core) -> str | None:
 async def looked_since_start(core: Core) -> str | None:
     """Nothing is held back because a start could not read the ledger or the messages in Slack."""
     async with core.store.read() as tx:
-        waits = [await start_holds.why(tx, program) for program in core.partners if core.awaits_look(program)]
+        waits = [await start_holds.why(tx, program) for program in core.partners if core.awaits_look()]
     return " ".join(filter(None, waits)) or None
 
 

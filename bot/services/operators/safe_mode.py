@@ -8,25 +8,28 @@ and the debits whose keys were made here and belong to no request are listed. Tw
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
+from types import MappingProxyType
 from typing import Protocol
 
 from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests import OPEN, Event, Request, State
 from bot.outcomes import planning
 from bot.services import alerts, audit, snapshots
-from bot.services.alerts import ledger_rules
+from bot.services.alerts import ledger_rules, put_back_rules
 from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
+from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
 from storage.messages import Alert
 from storage.messages import alerts as alert_rows
@@ -79,6 +82,8 @@ async def enter(
             return
         body = {"head": head[0], "anchor": anchor[0], "lost": list(lost)}
         await audit.record(tx, core, ACTOR, safe_mode.RESTORED, "database", body)
+        # That of the safe mode in which this copy was made: its message says by now that two people have left it.
+        await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
     log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
 
 
@@ -96,10 +101,10 @@ async def at_start(core: Core) -> None:
             await confirmations.withdraw_all(tx, core, _NOT_CONFIRMED)
             await _doubt_all(tx, core)
             await _end_alert_of_before(tx, core, mode)
-            await _show(tx, core, mode, await orphans_of(tx, mode))
+            await _show(tx, core, mode)
     if mode.voided is None:
-        voided = await _void_all(core, requests.with_approvals, lambda _: (_void_since(mode), "voided"))
-        await _only_look_up(core, _lost_since(mode))
+        voided = await _void_all(core, requests.with_approvals, partial(_void_with, mode))
+        await _only_look_up(core, mode)
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
@@ -111,23 +116,27 @@ async def _doubt_all(tx: Tx, core: Core) -> None:
 
     Of a row that is not as on record nothing can be written that would hold: nothing follows from it any more.
     """
-    known = dict((await on_record.of(tx)).open)
-    for request in await requests.hold_open(tx):
-        one = known.pop(request.id, None)
-        if one is not None and open_requests.differs(request, one) is not None:
+    held = {request.id: request for request in await requests.hold_open(tx)}
+    # Read after that: what others have written until then is in it, and they write no more of what is held.
+    known = (await on_record.of(tx)).open
+    for request_id in sorted({*held, *known}):
+        one = known.get(request_id)
+        request = held.get(request_id) or await requests.get(tx, request_id)
+        if request is None or request.state not in OPEN:
+            if one is not None:  # the log has it open, and its row says that it has ended, or is gone
+                body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
+                subject = f"request:{request_id}:{one.version}"
+                await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
+        elif one is not None and open_requests.differs(request, one) is not None:
             body = {"progress": open_requests.NO_ROW}
             await audit.of_request(tx, core, request, ACTOR, open_requests.DOUBTED, body)
-            continue
-        doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
-        await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
-    for request_id, one in known.items():  # the log has it open, and its row says that it has ended
-        body = {"state": one.state.value, "digest": one.digest, "progress": open_requests.NO_ROW}
-        subject = f"request:{request_id}:{one.version}"
-        await audit.record(tx, core, ACTOR, open_requests.DOUBTED, subject, body)
+        else:
+            doubted = await requests.touch(tx, request, **planning.doubts(request, tx.now))
+            await audit.of_request(tx, core, doubted, ACTOR, open_requests.DOUBTED)
 
 
 async def _end_alert_of_before(tx: Tx, core: Core, mode: SafeMode) -> None:
-    """That of the safe mode in which this copy was made: its message was answered by people since."""
+    """That of the safe mode in which this copy was made, where `countersign restore` has begun the new one."""
     alert = await alert_rows.open_one(tx, _CONDITION)
     if alert is not None and alert.raised_at < mode.entered_at:
         await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
@@ -148,7 +157,21 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
         await alerts.thread_line(tx, core, alert, ACTOR, text)
 
 
-def _void_since(mode: SafeMode) -> str:
+def _void_with(mode: SafeMode, request: Request) -> tuple[str, str]:
+    return _void_since(mode, request), "voided"
+
+
+def _was_made_since(mode: SafeMode, request: Request) -> bool:
+    """On this copy, in the time between its start and when it was found to be one?"""
+    return mode.head_at is not None and request.created_at > mode.head_at
+
+
+def _void_since(mode: SafeMode, request: Request) -> str:
+    if _was_made_since(mode, request):
+        return (
+            "Void: this was requested before Countersign found that its database is an older copy. No approval counts"
+            " until two people have left safe mode. It was not sent from this database: request it again then."
+        )
     return (
         "Void: an older copy of the database was put in place, and what happened to this request after"
         f" {_known_until(mode)} is not known. It may have been carried out: check the card and the ledger before you"
@@ -160,7 +183,7 @@ def _void_for_its_age(modes: Sequence[SafeMode], request: Request) -> tuple[str,
     """Of one whose key the card provider may forget by now."""
     of_a_copy = [mode for mode in modes if request.created_at <= mode.entered_at]
     if of_a_copy:
-        return _void_since(of_a_copy[-1]), "voided"
+        return _void_since(of_a_copy[-1], request), "voided"
     text = (
         "Void: the ledger has a debit under its key, and Countersign sent nothing for it from this database. Your card"
         " provider may have forgotten the key by now, so it is not sent any more. Check the card and the ledger before"
@@ -169,7 +192,12 @@ def _void_for_its_age(modes: Sequence[SafeMode], request: Request) -> tuple[str,
     return text, "debited"
 
 
-def _lost_since(mode: SafeMode) -> str:
+def _lost_since(mode: SafeMode, request: Request) -> str:
+    if _was_made_since(mode, request):
+        return (
+            "We don't know yet what became of this: safe mode began while it was being sent. Its approval is void, so"
+            " Countersign looks it up. Do not request it again before that is known."
+        )
     return (
         "We don't know yet what became of this: an older copy of the database was put in place, and what happened after"
         f" {_known_until(mode)} is not known. Its approval is void, so Countersign looks it up. It may"
@@ -181,44 +209,57 @@ def _known_until(mode: SafeMode) -> str:
     return f"{mode.head_at:%Y-%m-%d %H:%M} UTC" if mode.head_at else "the copy was made"
 
 
-async def _only_look_up(core: Core, text: str) -> None:
+async def _only_look_up(core: Core, mode: SafeMode) -> None:
     """What was being sent when the copy was made. Nothing of it is sent again, whatever becomes of this process."""
+    left = set[str]()
     while True:
         async with core.store.read() as tx:
-            found = await requests.under_way(tx, limit=_PIECE)
+            found = [one for one in await requests.under_way(tx, limit=_PIECE) if one.id not in left]
         if not found:
             return
         for request in found:
-            with suppress(Stale):
-                async with core.store.begin() as tx:
-                    current = await requests.get(tx, request.id)
-                    if current is not None and current.state is State.EXECUTING:
-                        await lost_with_a_copy(tx, core, current, text)
+            async with _if_as_on_record(core, request, left), core.store.begin() as tx:
+                current = await requests.get(tx, request.id)
+                if current is not None and current.state is State.EXECUTING:
+                    await lost_with_a_copy(tx, core, current, _lost_since(mode, current))
 
 
 async def _void_all(core: Core, find: FindRequests, why: Callable[[Request], tuple[str, str]]) -> int:
     """Every one that `find` finds, until it finds none. `why`: the text, and the line of its thread. Returns how many
     requests ended by it."""
-    count = 0
+    count, left = 0, set[str]()
     while True:
         async with core.store.read() as tx:
-            found = await find(tx, limit=_PIECE)
+            found = [one for one in await find(tx, limit=_PIECE) if one.id not in left]
         if not found:
             return count
         # Those that another process ended meanwhile are not found again.
-        count += sum([await _void(core, request, *why(request)) for request in found])
+        count += sum([await _void(core, request, *why(request), left) for request in found])
 
 
-async def _void(core: Core, request: Request, text: str, line: str) -> bool:
+@asynccontextmanager
+async def _if_as_on_record(core: Core, request: Request, left: set[str]) -> AsyncIterator[None]:
+    """Nothing is done with a request that changed since it was found. One that is not as on record must not keep a
+    start from going on: people are notified, it is put right, and it is `left` out from then on."""
+    try:
+        yield
+    except Stale:
+        return
+    except NotAsOnRecord:
+        left.add(request.id)
+        await put_back_rules.tell(core)
+
+
+async def _void(core: Core, request: Request, text: str, line: str, left: set[str]) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
-    with suppress(Stale):
-        async with core.store.begin() as tx:
-            current = await requests.get(tx, request.id)
-            if current is None or current.state not in (State.PENDING, State.APPROVED):
-                return False
+    before = len(left)
+    has_ended = False
+    async with _if_as_on_record(core, request, left), core.store.begin() as tx:
+        current = await requests.get(tx, request.id)
+        if current is not None and current.state in (State.PENDING, State.APPROVED):
             await close(tx, core, current, Event.CANCEL, ACTOR, text, line=line)
-            return True
-    return False
+            has_ended = True
+    return has_ended and len(left) == before
 
 
 async def review(core: Core) -> None:
@@ -238,18 +279,18 @@ async def review(core: Core) -> None:
         for program in sorted(core.partners) if found else ():
             # Before the alert: who confirms it just now locks the two in this order.
             await confirmations.withdraw(tx, core, confirmations.RESUME, program, _MORE_FOUND)
-        orphans = await orphans_of(tx, mode)
-        alert = await _show(tx, core, mode, orphans, is_news=bool(found))
+        alert = await _show(tx, core, mode, is_news=bool(found))
         labels = await cards.labels(tx, {row.card_id for row in found if row.card_id})
-        before = len(orphans) - len(found)
+        known = await request_search.by_key(tx, {ledger_text.key_in(row.reference) for row in found})
+        before = len(await safe_mode.orphans(tx, since=mode.entered_at)) - len(found)
         for start in range(0, len(found), _ROWS_A_LINE):
             some = found[start : start + _ROWS_A_LINE]
-            lines = [_in_a_line(row, labels) for row in some]
+            lines = [_in_a_line(row, labels, known) for row in some]
             numbers = f"Ledger rows {before + start + 1} to {before + start + len(some)}:"
             await alerts.thread_line(tx, core, alert, ACTOR, "\n".join([numbers, *lines]))
-        known = {program.name for program in await programs.all(tx)}
+        there = {program.name for program in await programs.all(tx)}
         # The last one that was paused for it may have been removed. A pause that is older than it holds it, too.
-        if not any(pause.program in known for pause in await pauses.all(tx)):
+        if not any(pause.program in there for pause in await pauses.all(tx)):
             await leave(tx, core, ACTOR)
 
 
@@ -265,22 +306,32 @@ async def _tell_of_late_ones(tx: Tx, core: Core, found: Sequence[OrphanDebit]) -
         await alerts.raise_(tx, core, said, condition=condition, subject=program, program=program)
 
 
-async def _show(
-    tx: Tx, core: Core, mode: SafeMode, orphans: Sequence[OrphanDebit], *, is_news: bool = False
-) -> Alert:
+async def _show(tx: Tx, core: Core, mode: SafeMode, *, is_news: bool = False) -> Alert:
     """The alert, with what was found so far."""
     is_read = not await unread(tx, mode)
-    said = _said(mode, orphans if is_read or orphans else None)
+    orphans, unsent = await orphans_of(tx, mode), await unsent_of(tx, mode)
+    said = _said(mode, orphans if is_read or orphans or unsent else None, unsent)
     return await alerts.keep(
         tx, core, said, condition=_CONDITION, subject="database", program="", is_news=is_news
     )
 
 
 async def orphans_of(tx: Tx, mode: SafeMode) -> list[OrphanDebit]:
-    """What was found since it was entered. A debit of a request that is known has an alert of its own."""
+    """What was found since it was entered, and has no request here."""
+    return (await _found_in(tx, mode))[0]
+
+
+async def unsent_of(tx: Tx, mode: SafeMode) -> list[OrphanDebit]:
+    """What was found since it was entered, of requests that are here as not carried out. Each request has an alert of
+    its own, too."""
+    return (await _found_in(tx, mode))[1]
+
+
+async def _found_in(tx: Tx, mode: SafeMode) -> tuple[list[OrphanDebit], list[OrphanDebit]]:
     found = await safe_mode.orphans(tx, since=mode.entered_at)
     known = await request_search.by_key(tx, {ledger_text.key_in(row.reference) for row in found})
-    return [row for row in found if ledger_text.key_in(row.reference) not in known]
+    mine = [row for row in found if ledger_text.key_in(row.reference) in known]
+    return [row for row in found if row not in mine], mine
 
 
 async def unread(tx: Tx, mode: SafeMode) -> list[str]:
@@ -329,11 +380,10 @@ async def summary(tx: Tx) -> str:
     mode = await safe_mode.current(tx)
     if mode is None:
         return ""
-    orphans = await orphans_of(tx, mode)
-    amounts_usd = [row.amount_usd for row in orphans]
+    orphans, unsent = await _found_in(tx, mode)
     found = (
-        f"{running_alerts.of_orphans(amounts_usd).replace('*', '')} not known to it"
-        if orphans
+        running_alerts.of_lost(_usd(orphans), _usd(unsent), "it")
+        if orphans or unsent
         else "no debit of Countersign's was found that it does not know"
     )
     not_read = await unread(tx, mode)
@@ -344,17 +394,28 @@ async def summary(tx: Tx) -> str:
     return f" This leaves safe mode: the database is an older copy, and {found}.{beware if not_read else ''}"
 
 
-def _said(mode: SafeMode, orphans: Sequence[OrphanDebit] | None) -> Said:
+def _usd(rows: Sequence[OrphanDebit]) -> list[Decimal]:
+    return [row.amount_usd for row in rows]
+
+
+def _said(mode: SafeMode, orphans: Sequence[OrphanDebit] | None, unsent: Sequence[OrphanDebit]) -> Said:
     return running_alerts.safe_mode(
         head_seq=mode.head_seq,
         head_at=mode.head_at,
         anchor_seq=mode.anchor_seq,
         anchor_at=mode.anchor_at,
         voided=mode.voided or 0,
-        orphans=None if orphans is None else [row.amount_usd for row in orphans],
+        orphans=None if orphans is None else _usd(orphans),
+        unsent=_usd(unsent),
     )
 
 
-def _in_a_line(row: OrphanDebit, labels: Mapping[str, str]) -> str:
+def _in_a_line(
+    row: OrphanDebit, labels: Mapping[str, str], known: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """`known`: the requests that are here, by their keys."""
     card = f", {labels.get(row.card_id) or f'card {row.card_id}'}" if row.card_id else ""
-    return f"{row.booked_at:%Y-%m-%d %H:%M:%S} UTC: {format_usd(row.amount_usd)}, {row.kind}{card}, {row.reference}"
+    request = known.get(ledger_text.key_in(row.reference))
+    of_request = f", of {request}, not carried out as this copy has it" if request else ""
+    at = f"{row.booked_at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{at}: {format_usd(row.amount_usd)}, {row.kind}{card}, {row.reference}{of_request}"

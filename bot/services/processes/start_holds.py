@@ -8,6 +8,7 @@ after `HOLDS_FOR_S` with an alert.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -16,22 +17,41 @@ from bot.domain.requests import UNSENT, Request, State, is_in_doubt, said_in_dou
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
 from bot.services.processes.replicas import SILENT_AFTER
-from storage.cards import api_snapshots
+from bot.services.snapshots import Iso, Kind
 from storage.operators import replicas
 from storage.requests import requests
 from storage.transaction import Tx
 
 #: What cannot be read holds what is to be sent for so long; after that it is sent all the same.
 HOLDS_FOR_S = 600.0
-#: A hiccup at a start is over by then. People are notified of what lasts longer, within a minute.
-REPORTED_AFTER_S = 20.0
+#: A hiccup at a start is over by then, or Slack has given some pages slowly. People are notified of what lasts longer,
+#: within a minute.
+REPORTED_AFTER_S = 45.0
 # What people read, and after this name and a slash the row of one worker.
-_KEPT = "held_since_start"
-_OF_WORKER = f"{_KEPT}/"
+_NAME = "held_since_start"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What could not be read, and until when sending waits for it, in ISO 8601; `unread`: what no worker has read."""
+
+    what: str = ""
+    until: Iso = ""
+    unread: str = ""
+
+
+_KEPT = Kind(_NAME, _Kept)
+_OF_WORKER = Kind(f"{_NAME}/", dict[str, Iso])
 # So many cards say why they wait; more are not approved within ten minutes.
 _REDRAWN = 200
-_LEDGER, _SLACK = "ledger", "slack"
-_WHAT = {_LEDGER: "its ledger", _SLACK: "the messages in Slack"}
+_LEDGER, _OTHERS, _SLACK = "ledger", "others", "slack"
+_WHAT = {
+    _LEDGER: "its ledger",
+    _OTHERS: "the ledger of another program",
+    _SLACK: "the messages in Slack",
+}
+# Times that are the same but for how long a call takes.
+_SAME_TIME = timedelta(seconds=5)
 
 #: What one worker has not seen, a key of `_WHAT`: until when it holds what is to be sent for it, in ISO 8601. That may
 #: be past. Empty where it has seen it.
@@ -56,42 +76,54 @@ async def note(core: Core) -> None:
     """Keep what this worker has not seen, and what follows for all, where other processes and messages read it."""
     for program in core.partners:
         async with core.store.begin() as tx:
-            await tx.hold(f"{_KEPT} {program}")
+            await tx.hold(f"{_NAME} {program}")
             await _note_own(tx, core, program)
             await _note_for_all(tx, core, program)
 
 
 async def _note_own(tx: Tx, core: Core, program: str) -> None:
     now_s = core.clock.monotonic()
+    others = [one for what, one in core.unseen.items() if what not in (program, SLACK)]
+    longest = max(others, key=lambda one: one.until_s, default=None)
+    each = {_LEDGER: core.unseen.get(program), _OTHERS: longest, _SLACK: core.unseen.get(SLACK)}
     own = {
         name: (tx.now + timedelta(seconds=one.until_s - now_s)).isoformat() if one is not None else ""
-        for name, one in ((_LEDGER, core.unseen.get(program)), (_SLACK, core.unseen.get(SLACK)))
+        for name, one in each.items()
     }
-    kept = await api_snapshots.get(tx, program, _OF_WORKER + core.owner)
-    if kept is None or _in_short(kept.value, tx.now) != _in_short(own, tx.now):
-        await api_snapshots.put(tx, program, _OF_WORKER + core.owner, own)
+    kept = await _OF_WORKER.get(tx, program, core.owner)
+    if kept is None or not _are_same(kept.value, own, tx.now):
+        await _OF_WORKER.put(tx, program, own, core.owner)
 
 
-def _in_short(looks: Looks, now: datetime) -> dict[str, tuple[bool, bool]]:
-    return {name: (bool(until), _is_later(until, now)) for name, until in looks.items()}
+def _are_same(some: Looks, others: Looks, now: datetime) -> bool:
+    return all(_is_same(some.get(name, ""), others.get(name, ""), now) for name in _WHAT)
+
+
+def _is_same(until: str, other: str, now: datetime) -> bool:
+    """Do both say the same to people? After another start the time is a later one."""
+    if not until or not other:
+        return until == other
+    if not _is_later(until, now) or not _is_later(other, now):
+        return _is_later(until, now) == _is_later(other, now)
+    return abs(datetime.fromisoformat(until) - datetime.fromisoformat(other)) <= _SAME_TIME
 
 
 async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
     workers = (await _workers(tx, core, program)).values()
     waits = _waits(workers, tx.now)
     unread = _in_words(_unread_by_all(workers, tx.now))
-    kept = await api_snapshots.get(tx, program, _KEPT)
-    said = kept.value if kept is not None else {"what": "", "until": ""}
-    before = said["what"] if _is_later(said["until"], tx.now) else ""
-    what = waits.what if waits else ""
-    if before == what and said.get("unread", "") == unread:
+    kept = await _KEPT.get(tx, program)
+    said = kept.value if kept is not None else _Kept()
+    before = said.what if _is_later(said.until, tx.now) else ""
+    what, until = (waits.what, waits.until.isoformat()) if waits else ("", "")
+    is_same = before == what and (not what or _is_same(said.until, until, tx.now))
+    if is_same and said.unread == unread:
         return
     if what or unread:
-        until = waits.until.isoformat() if waits else ""
-        await api_snapshots.put(tx, program, _KEPT, {"what": what, "until": until, "unread": unread})
+        await _KEPT.put(tx, program, _Kept(what, until, unread))
     else:
-        await api_snapshots.drop(tx, program, _KEPT)
-    if before == what:
+        await _KEPT.drop(tx, program)
+    if is_same:
         return
     for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
         await outbox_messages.redraw(tx, core, request)
@@ -101,10 +133,10 @@ async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
 async def _workers(tx: Tx, core: Core, program: str) -> dict[str, Looks]:
     """What each live worker has not seen, by its owner. One whose start has not come so far is not among them. Rows of
     those that are gone are removed."""
-    rows = await api_snapshots.named(tx, program, _OF_WORKER)
+    rows = await _OF_WORKER.named(tx, program)
     known = {**await replicas.known(tx, silent_after=SILENT_AFTER), core.owner: True}
     for gone in rows.keys() - known.keys():
-        await api_snapshots.drop(tx, program, _OF_WORKER + gone)
+        await _OF_WORKER.drop(tx, program, gone)
     return {owner: row.value for owner, row in rows.items() if known.get(owner)}
 
 
@@ -119,8 +151,8 @@ def _waits(workers: Collection[Looks], now: datetime) -> _Waits | None:
 
 def _unread_by_all(workers: Collection[Looks], now: datetime) -> set[str]:
     """The ledger for as long as it is not read; Slack while sending waits for it, as it may never be given access."""
-    unread = {_LEDGER} if workers and all(looks[_LEDGER] for looks in workers) else set()
-    if workers and all(_is_later(looks[_SLACK], now) for looks in workers):
+    unread = {_LEDGER} if workers and all(looks.get(_LEDGER) for looks in workers) else set()
+    if workers and all(_is_later(looks.get(_SLACK, ""), now) for looks in workers):
         unread.add(_SLACK)
     return unread
 
@@ -135,12 +167,12 @@ def _is_later(until: str, now: datetime) -> bool:
 
 async def why(tx: Tx, program: str) -> str:
     """Why nothing that can wait is sent to this program since a start, in a sentence; empty while it is."""
-    kept = await api_snapshots.get(tx, program, _KEPT)
-    if kept is None or not _is_later(kept.value["until"], tx.now):
+    kept = await _KEPT.get(tx, program)
+    if kept is None or not _is_later(kept.value.until, tx.now):
         return ""
-    until = datetime.fromisoformat(kept.value["until"])
+    until = datetime.fromisoformat(kept.value.until)
     return (
-        f"Sending to {program} waits: since Countersign started it could not read {kept.value['what']}, so it does not"
+        f"Sending to {program} waits: since Countersign started it could not read {kept.value.what}, so it does not"
         f" know whether its database is an older copy. It sends once it could read that, or from {until:%H:%M} UTC on."
     )
 
@@ -149,8 +181,8 @@ async def said_unsent(tx: Tx, request: Request, text: str) -> str:
     """What is said of a request that ends here before anything was sent for it: `text`, unless nobody can know it."""
     if is_in_doubt(request):
         return said_in_doubt(request, text)
-    kept = await api_snapshots.get(tx, request.program, _KEPT) if request.state in UNSENT else None
-    unread = kept.value.get("unread", "") if kept is not None else ""
+    kept = await _KEPT.get(tx, request.program) if request.state in UNSENT else None
+    unread = kept.value.unread if kept is not None else ""
     return said_unread(text, unread) if unread else text
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
@@ -19,6 +21,7 @@ from bot.domain.requests import (
     ended_line,
     fingerprints,
 )
+from bot.engine.work_in_words import of_request
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
@@ -171,7 +174,12 @@ async def cancel(core: Core, request_id: str, slack_id: str) -> Request:
 
 
 async def stop_approved(tx: Tx, core: Core, request: Request, actor: Actor, text: str) -> Request:
-    """An approver stops what is approved and was not sent; rows of a batch that were sent go on."""
+    """An approver stops what is approved and was not sent; rows of a batch that were sent go on. Raises Stale."""
+    if request.is_batch:  # another process may be claiming its first row
+        await requests.lock_rows(tx, request.id)
+        request = await existing(tx, request.id)
+        if request.state is not State.APPROVED:
+            raise Stale(f"{request.id} is {request.word} already: it can no longer be rejected.")
     await audit.of_request(tx, core, request, actor.id, "request.rejected_before_sending")
     text = f"Stopped by {actor.name} before it was sent. {text}"
     if request.is_batch:
@@ -243,10 +251,11 @@ async def expire_due(core: Core) -> int:
     count, last = 0, None
     while True:
         async with core.store.read() as tx:
-            found = await requests.expiring(tx, last)
+            with tx.leaving_out():
+                found = await requests.expiring(tx, last)
         if not found:
             return count
-        count += sum([await _expire(core, request) for request in found])
+        count += await each_by_itself(core, found, _expire)
         last = found[-1]
 
 
@@ -291,8 +300,18 @@ async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
 async def remind_due(core: Core) -> int:
     """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
     async with core.store.read() as tx:
-        found = await requests.reminding(tx)
-    return sum([await _remind(core, request) for request in found])
+        with tx.leaving_out():
+            found = await requests.reminding(tx)
+    return await each_by_itself(core, found, _remind)
+
+
+async def each_by_itself(
+    core: Core, found: Iterable[Request], do: Callable[[Core, Request], Awaitable[object]]
+) -> int:
+    """Do it for each of these requests. One for which it fails is left out, and people are notified when it lasts."""
+    return await core.failures.each(
+        found, partial(do, core), lambda request: of_request(request.id), core.clock
+    )
 
 
 async def _remind(core: Core, request: Request) -> bool:

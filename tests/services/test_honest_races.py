@@ -1,0 +1,88 @@
+"""Two processes at work on the same request at the same moment, and nobody has changed the database: nobody is accused.
+
+On PostgreSQL each transaction sees what others have committed between two of its statements. What is written to the
+audit log of a request is therefore read under a lock, or written with a guarded change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.errors import Stale
+from bot.domain.requests import State
+from bot.services.execution import outcome_writer
+from bot.services.requests import approvals, lifecycle
+from storage.requests import requests
+from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.outcome_steps import TOPUP, open_alerts, processor, status
+from tests.services.test_keys_too_old import as_a_copy
+from tests.support.world import CAROL, World, a_world
+
+
+@pytest.fixture
+async def world(url: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with a_world(tmp_path, url=url) as made:
+        yield made
+
+
+async def nobody_is_accused(world: World) -> None:
+    assert "ended_put_back" not in {alert.kind for alert in await open_alerts(world)}
+    assert not world.store.put_back
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_a_list_of_which_a_row_is_just_sent_is_rejected_too_late_and_goes_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await status(429, "RATE_LIMITED").set(world, TOPUP, times=9)
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    await world.approve(batch)
+    stop_approved = lifecycle.stop_approved
+
+    async def after_the_other_process(*given: Any) -> Any:
+        await world.run_due()
+        return await stop_approved(*given)
+
+    monkeypatch.setattr(approvals, "stop_approved", after_the_other_process)
+    with pytest.raises(Stale, match="executing already"):
+        await approvals.reject(world.core, batch.id, CAROL, reason="no")
+
+    assert (await world.request(batch.id)).state is State.EXECUTING
+    await nobody_is_accused(world)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_an_outcome_that_another_process_writes_while_a_copy_is_found_stays(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await processor("timeout").set(world, TOPUP, times=1)
+    request = await world.top_up("50")
+    is_answered, may_write = asyncio.Event(), asyncio.Event()
+    write, hold_open = outcome_writer._write, requests.hold_open
+
+    async def write_later(*given: Any) -> None:
+        is_answered.set()
+        await may_write.wait()
+        await write(*given)
+
+    async def hold_after_that(tx: Any) -> Any:
+        may_write.set()
+        await other
+        return await hold_open(tx)
+
+    monkeypatch.setattr(outcome_writer, "_write", write_later)
+    other = asyncio.create_task(world.run_due())
+    await is_answered.wait()
+    monkeypatch.setattr(requests, "hold_open", hold_after_that)
+    await as_a_copy(world)
+    monkeypatch.undo()
+
+    await world.run(1300, step=60)
+
+    assert (await world.request(request.id)).state in (State.SUCCEEDED, State.UNRESOLVED)
+    await nobody_is_accused(world)

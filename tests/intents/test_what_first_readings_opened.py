@@ -274,7 +274,7 @@ _ORDERS_OF_IT = (
 
 
 @pytest.mark.parametrize("order", range(len(_ORDERS_OF_IT)))
-def test_the_state_of_a_card_is_no_wish_for_it(order: int) -> None:
+def test_the_state_of_a_card_asks_for_nothing(order: int) -> None:
     for number, verb in enumerate(_ACTIVE_AGAIN):
         said = _ORDERS_OF_IT[order].format(verb=verb, state=_STATES[(number + order) % len(_STATES)])
         reading = opened(said)

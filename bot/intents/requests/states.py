@@ -1,4 +1,4 @@
-"""How a card is, told beside a request: `activate the frozen card of Will` stops nothing.
+"""How a card is now, said beside a request: `activate the frozen card of Will` stops nothing.
 
 A participle before the card is a word for the card, never what is asked for. Behind it (`4402 blocked, open it again`) it
 counts so where the message holds a word that undoes it. Who says the verb itself (`freeze the closed one`) asks for it.

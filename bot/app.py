@@ -47,14 +47,12 @@ from bot.services.messages import Outbox, request_links, storage_watch
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.operators import changed_rows, draft_only, safe_mode
 from bot.services.passkeys import readiness
-from bot.services.processes import Locks, Replica, StoredLooks, standstill
-from bot.services.processes import unreadable as unreadable_copies
+from bot.services.processes import Locks, Replica, StoredLooks
 from bot.slack_names import SlackNames
 from bot.startup import Overrides, Start
 from handlers.home import Homes
 from handlers.slack_api import SlackDirectory, SlackPublisher, announce, posted_anchors, posted_messages
 from storage.database import process_name
-from storage.errors import Unreadable
 from storage.events import Ingest
 from storage.store import Store
 
@@ -62,12 +60,8 @@ log = logging.getLogger("countersign.app")
 
 # Of the ten seconds a shutdown may take: what runs gets these to end by itself.
 DRAIN_S = 7.0
-# Of copies that cannot be read so many kinds are dropped at one start.
-_COPIES_DROPPED_MOST = 20
 # Broken loops start again after this pause, so that a lost database does not spin.
 RESTART_PAUSE_S = 1.0
-# One that has run for so long since it broke works.
-LOOP_QUIET_S = 60.0
 
 
 class Carries(Carrier, Protocol):
@@ -121,28 +115,11 @@ async def start(
 ) -> Running:
     """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
 
-    Whatever Slack refuses to say, it starts. Copies of what others say that cannot be read are dropped, and read there
-    again. Raises `CannotStart`, storage errors (wrong key, database in use, a row that cannot be read), and OSError
-    when the address of the web server is taken.
+    Whatever Slack refuses to say, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and
+    OSError when the address of the web server is taken.
     """
-    given, dropped = overrides or Overrides(), dict[str, list[str]]()
-    while True:
-        try:
-            running = await _start(settings, config, given, roles)
-            break
-        except Unreadable as unreadable:
-            rows = await startup.drop_copies(settings, given, unreadable)
-            if not rows or len(dropped) > _COPIES_DROPPED_MOST:
-                raise
-            dropped[unreadable.table] = [*dropped.get(unreadable.table, []), *rows]
-    for table, rows in dropped.items():
-        await unreadable_copies.tell_dropped(running.core, table, rows)
-    return running
-
-
-async def _start(settings: Settings, config: Config, overrides: Overrides, roles: frozenset[Role]) -> Running:
     async with AsyncExitStack() as stack:
-        begun = Start(settings, config, overrides, stack, roles)
+        begun = Start(settings, config, overrides or Overrides(), stack, roles)
         parts = await _build(begun)
         stack.push_async_callback(audit_anchors.drop, parts.core)
         if Role.WORKER in roles:
@@ -177,7 +154,7 @@ async def _build(begun: Start) -> Parts:
     if store.database.path is None:
         replica = Replica(store, owner, begun.roles)
         begun.stack.push_async_callback(replica.end)
-        _keep_running(begun, "replica", replica.run)
+        _keep_running(begun.stack, "replica", replica.run)
     carrier = _carrier(store, programs.clients)
     core = Core(
         store=store,
@@ -196,7 +173,6 @@ async def _build(begun: Start) -> Parts:
         public_url=begun.settings.public_url or "",
         reveals=await startup.reveals(begun, store),
         measures=begun.measures,
-        failures=begun.failures,
         anchors=anchors,
         passkeys=startup.passkey_site(begun),
         lease_s=begun.overrides.lease_s,
@@ -220,9 +196,9 @@ async def _build(begun: Start) -> Parts:
     await note_destinations(core)
     await names.report(core)
     await startup.report_anchors_missing(begun.settings, begun.config, core)
-    _keep_running(begun, "slack names", partial(names.watch, core))
+    _keep_running(begun.stack, "slack names", partial(names.watch, core))
     if core.passkeys.base_url:
-        _keep_running(begun, "passkeys", partial(readiness.learn, core))
+        _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
     if locks is not None:
         locks.when_gained = partial(_ring, core)
     return Parts(core, carrier, slack, names, locks)
@@ -256,7 +232,7 @@ async def _begin_locks(begun: Start, locks: Locks, programs: Collection[str]) ->
     """Ask for what is always to be done by one of the processes, and go on asking."""
     await locks.keep([*shared_work.ALWAYS, *shared_work.of_programs(programs)])
     begun.stack.push_async_callback(locks.resign)
-    _keep_running(begun, "locks", locks.run)
+    _keep_running(begun.stack, "locks", locks.run)
     return locks
 
 
@@ -275,13 +251,13 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
     if roles & {Role.SLACK, Role.WORKER}:
-        _keep_running(begun, "home", Homes(parts.core, parts.slack).run)
+        _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
     if Role.WORKER in roles:
-        _keep_running(begun, "outbox", outbox.run)
+        _keep_running(begun.stack, "outbox", outbox.run)
     if roles & {Role.WEB, Role.WORKER}:
-        _keep_running(begun, "codes loop", otp_delivery.Sender(parts.core, publisher).run)
+        _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
     say = partial(announce, parts.slack, parts.core.channels)
-    _keep_running(begun, "storage", storage_watch.StorageWatch(parts.core, say).run)
+    _keep_running(begun.stack, "storage", storage_watch.StorageWatch(parts.core, say).run)
 
 
 def _execute_requests(begun: Start, parts: Parts) -> None:
@@ -291,11 +267,10 @@ def _execute_requests(begun: Start, parts: Parts) -> None:
     core, carrier = parts.core, parts.carrier
     # Stopped in the reverse order: the loop first, then what it began is waited for.
     begun.stack.push_async_callback(carrier.drain, DRAIN_S)
-    due = core.failures.watched_due("engine", partial(execution.due, core), core.clock)
-    work = partial(carrier.run, due=due, execute=partial(standstill.execute, core))
-    _keep_running(begun, "engine", work)
+    work = partial(carrier.run, due=partial(execution.due, core), execute=partial(execution.execute, core))
+    _keep_running(begun.stack, "engine", work)
     if core.destinations:
-        _keep_running(begun, "relay", Relay(core, begun.overrides.sender).run)
+        _keep_running(begun.stack, "relay", Relay(core, begun.overrides.sender).run)
 
 
 async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
@@ -304,7 +279,7 @@ async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
     ingest = await Ingest.open(core.store, core.clock)
     begun.stack.push_async_callback(ingest.close)
     if begun.roles & {Role.WEB, Role.WORKER}:  # without the worker: the codes that this process has received
-        _keep_running(begun, "inbox", partial(inbox.run, core))
+        _keep_running(begun.stack, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     look = partial(copy_detection.look_at_ledger, core)
     poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
@@ -336,16 +311,15 @@ async def _start_timers(begun: Start, parts: Parts, watchers: jobs.Watchers) -> 
     begun.stack.callback(timers.stop)
 
 
-def _keep_running(begun: Start, name: str, run: Callable[[], Awaitable[None]]) -> None:
-    """Keep `run` running until the stack closes; an error is logged, and counted, and it starts again."""
+def _keep_running(stack: AsyncExitStack, name: str, run: Callable[[], Awaitable[None]]) -> None:
+    """Keep `run` running until the stack closes; an error is logged and it starts again."""
 
     async def supervised() -> None:
         while True:
             try:
                 await run()
-            except Exception as error:  # whatever ended it, the work has to go on
+            except Exception:  # whatever ended it, the work has to go on
                 log.exception("app.loop_failed", extra={"loop": name})
-                begun.failures.failed(name, error, begun.overrides.clock, quiet_s=LOOP_QUIET_S)
             await asyncio.sleep(RESTART_PAUSE_S)
 
     task = asyncio.create_task(supervised(), name=name)
@@ -354,4 +328,4 @@ def _keep_running(begun: Start, name: str, run: Callable[[], Awaitable[None]]) -
         task.cancel()
         await asyncio.wait({task})
 
-    begun.stack.push_async_callback(stop)
+    stack.push_async_callback(stop)

@@ -21,8 +21,8 @@ from bot.domain.sentences import Lines
 from bot.services import alerts, audit, outbox_messages, people
 from bot.services.core import Channels, Core
 from bot.services.execution import maintenance
-from bot.services.snapshots import Kind
 from handlers.slack_api import SlackDirectory
+from storage.cards import api_snapshots
 from storage.messages import outbox
 from storage.operators import roles_on_record
 from storage.store import Store
@@ -33,7 +33,7 @@ log = logging.getLogger("countersign.app")
 _AT_START_S = 10.0
 # While Slack does not answer, while it refuses, and while all is well.
 _AGAIN_S, _REFUSED_AGAIN_S, _LOOK_EVERY_S = 5.0, 15.0, 60.0
-_KEPT = Kind("slack_names", dict[str, str])
+_KEPT = "slack_names"
 # Of a channel that is gone, another may have the name.
 _MAY_BE_REPLACED = frozenset({"channel_not_found", "is_archived"})
 
@@ -68,7 +68,7 @@ class SlackNames:
         """The channels, whatever Slack answers. One that it does not give has the id it gave last, or its configured
         name."""
         async with self._store.read() as tx:
-            kept = await _KEPT.get(tx, "")
+            kept = await api_snapshots.get(tx, "", _KEPT)
             self._recorded = dict(await roles_on_record.names(tx))
         self._directory.meant |= self._recorded
         self._kept = dict(kept.value) if kept else {}
@@ -181,9 +181,9 @@ class SlackNames:
                     setattr(core.channels, to, channel)
             if self._found.keys() == self._configured.keys():
                 await outbox_messages.readdress(tx, core)
-            kept = await _KEPT.get(tx, "")
+            kept = await api_snapshots.get(tx, "", _KEPT)
             if self._kept and (kept is None or dict(kept.value) != self._kept):
-                await _KEPT.put(tx, "", self._kept)
+                await api_snapshots.put(tx, "", _KEPT, self._kept)
         core.outbox_bell.set()
 
     async def _look_at_policy(self, core: Core) -> _Missing:

@@ -30,7 +30,6 @@ from bot.domain.people import changes, described
 from bot.domain.process_roles import ALL, Role
 from bot.domain.sentences import Lines
 from bot.domain.time import Clock, SystemClock
-from bot.engine.failures import Failures
 from bot.engine.timers import Timers
 from bot.operations import Operation, QuoteDeposit
 from bot.partner.client import PartnerClient, Transport
@@ -54,15 +53,12 @@ from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.operators import programs as program_pauses
 from bot.services.processes import StoredMinute
-from bot.services.processes import unreadable as unreadable_copies
 from storage import audit, instance, master_keys
 from storage.audit import Anchor
 from storage.errors import LogNotWhole
-from storage.errors import Unreadable as UnreadableRow
 from storage.log_record import Policy, on_record
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
-from storage.protection import unreadable_rows
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
@@ -142,7 +138,6 @@ class Start:
     stack: AsyncExitStack
     roles: frozenset[Role] = ALL
     measures: Measures = field(default_factory=Measures)
-    failures: Failures = field(default_factory=Failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +164,6 @@ async def open_store(start: Start) -> Store:
         )
     await _optimize(store)
     return store
-
-
-async def drop_copies(settings: Settings, overrides: Overrides, unreadable: UnreadableRow) -> list[str]:
-    """Take out the rows like this one, where they are copies of what the card provider or Slack say again; returns
-    their keys. None where they are not: nothing but a backup has what they said."""
-    if unreadable.table not in unreadable_rows.COPIES or settings.master_key is None:
-        return []
-    vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
-    store = await overrides.open_store(settings.database_url, vault=vault, clock=overrides.clock)
-    try:
-        return await unreadable_copies.drop_copies(store, unreadable.table, [unreadable.row])
-    finally:
-        await store.close()
 
 
 def mailbox_key(vault: Vault, mailbox: str) -> str:

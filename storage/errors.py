@@ -11,7 +11,6 @@ StorageError
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
 ├── ChangedOutside     a signed row is not as we left it
-│   ├── Unreadable     a cell holds what is no value of its column
 │   ├── LogNotWhole    an entry of the audit log is missing or is not ours
 │   └── EndOfLogLost   nothing can be recorded: where the audit log ends was changed by somebody else
 ├── NotReadYet         the audit log has not been read so far, after a start
@@ -72,28 +71,6 @@ class CannotOpen(StorageError):
 
 class ChangedOutside(StorageError):
     reason = "changed_by_others"
-
-
-class Unreadable(ChangedOutside):
-    """A cell holds what is no value of its column. `row`: the key of its row; "" until somebody has looked for it."""
-
-    reason = "unreadable_row"
-
-    def __init__(self, table: str, column: str, row: str = "") -> None:
-        super().__init__()
-        self.table, self.column, self.row = table, column, row
-
-    def __str__(self) -> str:
-        where = (
-            f"The row {self.row} of the table {self.table}"
-            if self.row
-            else f"A row of the table {self.table}"
-        )
-        return (
-            f"{where} can't be read: its column {self.column} holds something that Countersign didn't write. Somebody"
-            " changed the database. Nothing was done. Tell an admin: keep a copy of the database, put this row back as"
-            " it is in a backup, and run `countersign audit verify --deep`."
-        )
 
 
 class LogNotWhole(ChangedOutside):

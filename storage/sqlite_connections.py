@@ -38,17 +38,6 @@ _PAUSES_S = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.025, 0.025, 0.025, 0.05, 
 _READER_BUSY_MS = 500
 
 
-# What sqlite3 says of a text that is none.
-_NO_UTF8 = "Could not decode to UTF-8"
-
-
-def _text_or_bytes(value: bytes) -> str | bytes:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value
-
-
 class Prefetched(sqlite3.Cursor):
     """Has read all its rows when its statement has run, so that none stays open behind a result nobody reads."""
 
@@ -57,17 +46,8 @@ class Prefetched(sqlite3.Cursor):
         self._rows: deque[Any] = deque()
 
     def execute(self, sql: str, parameters: Any = ()) -> Prefetched:
-        try:
-            super().execute(sql, parameters)
-            self._rows = deque(super().fetchall())
-        except sqlite3.OperationalError as error:
-            if _NO_UTF8 not in str(error):
-                raise
-            # Somebody wrote a text that is none. From here on this connection gives it as bytes, which no column takes.
-            self.connection.text_factory = _text_or_bytes
-            if not sql.lstrip().upper().startswith("SELECT"):
-                raise  # and undone: what was changed is not changed twice
-            return self.execute(sql, parameters)
+        super().execute(sql, parameters)
+        self._rows = deque(super().fetchall())
         return self
 
     def fetchone(self) -> Any:

@@ -12,17 +12,17 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
-from storage.errors import DatabaseMissing, DatabaseUnreachable, Unreadable
+from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.migrate import require_current
-from storage.protection import unreadable_rows, upgrades
+from storage.protection import upgrades
 from storage.sqlite_connections import SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
@@ -145,12 +145,6 @@ class Store:
         out."""
         return self._chain.put_back
 
-    @property
-    def unreadable(self) -> dict[tuple[str, str], str]:
-        """Rows by table and key that were met and cannot be read, with a column that cannot be; whoever tells of one
-        takes it out."""
-        return self._chain.unreadable
-
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
         began = self._clock.monotonic()
@@ -169,9 +163,6 @@ class Store:
         except SQLAlchemyError:
             self._stored_at = float("-inf")
             raise
-        except Unreadable as unreadable:
-            await self._name(unreadable)
-            raise
         self._stored_at = self._clock.monotonic()
         self._observed("Database write", began)
         tx.committed()
@@ -188,31 +179,16 @@ class Store:
     async def read(self) -> AsyncIterator[Tx]:
         """A snapshot for reading only: a write in it is refused by the database."""
         began = self._clock.monotonic()
-        try:
-            async with self._reader.begin() as connection:
-                yield Tx(
-                    connection,
-                    vault=self.vault,
-                    now=self._clock.now(),
-                    writes=False,
-                    versions=self._versions,
-                    chain=self._chain,
-                )
-        except Unreadable as unreadable:
-            await self._name(unreadable)
-            raise
+        async with self._reader.begin() as connection:
+            yield Tx(
+                connection,
+                vault=self.vault,
+                now=self._clock.now(),
+                writes=False,
+                versions=self._versions,
+                chain=self._chain,
+            )
         self._observed("Database read", began)
-
-    async def _name(self, unreadable: Unreadable) -> None:
-        """Which row it is, for whoever reads the sentence and for the alert: the reading itself only met it."""
-        if unreadable.row:
-            return
-        table, column = unreadable.table, unreadable.column
-        async with self.read() as tx:
-            found = await unreadable_rows.find(tx, table, column=column)
-        for one in found:
-            self._chain.note_unreadable(table, one.row, column)
-        unreadable.row = found[0].row if found else ""
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.
@@ -320,36 +296,11 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True},
         )
-        for engine in (writer, reader):
-            event.listen(engine.sync_engine, "connect", _read_any_time)
         return writer, reader
     return (
         SqliteEngine(database.path, writes=True, connections=1),
         SqliteEngine(database.path, writes=False, connections=_READERS),
     )
-
-
-def _read_any_time(dbapi: Any, _record: object) -> None:
-    """PostgreSQL has times that Python has not, such as `infinity`: they come as text, which no column takes."""
-    from psycopg import DataError
-    from psycopg.adapt import Loader
-    from psycopg.pq import Format
-
-    adapters = dbapi.driver_connection.adapters
-    known = adapters.get_loader(adapters.types["timestamptz"].oid, Format.TEXT)
-
-    class AnyTime(Loader):
-        def __init__(self, oid: int, context: Any = None) -> None:
-            super().__init__(oid, context)
-            self._known = known(oid, context)
-
-        def load(self, data: Any) -> Any:
-            try:
-                return self._known.load(data)
-            except DataError:
-                return bytes(data).decode()
-
-    adapters.register_loader("timestamptz", AnyTime)
 
 
 def _with_stopped_ones_ended(database: Database) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, cast, get_args, get_origin
+from typing import Any, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -25,7 +25,7 @@ from sqlalchemy import text as sql
 from sqlmodel import Field, SQLModel
 
 from bot.domain.requests import DecisionKind, Stage, State
-from storage.columns import Json, Money, SealedText, UtcDateTime, Word, put_in_place
+from storage.columns import Json, Money, SealedText, UtcDateTime, Word
 
 # Compared byte by byte on both databases, so that what begins alike lies together.
 _BY_BYTES = Text().with_variant(Text(collation="C"), "postgresql")
@@ -847,17 +847,7 @@ class RowSignatureRow(SQLModel, table=True):
 
 
 def _table(model: type[SQLModel]) -> Table:
-    table = SQLModel.metadata.tables[str(model.__tablename__)]
-    for column in table.columns:
-        field = model.model_fields.get(column.name)
-        put_in_place(column, _shape(None if field is None else field.annotation))
-    return table
-
-
-def _shape(annotation: Any) -> type[Any]:
-    """What its JSON has to be: a dict or a list, where the model says so."""
-    choices = [get_origin(one) or one for one in (annotation, *get_args(annotation))]
-    return next((one for one in (dict, list) if one in choices), object)
+    return SQLModel.metadata.tables[str(model.__tablename__)]
 
 
 meta = _table(MetaRow)

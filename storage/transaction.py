@@ -7,8 +7,8 @@ start it is of no use; then anchors outside the database say where the chain end
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -26,8 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-from storage import tables as t
-from storage.columns import Unread, UtcDateTime, marked
+from storage.columns import UtcDateTime
 from storage.sqlite_connections import SqliteConnection
 from storage.vault import Vault
 
@@ -48,7 +47,6 @@ Connected: TypeAlias = "AsyncConnection | SqliteConnection"
 _EACH = 16
 # More are read from the database.
 _OWN_KEPT = 1000
-_UNREADABLE_KEPT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +191,7 @@ class ChainMemory:
     there for good.
     `passkeys`: as far as the chain was checked and read; `fault`: why it could not be read on. `log`: what else it
     tells, as far as it was checked and read. `own`: what this process has committed last, so that it need not be read.
-    `put_back`: requests whose rows contradict it and of which people are still to be notified, by id. `unreadable`:
-    rows that were met and could not be read, the column of each by table and key, until people were notified.
+    `put_back`: requests whose rows contradict it and of which people are still to be notified, by id.
     """
 
     end_seq: int | None = None
@@ -206,12 +203,6 @@ class ChainMemory:
     log: Read | None = None
     own: deque[Added] = field(default_factory=lambda: deque(maxlen=_OWN_KEPT))
     put_back: dict[str, Contradiction] = field(default_factory=dict)
-    unreadable: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def note_unreadable(self, table: str, row: str, column: str) -> None:
-        """For people; of very many some are enough."""
-        if len(self.unreadable) < _UNREADABLE_KEPT:
-            self.unreadable.setdefault((table, row), column)
 
     def committed(self, seq: int, digest: str) -> None:
         """This entry is in the database for good."""
@@ -234,15 +225,6 @@ class ChainMemory:
             self.committed(found.seq, found.hash)
             while self.own and self.own[0].seq <= found.seq:
                 self.own.popleft()
-
-
-def key_of(table: str, row: Row[Any]) -> str:
-    """The key of a row that was read `marked`, as people and alerts name it; "" where it is not among what was read."""
-    keys = [column.name for column in t.metadata.tables[table].primary_key]
-    found = [row._mapping.get(key) for key in keys]
-    return (
-        "" if None in found or any(isinstance(one, Unread) for one in found) else " / ".join(map(str, found))
-    )
 
 
 class Tx:
@@ -279,7 +261,6 @@ class Tx:
         self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
-        self._leaves_out = False
         #: Messages that are written together later; None = each is written when it is put.
         self.put_later: list[dict[str, Any]] | None = None
         self._callbacks: list[Callable[[], None]] = []
@@ -325,31 +306,7 @@ class Tx:
     async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
         """Execute one statement; for the query modules of this package."""
         result: CursorResult[Any] = await self.connection.execute(statement, *args)
-        return self._readable(result) if self._leaves_out and result.returns_rows else result
-
-    @contextmanager
-    def leaving_out(self) -> Iterator[None]:
-        """Within, rows that cannot be read are left out of what is read, and people are notified of them.
-
-        For what is done for each by itself; never where a sum or a decision hangs on all of them.
-        """
-        before, self._leaves_out = self._leaves_out, True
-        try:
-            yield
-        finally:
-            self._leaves_out = before
-
-    def _readable(self, result: CursorResult[Any]) -> Any:
-        with marked():
-            frozen = result.freeze()
-        good = []
-        for row in frozen.data:
-            unread = next((cell for cell in row if isinstance(cell, Unread)), None)
-            if unread is None:
-                good.append(row)
-            else:
-                self.chain.note_unreadable(unread.table, key_of(unread.table, row), unread.column)
-        return frozen.with_new_rows(good)()
+        return result
 
     async def run_among(
         self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]

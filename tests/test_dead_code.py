@@ -23,7 +23,6 @@ CALLED_FROM_OUTSIDE = {
     "load_dialect_impl": "SQLAlchemy, of a TypeDecorator",
     "process_bind_param": "SQLAlchemy, of a TypeDecorator",
     "process_result_value": "SQLAlchemy, of a TypeDecorator",
-    "result_processor": "SQLAlchemy, of a type",
     "buy": "tests of other programs, of the fixture partner_sandbox",
     "deliver_to": "tests of other programs, of the fixture partner_sandbox",
     "partner_sandbox": "pytest, of a fixture",

@@ -23,7 +23,6 @@ BOUNDS: dict[str, str] = {
     "bot/domain": A_VALUE,
     "bot/engine/distributed.py": WORK,
     "bot/engine/embedded.py": WORK,
-    "bot/engine/failures.py": "200 names, of timers, loops and requests that fail",
     "bot/engine/rests.py": "what is due: the rest is dropped at every sweep",
     "bot/intents": A_VALUE,
     "bot/language_model.py": A_VALUE,

@@ -18,7 +18,6 @@ from bot.domain.passkeys import Site
 from bot.domain.people import Actor, Policy
 from bot.domain.requests import Request, State
 from bot.domain.time import Clock
-from bot.engine.failures import Failures
 from bot.operations import Operation
 from bot.partner.client import PartnerClient
 from bot.services.anchor_places import AnchorPlaces
@@ -141,7 +140,6 @@ class Core:
     )  # role -> who had it when last recorded
     people_seen: SharedLooks = field(default_factory=SharedLooks)  # by requests that wait to be sent
     measures: Measures = field(default_factory=Measures)  # counted since the start
-    failures: Failures = field(default_factory=Failures)  # what this process does, and cannot do right now
     anchors: AnchorPlaces = field(default_factory=AnchorPlaces)  # of the audit chain, outside the database
     people_kept: dict[str, tuple[Actor, float]] = field(
         default_factory=dict

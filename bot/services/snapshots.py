@@ -16,26 +16,15 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, TypeAdapter
+from pydantic import BeforeValidator, TypeAdapter
 
 from bot.domain.alerts import decline_alerts
-from storage import tables as t
 from storage.cards import api_snapshots, history
 from storage.transaction import Tx
 
 T = TypeVar("T")
 #: A time that may not be known: empty text in the database.
 When = Annotated[datetime | None, BeforeValidator(lambda stored: stored or None)]
-
-
-def _time_text(stored: str) -> str:
-    if stored and datetime.fromisoformat(stored).tzinfo is None:
-        raise ValueError("a time must carry its zone")
-    return stored
-
-
-#: The text of a time with its zone; empty where there is none.
-Iso = Annotated[str, AfterValidator(_time_text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +44,12 @@ class Kind(Generic[T]):
 
     async def get(self, tx: Tx, program: str, of: str = "") -> Kept[T] | None:
         found = await api_snapshots.get(tx, program, f"{self._name}{of}")
-        return None if found is None else self._kept(tx, program, of, found)
+        return None if found is None else self._kept(found)
 
     async def named(self, tx: Tx, program: str) -> dict[str, Kept[T]]:
         """All of this kind, by the rest of their names."""
         found = await api_snapshots.named(tx, program, self._name)
-        kept = {of: self._kept(tx, program, of, one) for of, one in found.items()}
-        return {of: one for of, one in kept.items() if one is not None}
+        return {of: self._kept(one) for of, one in found.items()}
 
     async def put(self, tx: Tx, program: str, value: T, of: str = "") -> Kept[T]:
         await api_snapshots.put(tx, program, f"{self._name}{of}", self._stored(value))
@@ -75,21 +63,14 @@ class Kind(Generic[T]):
 
     async def since(self, tx: Tx, program: str, at: datetime) -> list[Kept[T]]:
         """What was read from then on, the oldest first."""
-        found = await history.since(tx, program, self._name, at)
-        kept = [self._kept(tx, program, "", one) for one in found]
-        return [one for one in kept if one is not None]
+        return [self._kept(one) for one in await history.since(tx, program, self._name, at)]
 
     def typed(self, value: object) -> T:
         """The same with its types, where amounts in it may be text still. Raises ValueError."""
         return self._type.validate_python(value)
 
-    def _kept(self, tx: Tx, program: str, of: str, found: api_snapshots.Reading) -> Kept[T] | None:
-        """None for what is of another shape: it counts as never read, is dropped, and people are notified."""
-        try:
-            return Kept(self.typed(found.value), found.read_at)
-        except ValueError:
-            tx.chain.note_unreadable(t.reading.name, f"{program} / {self._name}{of}", t.reading.c.value.name)
-            return None
+    def _kept(self, found: api_snapshots.Reading) -> Kept[T]:
+        return Kept(self.typed(found.value), found.read_at)
 
     def _stored(self, value: T) -> object:
         return self._type.dump_python(value, mode="json")

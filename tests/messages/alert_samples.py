@@ -11,7 +11,6 @@ from bot.domain.alerts.catalogue import CATALOGUE
 from bot.domain.freezes import RIGHT
 from bot.domain.passkeys import NO_TWO_OTHERS
 from bot.domain.sentences import Lines
-from bot.engine.work_in_words import in_plain_words
 from bot.view_models import AlertView
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -198,20 +197,6 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "roles": "slack, web, worker",
         "since": NOW - timedelta(seconds=12),
         "clicks": process_alerts.CLICKS_ARE_LOST,
-    },
-    ("unreadable_row", "request"): {"row": "R-7K3M", "column": "terms"},
-    ("unreadable_row", "row"): {"table": "attempt", "row": "01JD3X", "column": "sent_at"},
-    ("copy_dropped", ""): {
-        "what": "what was read from the card provider last",
-        "table": "reading",
-        "rows": "2 rows",
-    },
-    ("job_failing", ""): {
-        "what": in_plain_words("expire"),
-        "since": NOW - timedelta(seconds=75),
-        "count": 4,
-        "why": "This is an internal error (KeyError), or somebody changed the database.",
-        "name": "expire",
     },
     ("people_changed", "approvers"): {
         "added": "Dave Lindqvist",

@@ -35,18 +35,9 @@ async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Findin
     except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
         return of_error("database", error), None
     if too_old:
-        return [wrong("database", too_old), _audit_chain(report), *await _kept(store)], store
+        return [wrong("database", too_old), _audit_chain(report), await messages(store)], store
     fits = f"The database is at this version, on {server}, and the master key fits it."
-    return [well("database", fits), _audit_chain(report), *await _kept(store)], store
-
-
-async def _kept(store: Store) -> list[Finding]:
-    """What is in it. Where some of it cannot be read, the rest may not be either."""
-    found = await rows(store)
-    try:
-        return [*found, await messages(store)]
-    except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
-        return [*found, *of_error("messages", error)]
+    return [well("database", fits), _audit_chain(report), await messages(store)], store
 
 
 def _audit_chain(report: Report) -> Finding:
@@ -55,23 +46,6 @@ def _audit_chain(report: Report) -> Finding:
     from bot.services.audit import broken
 
     return wrong("audit_chain", broken(report.first_bad, report.kind))
-
-
-async def rows(store: Store) -> list[Finding]:
-    """Are there rows that cannot be read? Those that are copies are dropped by a start, and read again elsewhere."""
-    from storage.errors import Unreadable
-    from storage.protection import unreadable_rows
-
-    async with store.read() as tx:
-        found = await unreadable_rows.find_all(tx)
-    if not found:
-        return [well("rows", "Every row can be read.")]
-    return [
-        to_check("rows", unreadable_rows.DROPPED_AT_START.format(row=one.row, table=one.table))
-        if one.table in unreadable_rows.COPIES
-        else wrong("rows", str(Unreadable(one.table, one.column, one.row)))
-        for one in found
-    ]
 
 
 async def messages(store: Store) -> Finding:

@@ -51,62 +51,6 @@ NO_ANCHORS = AlertKind(
 )
 
 
-UNREADABLE_ROW = AlertKind(
-    name="unreadable_row",
-    raised_when="a row of the database holds what Countersign did not write and cannot read",
-    found_by="upkeep, execution, people",
-    ends="the row can be read again, or is gone",
-    wordings={
-        "request": Wording(
-            (Severity.CRITICAL,),
-            "{row} can't be read: somebody changed the database",
-            "Its column {column} holds something that Countersign didn't write. From now on nothing is sent for {row},"
-            " nobody is reminded of it, and it doesn't expire. Other requests continue. If it was approved, check the"
-            " card and the ledger before you request it again. Keep a copy of the database, put the row back as it is"
-            " in a backup, and run `countersign audit verify --deep`. Find out who can write to the database.",
-        ),
-        "row": Wording(
-            (Severity.CRITICAL,),
-            "A row of the database can't be read: {table}, {row}",
-            "Its column {column} holds something that Countersign didn't write. What needs this row stands still, and"
-            " everything else continues. Countersign doesn't start again with some of these rows, and names them then."
-            " Keep a copy of the database, put the row back as it is in a backup, and run `countersign audit verify"
-            " --deep`. Find out who can write to the database.",
-        ),
-    },
-    endings=over("Over: {title}", "It could not be read for {lasted}. Find out who changed it."),
-    is_mutable=False,
-)
-
-COPY_DROPPED = AlertKind(
-    name="copy_dropped",
-    raised_when="what Countersign keeps of the card provider, or of Slack, could not be read; it is read there again",
-    found_by="start, upkeep",
-    ends="reported once, with nothing left to do",
-    wordings=one(
-        Severity.WARNING,
-        "Somebody changed the database: {what} could not be read",
-        "Countersign dropped its copy ({table}: {rows}), and reads it again from where it came. No request, approval or"
-        " setting was in it. Find out who can write to the database.",
-    ),
-)
-
-JOB_FAILING = AlertKind(
-    name="job_failing",
-    raised_when="something that Countersign does all the time has failed three times in a row, or for a minute",
-    found_by="upkeep",
-    ends="it works again",
-    wordings=one(
-        Severity.CRITICAL,
-        "Countersign can't do this right now: {what}",
-        "It has failed since {since:%Y-%m-%d %H:%M:%S} UTC, {count} times so far, and Countersign keeps trying. {why}"
-        " The log has the details, under {name}.",
-    ),
-    endings=over("Over: {title}", "It failed for {lasted}, and works again."),
-    is_mutable=False,
-)
-
-
 LEDGER_UNSEEN = AlertKind(
     name="ledger_unseen",
     raised_when="a ledger could not be read since a start; sending waits for it, for ten minutes",

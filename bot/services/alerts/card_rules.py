@@ -12,13 +12,12 @@ from bot.domain.requests import Request, State
 from bot.outcomes import timing
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.snapshots import Kind
-from storage.cards import cards
+from storage.cards import api_snapshots, cards
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx
 
-_KNOWN = Kind("card_watch", dict[str, str])
+_KNOWN = "card_watch"
 _WATCHED = ("BLOCKED", "EXPIRED", "INACTIVE", "FROZEN")
 _MOST = 100_000
 _UNFROZEN = "unfrozen"
@@ -29,14 +28,14 @@ _OURS = (State.EXECUTING, State.UNRESOLVED, State.SUCCEEDED)
 async def compare(core: Core, program: str, read_at: datetime) -> None:
     """After a sweep that began at `read_at`. The first one only takes note of how things are."""
     async with core.store.begin() as tx:
-        kept = await _KNOWN.get(tx, program)
+        kept = await api_snapshots.get(tx, program, _KNOWN)
         known: dict[str, str] = kept.value if kept else {}
         now: dict[str, CardEntry] = {}
         for status in _WATCHED:
             found = await cards.all(tx, status=status, program=program, limit=_MOST)
             now |= {entry.id: entry for entry in found}
         statuses = {card_id: str(entry.status) for card_id, entry in now.items()}
-        await _KNOWN.put(tx, program, statuses)
+        await api_snapshots.put(tx, program, _KNOWN, statuses)
         if kept is not None:
             for entry in await cards.gone_after(tx, program, kept.read_at):
                 await _closed(tx, core, entry)

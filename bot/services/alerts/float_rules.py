@@ -9,14 +9,15 @@ from bot.services import snapshots
 from bot.services.alerts import funding_rules
 from bot.services.alerts import lifecycle as alerts
 from bot.services.core import Core
-from bot.services.snapshots import Account, Kept, Kind
+from bot.services.snapshots import Account, Kept
+from storage.cards import api_snapshots
 from storage.messages import alerts as alert_rows
 from storage.requests import requests
 from storage.transaction import Tx
 
 # Long enough for the hours of the day to differ, short enough to notice a new habit.
 _LOOKED_BACK = timedelta(days=7)
-_WATCH = Kind("float_watch", dict[str, int])
+_WATCH = "float_watch"
 
 
 async def look(core: Core, program: str, reading: Kept[Account]) -> None:
@@ -30,13 +31,13 @@ async def _float(tx: Tx, core: Core, program: str, reading: Kept[Account]) -> No
     rule = core.alerting.float_alert
     condition = float_alerts.FLOAT_LOW.condition(program)
     was_low = await alert_rows.open_one(tx, condition) is not None
-    kept = await _WATCH.get(tx, program)
-    clean_before = kept.value.get("clean", 0) if kept else 0
+    kept = await api_snapshots.get(tx, program, _WATCH)
+    clean_before = int(kept.value["clean"]) if kept else 0
     low, clean = alert_rules.float_is_low(
         reading.value.usable_usd, rule, was_low=was_low, clean_reads=clean_before
     )
     if clean != clean_before:
-        await _WATCH.put(tx, program, {"clean": clean})
+        await api_snapshots.put(tx, program, _WATCH, {"clean": clean})
     if not low:
         await alerts.resolve(tx, core, condition)
         return

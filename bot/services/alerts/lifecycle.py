@@ -18,12 +18,11 @@ from bot.services.alerts import resolved_text
 from bot.services.alerts.resolved_text import SINCE
 from bot.services.core import Core
 from bot.services.message_kinds import About, Subject
-from bot.services.snapshots import Kind
+from storage.cards import api_snapshots
 from storage.messages import Alert, alerts, mutes, outbox
 from storage.transaction import Tx
 
 Facts = Mapping[str, str]
-_FACTS = Kind("alert:", dict[str, str])
 
 # A storm redraws its message this often, whatever the number of its events.
 REDRAW_EVERY = timedelta(seconds=5)
@@ -126,7 +125,7 @@ async def resolve(
     alert = await alerts.resolve(tx, condition, title=ended.title, text=ended.text)
     if alert is None:  # another process was first
         return
-    await _FACTS.drop(tx, "", condition)
+    await api_snapshots.drop(tx, "", _facts_of(condition))
     await audit.record(tx, core, actor, "alert.resolved", f"alert:{alert.id}", _recorded(alert))
     # What silenced the alarm silences its end as well.
     known = replace(alert, title=before.title)
@@ -140,13 +139,17 @@ async def resolve(
 
 async def remember(tx: Tx, condition: str, facts: Facts) -> None:
     """What a remedy of this condition is drafted from, until it is over."""
-    await _FACTS.put(tx, "", dict(facts), condition)
+    await api_snapshots.put(tx, "", _facts_of(condition), dict(facts))
 
 
 async def facts_of(tx: Tx, alert: Alert) -> Facts:
     """What its remedy is drafted from; empty where nothing was said."""
-    kept = await _FACTS.get(tx, "", alert.dedupe)
+    kept = await api_snapshots.get(tx, "", _facts_of(alert.dedupe))
     return {} if kept is None else dict(kept.value)
+
+
+def _facts_of(condition: str) -> str:
+    return f"alert:{condition}"
 
 
 def called(core: Core, severity: str) -> Sequence[str]:

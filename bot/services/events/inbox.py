@@ -73,8 +73,7 @@ async def process_next(core: Core, *, limit: int = AT_ONCE) -> int:
             return 0
     share = _share(core)
     async with core.store.begin() as tx:
-        with tx.leaving_out():
-            waiting = await inbox.waiting(tx, limit=limit, share=share)
+        waiting = await inbox.waiting(tx, limit=limit, share=share)
         for event in waiting:
             await _one(tx, core, event)
         if waiting:

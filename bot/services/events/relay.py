@@ -24,7 +24,7 @@ from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.people import Role
 from bot.services.received_event import ReceivedEvent
-from bot.services.snapshots import Kind
+from storage.cards import api_snapshots
 from storage.events import Failed, RelayDelivery
 from storage.events import relay as rows
 from storage.messages import alerts as alert_rows
@@ -39,7 +39,7 @@ BATCH = 256
 LEASE = timedelta(minutes=3)
 # So many events are named in an alert.
 _NAMED = 10
-_DESTINATIONS = Kind("relay_destinations", dict[str, object])
+_DESTINATIONS = "relay_destinations"
 _Answered = tuple[RelayDelivery, NotDelivered | None]
 
 
@@ -60,11 +60,11 @@ async def note_destinations(core: Core) -> None:
     """At the start: a changed list of destinations is audited and reported, and what is for none of them is dropped."""
     now = {d.name: {"url": d.url, "events": sorted(d.events)} for d in core.destinations}
     async with core.store.begin() as tx:
-        kept = await _DESTINATIONS.get(tx, "")
+        kept = await api_snapshots.get(tx, "", _DESTINATIONS)
         before: Mapping[str, object] = kept.value if kept else {}
         if before == now:
             return
-        await _DESTINATIONS.put(tx, "", dict(now))
+        await api_snapshots.put(tx, "", _DESTINATIONS, now)
         dropped = await rows.drop_destinations(tx, list(now))
         for name in set(before) - set(now):
             for kind in (delivery_alerts.RELAY_DEAD, delivery_alerts.RELAY_UNREADABLE):

@@ -145,8 +145,7 @@ class Outbox:
     async def _start_due(self) -> None:
         """Start each lane that is free and has something to send."""
         async with self._core.store.read() as tx:
-            with tx.leaving_out():
-                found = await outbox.sendable(tx, each=_EACH)
+            found = await outbox.sendable(tx, each=_EACH)
             now = tx.now
             ours = self._take_channels({Lane.of(due).channel for due in found})
             not_yet = await self._with_some_left(tx, ours)
@@ -183,8 +182,7 @@ class Outbox:
         new = {channel for channel in channels if self._ours[channel][0] > before}
         if not new:
             return set()
-        with tx.leaving_out():
-            left = await outbox.stuck(tx, older_than=-_CLOCKS_DIFFER)
+        left = await outbox.stuck(tx, older_than=-_CLOCKS_DIFFER)
         return {_channel(row) for row in left if row.id not in self._in_hand} & new
 
     def _may_send(self, lane: Lane, due: Due) -> bool:
@@ -440,8 +438,7 @@ class Outbox:
         avoid. What this process is sending just now is none of them.
         """
         async with self._core.store.read() as tx:
-            with tx.leaving_out():
-                stuck = await outbox.stuck(tx, older_than=ARRIVES_WITHIN)
+            stuck = await outbox.stuck(tx, older_than=ARRIVES_WITHIN)
         closed: set[str] = set()
         for row in stuck:
             at, failures = self._look_at.get(row.id, (float("-inf"), 0))

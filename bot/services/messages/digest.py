@@ -7,9 +7,7 @@ The first digest of a month has the approval health of the month before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bot.domain.alerts import catalogue, decline_alerts
@@ -19,22 +17,12 @@ from bot.partner.errors import PartnerError
 from bot.services import outbox_messages, snapshots
 from bot.services.core import Core
 from bot.services.messages import digest_figures
-from bot.services.snapshots import Kept, Kind
 from storage.cards import api_snapshots, history
 from storage.messages import Alert, alerts
 from storage.requests import requests
 from storage.transaction import Tx
 
-
-@dataclass(frozen=True, slots=True)
-class _Posted:
-    """The day of the last one, as ISO text."""
-
-    day: str
-
-
-_LAST = Kind("digest", _Posted)
-_OF_DAY = "digest:"
+_LAST = "digest"
 _KEPT_FOR = timedelta(days=14)
 _MOST = 5000
 _SHOWN = 20
@@ -48,53 +36,42 @@ async def post(core: Core) -> None:
     if day is None:
         return
     async with core.store.read() as tx:
-        last = await _LAST.get(tx, "")
-    if last is not None and last.value.day >= day.isoformat():
+        last = await api_snapshots.get(tx, "", _LAST)
+    if last is not None and last.value["day"] >= day.isoformat():
         return
     fees = {program: await _monthly_fee(core, program) for program in sorted(core.partners)}
     async with core.store.begin() as tx:
-        kept = await _LAST.get(tx, "")
-        if kept is not None and kept.value.day >= day.isoformat():
+        kept = await api_snapshots.get(tx, "", _LAST)
+        if kept is not None and kept.value["day"] >= day.isoformat():
             return
-        await _LAST.put(tx, "", _Posted(day.isoformat()))
+        await api_snapshots.put(tx, "", _LAST, {"day": day.isoformat()})
         await _forget_old(tx)
         if kept is None:
             return
-        with tx.leaving_out():
-            value = await _value(tx, core, kept, day, fees)
-        if value is None:
+        lines = await _happened(tx, kept.read_at)
+        if kept.value["day"][: len("2026-03")] != day.isoformat()[: len("2026-03")]:
+            lines += await digest_figures.approvals_of_last_month(tx, core)
+        for program, fee_usd in fees.items():
+            found = [
+                *await digest_figures.money(tx, core, program),
+                *await digest_figures.funding(tx, program),
+                *await digest_figures.idle_cards(tx, core, program, fee_usd),
+            ]
+            several = f" ({program})" if len(fees) > 1 else ""
+            lines += [(f"{label}{several}", text) for label, text in found]
+        waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
+        still_open = [a.title for a in await alerts.open_ones(tx) if not catalogue.of(a.kind).is_document]
+        if not (lines or waiting or still_open):
             return
-        await api_snapshots.put(tx, "", f"{_OF_DAY}{day}", value)
+        value = {
+            "first": await _first(tx, core, len(waiting), len(still_open)),
+            "lines": [*await _floats(tx, core), *lines],
+            "waiting": [_waits(core, request) for request in waiting[:_SHOWN]],
+            "waiting_in_all": len(waiting),
+            "still_open": still_open,
+        }
+        await api_snapshots.put(tx, "", f"{_LAST}:{day}", value)
         await outbox_messages.digest(tx, core, day.isoformat())
-
-
-async def _value(
-    tx: Tx, core: Core, kept: Kept[_Posted], day: date, fees: Mapping[str, Decimal | None]
-) -> dict[str, object] | None:
-    """What it says; None where there is nothing to say. A row that cannot be read is in none of its figures, and has an
-    alert of its own."""
-    lines = await _happened(tx, kept.read_at)
-    if kept.value.day[: len("2026-03")] != day.isoformat()[: len("2026-03")]:
-        lines += await digest_figures.approvals_of_last_month(tx, core)
-    for program, fee_usd in fees.items():
-        found = [
-            *await digest_figures.money(tx, core, program),
-            *await digest_figures.funding(tx, program),
-            *await digest_figures.idle_cards(tx, core, program, fee_usd),
-        ]
-        several = f" ({program})" if len(fees) > 1 else ""
-        lines += [(f"{label}{several}", text) for label, text in found]
-    waiting = await requests.find(tx, states=(State.PENDING,), limit=_MOST, oldest_first=True)
-    still_open = [a.title for a in await alerts.open_ones(tx) if not catalogue.of(a.kind).is_document]
-    if not (lines or waiting or still_open):
-        return None
-    return {
-        "first": await _first(tx, core, len(waiting), len(still_open)),
-        "lines": [*await _floats(tx, core), *lines],
-        "waiting": [_waits(core, request) for request in waiting[:_SHOWN]],
-        "waiting_in_all": len(waiting),
-        "still_open": still_open,
-    }
 
 
 async def _happened(tx: Tx, since: datetime) -> list[Line]:
@@ -166,7 +143,7 @@ async def _floats(tx: Tx, core: Core) -> list[Line]:
 
 async def _forget_old(tx: Tx) -> None:
     """Once a day: digests of long ago, and readings older than their charts go back."""
-    for day, kept in (await api_snapshots.named(tx, "", _OF_DAY)).items():
+    for day, kept in (await api_snapshots.named(tx, "", f"{_LAST}:")).items():
         if tx.now - kept.read_at > _KEPT_FOR:
-            await api_snapshots.drop(tx, "", f"{_OF_DAY}{day}")
+            await api_snapshots.drop(tx, "", f"{_LAST}:{day}")
     await history.drop_old(tx)

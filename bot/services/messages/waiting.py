@@ -39,8 +39,7 @@ async def end(tx: Tx, core: Core) -> None:
 
 async def now(tx: Tx) -> Waiting | None:
     """What waits for Slack, but for the message that says so."""
-    with tx.leaving_out():
-        return await outbox.waiting(tx, but=await own_subject(tx))
+    return await outbox.waiting(tx, but=await own_subject(tx))
 
 
 async def own_subject(tx: Tx) -> str:

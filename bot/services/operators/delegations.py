@@ -11,16 +11,16 @@ from bot.domain.errors import LookupFailed
 from bot.domain.people import Delegation
 from bot.services import alerts, audit
 from bot.services.core import Core
-from bot.services.snapshots import Kind
+from storage.cards import api_snapshots
 from storage.transaction import Tx
 
-_REPORTED = Kind("delegations", dict[str, str])
+_REPORTED = "delegations"
 
 
 async def announce(core: Core) -> None:
     """Tell the alerts channel what began and what ended since the last time."""
     async with core.store.read() as tx:
-        kept = await _REPORTED.get(tx, "")
+        kept = await api_snapshots.get(tx, "", _REPORTED)
     said = dict(kept.value) if kept else {}
     current = {}
     for found in core.policy.delegations:
@@ -30,13 +30,13 @@ async def announce(core: Core) -> None:
     if current == said:
         return
     async with core.store.begin() as tx:
-        kept = await _REPORTED.get(tx, "")
+        kept = await api_snapshots.get(tx, "", _REPORTED)
         reported = dict(kept.value) if kept else {}
         for key in sorted(current.keys() - reported.keys()):
             await _tell(tx, core, "delegation.began", key, current[key])
         for key in sorted(reported.keys() - current.keys()):
             await _tell(tx, core, "delegation.ended", key, reported[key])
-        await _REPORTED.put(tx, "", current)
+        await api_snapshots.put(tx, "", _REPORTED, current)
 
 
 def _key(found: Delegation) -> str:

@@ -1,7 +1,6 @@
 """Several processes on one database: which there are, who does what, the minutes and the looks that they share.
 
-And what a process holds back since its start, as it could not look at it yet, what it cannot read, and what it cannot
-do any more.
+And what a process holds back since its start, as it could not look at it yet.
 """
 
 from bot.services.processes.locks import Locks
@@ -9,14 +8,4 @@ from bot.services.processes.rate_minute import StoredMinute
 from bot.services.processes.replicas import Replica
 from bot.services.processes.stored_looks import Seen, StoredLooks
 
-__all__ = [
-    "Locks",
-    "Replica",
-    "Seen",
-    "StoredLooks",
-    "StoredMinute",
-    "replicas",
-    "standstill",
-    "start_holds",
-    "unreadable",
-]
+__all__ = ["Locks", "Replica", "Seen", "StoredLooks", "StoredMinute", "replicas", "start_holds"]

@@ -8,7 +8,6 @@ after `HOLDS_FOR_S` with an alert.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ from bot.domain.requests import UNSENT, Request, State, is_in_doubt, said_in_dou
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
 from bot.services.processes.replicas import SILENT_AFTER
-from bot.services.snapshots import Iso, Kind
+from storage.cards import api_snapshots
 from storage.operators import replicas
 from storage.requests import requests
 from storage.transaction import Tx
@@ -28,20 +27,8 @@ HOLDS_FOR_S = 600.0
 #: within a minute.
 REPORTED_AFTER_S = 45.0
 # What people read, and after this name and a slash the row of one worker.
-_NAME = "held_since_start"
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    """What could not be read, and until when sending waits for it, in ISO 8601; `unread`: what no worker has read."""
-
-    what: str = ""
-    until: Iso = ""
-    unread: str = ""
-
-
-_KEPT = Kind(_NAME, _Kept)
-_OF_WORKER = Kind(f"{_NAME}/", dict[str, Iso])
+_KEPT = "held_since_start"
+_OF_WORKER = f"{_KEPT}/"
 # So many cards say why they wait; more are not approved within ten minutes.
 _REDRAWN = 200
 _LEDGER, _OTHERS, _SLACK = "ledger", "others", "slack"
@@ -76,7 +63,7 @@ async def note(core: Core) -> None:
     """Keep what this worker has not seen, and what follows for all, where other processes and messages read it."""
     for program in core.partners:
         async with core.store.begin() as tx:
-            await tx.hold(f"{_NAME} {program}")
+            await tx.hold(f"{_KEPT} {program}")
             await _note_own(tx, core, program)
             await _note_for_all(tx, core, program)
 
@@ -90,9 +77,9 @@ async def _note_own(tx: Tx, core: Core, program: str) -> None:
         name: (tx.now + timedelta(seconds=one.until_s - now_s)).isoformat() if one is not None else ""
         for name, one in each.items()
     }
-    kept = await _OF_WORKER.get(tx, program, core.owner)
+    kept = await api_snapshots.get(tx, program, _OF_WORKER + core.owner)
     if kept is None or not _are_same(kept.value, own, tx.now):
-        await _OF_WORKER.put(tx, program, own, core.owner)
+        await api_snapshots.put(tx, program, _OF_WORKER + core.owner, own)
 
 
 def _are_same(some: Looks, others: Looks, now: datetime) -> bool:
@@ -112,17 +99,17 @@ async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
     workers = (await _workers(tx, core, program)).values()
     waits = _waits(workers, tx.now)
     unread = _in_words(_unread_by_all(workers, tx.now))
-    kept = await _KEPT.get(tx, program)
-    said = kept.value if kept is not None else _Kept()
-    before = said.what if _is_later(said.until, tx.now) else ""
+    kept = await api_snapshots.get(tx, program, _KEPT)
+    said = kept.value if kept is not None else {"what": "", "until": ""}
+    before = said["what"] if _is_later(said["until"], tx.now) else ""
     what, until = (waits.what, waits.until.isoformat()) if waits else ("", "")
-    is_same = before == what and (not what or _is_same(said.until, until, tx.now))
-    if is_same and said.unread == unread:
+    is_same = before == what and (not what or _is_same(said["until"], until, tx.now))
+    if is_same and said.get("unread", "") == unread:
         return
     if what or unread:
-        await _KEPT.put(tx, program, _Kept(what, until, unread))
+        await api_snapshots.put(tx, program, _KEPT, {"what": what, "until": until, "unread": unread})
     else:
-        await _KEPT.drop(tx, program)
+        await api_snapshots.drop(tx, program, _KEPT)
     if is_same:
         return
     for request in await requests.find(tx, program=program, states={State.APPROVED}, limit=_REDRAWN):
@@ -133,10 +120,10 @@ async def _note_for_all(tx: Tx, core: Core, program: str) -> None:
 async def _workers(tx: Tx, core: Core, program: str) -> dict[str, Looks]:
     """What each live worker has not seen, by its owner. One whose start has not come so far is not among them. Rows of
     those that are gone are removed."""
-    rows = await _OF_WORKER.named(tx, program)
+    rows = await api_snapshots.named(tx, program, _OF_WORKER)
     known = {**await replicas.known(tx, silent_after=SILENT_AFTER), core.owner: True}
     for gone in rows.keys() - known.keys():
-        await _OF_WORKER.drop(tx, program, gone)
+        await api_snapshots.drop(tx, program, _OF_WORKER + gone)
     return {owner: row.value for owner, row in rows.items() if known.get(owner)}
 
 
@@ -167,12 +154,12 @@ def _is_later(until: str, now: datetime) -> bool:
 
 async def why(tx: Tx, program: str) -> str:
     """Why nothing that can wait is sent to this program since a start, in a sentence; empty while it is."""
-    kept = await _KEPT.get(tx, program)
-    if kept is None or not _is_later(kept.value.until, tx.now):
+    kept = await api_snapshots.get(tx, program, _KEPT)
+    if kept is None or not _is_later(kept.value["until"], tx.now):
         return ""
-    until = datetime.fromisoformat(kept.value.until)
+    until = datetime.fromisoformat(kept.value["until"])
     return (
-        f"Sending to {program} waits: since Countersign started it could not read {kept.value.what}, so it does not"
+        f"Sending to {program} waits: since Countersign started it could not read {kept.value['what']}, so it does not"
         f" know whether its database is an older copy. It sends once it could read that, or from {until:%H:%M} UTC on."
     )
 
@@ -181,8 +168,8 @@ async def said_unsent(tx: Tx, request: Request, text: str) -> str:
     """What is said of a request that ends here before anything was sent for it: `text`, unless nobody can know it."""
     if is_in_doubt(request):
         return said_in_doubt(request, text)
-    kept = await _KEPT.get(tx, request.program) if request.state in UNSENT else None
-    unread = kept.value.unread if kept is not None else ""
+    kept = await api_snapshots.get(tx, request.program, _KEPT) if request.state in UNSENT else None
+    unread = kept.value.get("unread", "") if kept is not None else ""
     return said_unread(text, unread) if unread else text
 
 

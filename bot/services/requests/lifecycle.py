@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from bot.domain.errors import NotAllowed, NotFound, Stale
@@ -21,7 +19,6 @@ from bot.domain.requests import (
     ended_line,
     fingerprints,
 )
-from bot.engine.work_in_words import of_request
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
@@ -251,11 +248,10 @@ async def expire_due(core: Core) -> int:
     count, last = 0, None
     while True:
         async with core.store.read() as tx:
-            with tx.leaving_out():
-                found = await requests.expiring(tx, last)
+            found = await requests.expiring(tx, last)
         if not found:
             return count
-        count += await each_by_itself(core, found, _expire)
+        count += sum([await _expire(core, request) for request in found])
         last = found[-1]
 
 
@@ -300,18 +296,8 @@ async def _waits_for_a_pause(tx: Tx, core: Core, request: Request) -> bool:
 async def remind_due(core: Core) -> int:
     """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
     async with core.store.read() as tx:
-        with tx.leaving_out():
-            found = await requests.reminding(tx)
-    return await each_by_itself(core, found, _remind)
-
-
-async def each_by_itself(
-    core: Core, found: Iterable[Request], do: Callable[[Core, Request], Awaitable[object]]
-) -> int:
-    """Do it for each of these requests. One for which it fails is left out, and people are notified when it lasts."""
-    return await core.failures.each(
-        found, partial(do, core), lambda request: of_request(request.id), core.clock
-    )
+        found = await requests.reminding(tx)
+    return sum([await _remind(core, request) for request in found])
 
 
 async def _remind(core: Core, request: Request) -> bool:

@@ -323,7 +323,8 @@ async def test_an_older_copy_is_noticed_by_the_audit_channel_where_nothing_else_
         head = await audit.head(tx)
 
     async def is_posted() -> bool:
-        return f'"seq": {head.seq}' in str(around.slack.workspace.store.messages["C0AUDIT"])
+        posted = around.slack.workspace.store.messages["C0AUDIT"]
+        return f"Audit anchor: entry {head.seq}" in [message["text"] for message in posted]
 
     await eventually("the anchor is posted", is_posted)
     await running.stop()

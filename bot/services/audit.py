@@ -64,7 +64,9 @@ async def of_request(
 ) -> None:
     """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest.
 
-    At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request.
+    At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request. So
+    write the request with a guarded change first, or hold it and read it then: one that was read before may have gone
+    on in another process.
     """
     recorded = {
         "kind": request.kind,

@@ -35,9 +35,9 @@ WANTED = frozenset(
         "passkey.reset_reported",
     }
 )
+"""The actions of the entries that tell something here, beside those about requests."""
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
-"""The actions of the entries that tell something here, beside those about requests."""
 
 
 def is_wanted(action: str) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, Request, State, fingerprints, moves_of
+from storage.audit import SIGNED_AGAIN
 from storage.transaction import Contradiction, RequestRow
 
 BEGINS = "request."
-SIGNED_AGAIN = "request.signed_again"
 SUBMITTED, APPROVAL, AT_ONCE = "request.submitted", "request.approval", "request.break_glass"
 ATTEMPT, OUTCOME, LEFT_OUT = "request.attempt", "request.outcome", "request.rows_left_out"
 RESOLVED, PROPOSED = "request.resolved_by_hand", "request.resolution_proposed"
@@ -39,7 +39,6 @@ _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 _OLDER = "and an older state of it was put back"
-_CHANGED = "so that was changed"
 
 
 class EntryOnRequest(Protocol):
@@ -196,7 +195,7 @@ def contradiction(
     if not why and entry.action == ATTEMPT and body.get("number", known.calls + 1) <= known.calls:
         why = f"was sent or looked up {known.calls} times by the audit log"
     if not why and _calls_differ(known, body):
-        why = f"has other calls on record than its row says, {_CHANGED}"
+        why = "had other calls by the audit log than the database says"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
 
 

@@ -31,6 +31,7 @@ from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import TOPUP, keys_sent, net_of, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
 from tests.storage.restores import debit
+from tests.storage.test_restore_pays_once import CLAIMS_NOTHING
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy, a_world
 from tests.thief.edits import opened
@@ -227,6 +228,8 @@ async def test_what_is_written_before_a_copy_is_found_and_taken_back_since_sends
 
     assert keys_sent(world) == sent, "nothing leaves"
     assert net_of(world, request.key) == moved, "nothing moves"
+    said = (await world.request(request.id)).outcome_text
+    assert not CLAIMS_NOTHING.search(said), "the database that was lost had sent it"
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)

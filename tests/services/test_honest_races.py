@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,19 @@ import pytest
 
 from bot.domain.errors import Stale
 from bot.domain.requests import State
-from bot.services.execution import outcome_writer
+from bot.services import execution
+from bot.services.execution import outcome_writer, try_now
 from bot.services.requests import approvals, lifecycle
 from storage.requests import requests
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import TOPUP, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
-from tests.support.world import CAROL, World, a_world
+from tests.support.databases import BACKENDS
+from tests.support.world import ALICE, CAROL, World, a_world
+from tests.thief.edits import opened
+from tests.thief.programme import place_of
+
+FREEZE = "POST /cards/{cardId}/freeze"
 
 
 @pytest.fixture
@@ -85,4 +93,69 @@ async def test_an_outcome_that_another_process_writes_while_a_copy_is_found_stay
     await world.run(1300, step=60)
 
     assert (await world.request(request.id)).state in (State.SUCCEEDED, State.UNRESOLVED)
+    await nobody_is_accused(world)
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_an_answer_that_comes_after_its_request_was_taken_over_is_on_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its attempt is answered from then on, and whoever goes on leans on that."""
+    await processor("timeout").set(world, TOPUP, times=2)
+    request = await world.top_up("50")
+    is_answered, may_write = asyncio.Event(), asyncio.Event()
+    write = outcome_writer._write
+
+    async def write_late(*given: Any) -> None:
+        if not is_answered.is_set():
+            is_answered.set()
+            await may_write.wait()
+        await write(*given)
+
+    monkeypatch.setattr(outcome_writer, "_write", write_late)
+    stalled = asyncio.create_task(execution.execute(world.core, request.id))
+    await is_answered.wait()
+    with opened(place_of(world)) as database:  # its lease is over
+        database.write("UPDATE request SET lease_until = NULL, lease_owner = NULL")
+    await execution.execute(replace(world.core, owner="another"), request.id)
+    may_write.set()
+    await stalled
+    assert [attempt.answered_at is not None for attempt in await world.attempts(request.id)] == [True, True]
+
+    await world.run(1300, step=60)
+
+    assert len(await world.attempts(request.id)) > 2, "it went on"
+    await nobody_is_accused(world)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_who_has_a_freeze_tried_while_a_try_of_it_ends_is_not_accused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await status(429, "RATE_LIMITED").set(world, FREEZE, times=1)
+    request = await world.ask("card_freeze", {"card": world.cards[0]["id"]}, now=True)
+    await world.run_due()
+    await world.advance(61)
+    is_answered, may_write = asyncio.Event(), asyncio.Event()
+    write, due_now = outcome_writer._write, try_now._due_now
+
+    async def write_later(*given: Any) -> None:
+        is_answered.set()
+        await may_write.wait()
+        await write(*given)
+
+    async def while_it_ends(*given: Any) -> None:
+        await due_now(*given)  # a try is under way, so nothing is written
+        may_write.set()
+        with suppress(TimeoutError):  # it waits for the lock that is held here
+            await asyncio.wait_for(asyncio.shield(other), 1)
+
+    monkeypatch.setattr(outcome_writer, "_write", write_later)
+    monkeypatch.setattr(try_now, "_due_now", while_it_ends)
+    other = asyncio.create_task(world.run_due())
+    await is_answered.wait()
+    await try_now.try_now(world.core, request.id, ALICE)
+    await other
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
     await nobody_is_accused(world)

@@ -71,7 +71,8 @@ ENDED_PUT_BACK = AlertKind(
     wordings=one(
         Severity.CRITICAL,
         "{request} was changed in the database: nothing more is sent for it",
-        "{request} {why}. No approval of it counts, and nothing is sent for it. Keep a copy of the database, run"
+        "{request} {why}. No approval of it counts, and nothing more is sent for it. If it was sent before, money may"
+        " have moved: look at the ledger, and let two people resolve it. Keep a copy of the database, run"
         " `countersign audit verify --deep`, and find out who can write to it.",
     ),
     is_mutable=False,

@@ -1,7 +1,8 @@
 """Notifies people of requests whose rows are not as the audit log has them, and puts them right.
 
-Somebody put older rows back in the database: of a request that was rejected, cancelled, stopped or sent since. That it
-was noticed is in the memory of the process that met it; nothing was done or sent then.
+Somebody put older rows back in the database, of a request that was rejected, cancelled, stopped or sent since, or
+rewrote what they say of its calls. That it was noticed is in the memory of the process that met it; nothing was done or
+sent then.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ log = logging.getLogger("countersign.put_back")
 _ACTOR = "system:upkeep"
 _UNDONE = "Somebody changed it in the database, and Countersign does not go by that."
 _ENDED = f"It was {{state}} already, and nothing was sent for it since. {_UNDONE}"
-_NEVER_SENT = f"Cancelled: what was stored of it was not as on record. Nothing was sent. {_UNDONE}"
+# Whether a database that was lost had sent it is in the ledger alone: what the row says of that may be changed, too.
+_NEVER_SENT = (
+    f"Cancelled: what was stored of it was not as on record. It was not sent from this database. {_UNDONE} Check the"
+    " card and the ledger before you request it again."
+)
 _WAS_SENT = (
     f"The outcome is not known. {_UNDONE} Nothing more is sent or looked up for it; let two people resolve it by the"
     " ledger."

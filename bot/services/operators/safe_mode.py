@@ -252,14 +252,13 @@ async def _if_as_on_record(core: Core, request: Request, left: set[str]) -> Asyn
 
 async def _void(core: Core, request: Request, text: str, line: str, left: set[str]) -> bool:
     """In a transaction of its own; False where it changed since it was found."""
-    before = len(left)
     has_ended = False
     async with _if_as_on_record(core, request, left), core.store.begin() as tx:
         current = await requests.get(tx, request.id)
         if current is not None and current.state in (State.PENDING, State.APPROVED):
             await close(tx, core, current, Event.CANCEL, ACTOR, text, line=line)
             has_ended = True
-    return has_ended and len(left) == before
+    return has_ended and request.id not in left
 
 
 async def review(core: Core) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.extraction.order_lists import as_an_order
+
 _FLOAT: Final = (
     r"(?:the |our )?(?:float|main account|company account|master account|pot|pool|deposit account)"
 )
@@ -45,9 +47,13 @@ _ROWS: Final = tuple(
             r"\bmark up\b(?= (?:to|at|from|down|up|is|has|becomes?|on|for|by|needs|must)\b)",
             "markup",
         ),
+        ("%", r"\bour\s+%\s*(?:on top)?(?=\s)", "our markup "),
+        ("load", r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w)", "cargo"),
         ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),
         ("lemme", r"\blemme\b", "let me"),
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
+        # `2k5` is 2.5 thousand in South Africa, Holland and Poland; two or three digits behind the k may be something else.
+        ("k", r"(?<![\w.,])(?P<whole>\$?\d{1,3})k(?P<tenth>\d)(?![\w])(?![.,]\d)", r"\g<whole>.\g<tenth>k"),
         ("chg", r"\bchg\b", "change"),
         ("numb", r"\b(?:numbr|numbe|nubmer|numebr|nmber)\b", "number"),
         (" link", r"\bone[ -]?time link\b", "secure link"),
@@ -100,6 +106,7 @@ def in_our_words(text: str) -> str:
     for hint, pattern, ours in _ROWS:
         if hint in low:
             text = pattern.sub(ours if ours is not None else _dictated, text)
+    text = as_an_order(text)
     if (
         (" with " in low or " on " in low or "load" in low)
         and "card" in low

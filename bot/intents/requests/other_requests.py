@@ -148,7 +148,7 @@ def is_taken_back(text: str) -> bool:
 
 
 _REQUEST_OF_MINE: Final = re.compile(
-    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
+    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b|\b(?:the|that|this) (?:(?:very|last|latest|previous|pending) )*(?:request|one|entry|order) of mine\b"
 )
 
 

@@ -118,6 +118,7 @@ def read_by_rules(
         readings = [request] if request is not None else readings
     if not answer:
         readings = _looked_at_again(_without_second(readings, clauses), context)
+        readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
@@ -144,6 +145,22 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
+
+
+def _or_threeds(
+    readings: Sequence[Reading],
+    clauses: Sequence[Clause],
+    context: Context,
+    kinds: Mapping[str, type[Operation]],
+) -> list[Reading]:
+    """`shops ask for 3-D Secure. please enable it`: not the card is to be enabled, where the whole message says so."""
+    closed = [reading for reading in readings if reading.wanted == "unfreeze_card"]
+    if not closed or "threeds" not in context.found.masked or any(reading.opened for reading in readings):
+        return list(readings)
+    request = read_request(clauses, context, kinds)
+    if request is None or request.intent != "set_3ds":
+        return list(readings)
+    return _looked_at_again([request], context)
 
 
 def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Reading]:

@@ -15,11 +15,14 @@ _ORDERED: Final = re.compile(
 )
 _PHONE: Final = re.compile(r"\+\s?\d[\d ().-]{6,}\d")
 _BEHIND_ORDER: Final = re.compile(
-    r"(?P<order>\b(?:cards?|order|request)\b(?:\s+(?:pls|please|plz|for))*)\s*(?:→|:)\s*(?=[^\W\d_])", re.IGNORECASE
+    r"(?P<order>\b(?:cards?|order|request)\b(?:\s+(?:pls|please|plz|for))*)\s*(?:→|:)\s*(?=[^\W\d_])",
+    re.IGNORECASE,
 )
 _SLASH: Final = re.compile(r"\s+[/|•·→]\s+|\s*\n\s*[-*•]\s+")
 _MONEY: Final = r"\$?\d[\d.,]*k?(?:\s?(?:usd|dollars|bucks|\$))?"
-_BEGIN: Final = r"(?:first|initial|opening|starting|start|load|preload(?:ed)?|begin|budget|balance|top-?up|amount)"
+_BEGIN: Final = (
+    r"(?:first|initial|opening|starting|start|load|preload(?:ed)?|begin|budget|balance|top-?up|amount)"
+)
 _ENDS: Final = r"(?=\s*(?:[,;\n!]|\.(?!\d)|$|\s(?:please|pls|plz|thanks|thx|ta|and|because|since|as|for)\b|\s[^\W\d]+\W*$))"
 _ON_IT: Final = re.compile(
     rf"(?P<cut>[,;\n]\s*|\.\s+|\s+(?=and\b|then\b))(?:(?:and|then|also|please|pls|kindly|to|with|put|give|want|needs?)\s+)*"
@@ -29,7 +32,9 @@ _ON_IT: Final = re.compile(
 )
 _SAYS_SO: Final = re.compile(rf"\b(?:{_BEGIN}|on (?:it|the card|there)|to (?:start|begin))\b", re.IGNORECASE)
 #: What follows the last value of the list: why it is ordered.
-_BEHIND: Final = re.compile(rf"(?P<load>initial load {_MONEY})\s*[,;\n]\s*(?=[^\W\d_])(?![^\n]*[@+])", re.IGNORECASE)
+_BEHIND: Final = re.compile(
+    rf"(?P<load>initial load {_MONEY})\s*[,;\n]\s*(?=[^\W\d_])(?![^\n]*[@+])", re.IGNORECASE
+)
 
 
 def as_an_order(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.extraction.borrowed_words import in_english
 from bot.intents.extraction.order_lists import as_an_order
 
 _FLOAT: Final = (
@@ -48,7 +49,11 @@ _ROWS: Final = tuple(
             "markup",
         ),
         ("%", r"\bour\s+%\s*(?:on top)?(?=\s)", "our markup "),
-        ("load", r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w)", "cargo"),
+        (
+            "load",
+            r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w)",
+            "cargo",
+        ),
         ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),
         ("lemme", r"\blemme\b", "let me"),
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
@@ -56,6 +61,23 @@ _ROWS: Final = tuple(
         ("k", r"(?<![\w.,])(?P<whole>\$?\d{1,3})k(?P<tenth>\d)(?![\w])(?![.,]\d)", r"\g<whole>.\g<tenth>k"),
         ("chg", r"\bchg\b", "change"),
         ("numb", r"\b(?:numbr|numbe|nubmer|numebr|nmber)\b", "number"),
+        (" nr", r"\bcard (?:nr|num)\b\.?", "card number"),
+        (" no", r"\bcard no\b\.?(?= (?:of|for|on|via|by|[\w'-]+ (?:via|by|link)))", "card number"),
+        (
+            "pan",
+            r"\b(?P<full>full |card )?pan\b(?=[^\n]*\blinks?\b)|(?<=link for )(?:the )?pan\b",
+            "card number",
+        ),
+        (
+            "link",
+            r"\b(?:via|by|with|through|over|using|behind) (?:the |a |an |your |that |its )?link\b",
+            "by secure link",
+        ),
+        (
+            "link",
+            r"(?<!secure )(?<!safe )\blink(?= (?:ok|okay|is ok|is okay|is fine|fine|suffices|is enough|pls|please|plz|only|will do|would do)\b)",
+            "secure link",
+        ),
         (" link", r"\bone[ -]?time link\b", "secure link"),
         ("private", r"\bprivate (?=link|page|view|way)", "secure "),
         (
@@ -88,6 +110,7 @@ _ROWS: Final = tuple(
         ),
     )
 )
+_LINKS: Final = re.compile(r"\s*🔗+")
 _ORDERS: Final = re.compile(
     r"\b(?:order|issue|create|request|make|get|need|needs|want|wants|new|another|one more)\b[^.!?\n]{0,60}?\bcard\b|\bneeds? (?:a |one)",
     re.IGNORECASE,
@@ -102,6 +125,7 @@ _AND_LOAD_IT: Final = re.compile(
 
 def in_our_words(text: str) -> str:
     """The text with those words written as ours; a text without any of them as it is."""
+    text = in_english(_LINKS.sub(" link", text) if "🔗" in text else text)
     low = text.lower()
     for hint, pattern, ours in _ROWS:
         if hint in low:

@@ -46,10 +46,14 @@ _SAID_IN_WORDS: Final = re.compile(
     r"|\b(?:put|add|take|pull|send|give|move|bring|return|withdraw|refill|recharge|set|change|update|raise|lower|cap|limits?|daily|weekly|monthly|mark-?up|order|issue|submit|register|book|reveal|show|list|undo|balance|spen[dt]|declin\w*|threeds|3-?ds|webhook|codes?|phone|mobile|why|how|what|who|when|did|does|has|have|was|were|is|are|ski|snow|winter|ice|cold)\b|\+\s?\$?\d",
     re.IGNORECASE,
 )
-_FOR_GOOD: Final = re.compile(r"\b(?:permanently|permanent|for good|for ever|forever|definitively)\b", re.IGNORECASE)
+_FOR_GOOD: Final = re.compile(
+    r"\b(?:permanently|permanent|for good|for ever|forever|definitively)\b", re.IGNORECASE
+)
 
 _STOPPED: Final = rf"(?:frozen|freeze|froze|blocked|locked|on hold|paused|suspended|inactive|{_FROST})"
-_RUNNING: Final = rf"(?:active|live|open|on|unfrozen|unfreeze|unblocked|unlocked|usable|working|{_THAW}|[🟢✅☀🌞🔥])"
+_RUNNING: Final = (
+    rf"(?:active|live|open|on|unfrozen|unfreeze|unblocked|unlocked|usable|working|{_THAW}|[🟢✅☀🌞🔥])"
+)
 _STATES: Final = re.compile(
     rf"(?P<head>(?:(?<=^)|(?<=[.!?;\n]))[^.!?;\n→]*?)(?P<from>(?<!\w)(?:{_STOPPED}|{_RUNNING}))\s*→\s*(?P<to>{_STOPPED}|{_RUNNING})(?!\w)(?P<tail>[^.!?;\n]*[?]?)",
     re.IGNORECASE,
@@ -65,14 +69,21 @@ _WITH_A_WISH: Final = re.compile(
 )
 _MONEY: Final = r"\+?\$?\d[\d.,']*k?(?:\s?(?:usd|dollars|bucks|\$))?"
 _AMOUNT: Final = re.compile(rf"(?<![\w.,]){_MONEY}(?![\w.,]*\w)", re.IGNORECASE)
-_FLOAT: Final = re.compile(r"\b(?:the |our |from |to |back to |into |on |onto )*\b(?:float|pot|pool|main account)\b", re.IGNORECASE)
+_FLOAT: Final = re.compile(
+    r"\b(?:the |our |from |to |back to |into |on |onto )*\b(?:float|pot|pool|main account)\b", re.IGNORECASE
+)
 _POLITE: Final = re.compile(
     r"\b(?:hi|hey|hello|morning|moin|pls|please|plz|kindly|asap|now|urgent|today|thx|thanks|ty|also|and|then|usd|back|on|onto|from|to|card|move|send|transfer|shift)\b",
     re.IGNORECASE,
 )
-_SEGMENT: Final = re.compile(r"[^,;.!?\n]*(?:[.,](?=\d)[^,;.!?\n]*)*→[^,;.!?\n]*(?:[.,](?=\d)[^,;.!?\n]*)*(?P<stop>[?]?)")
-_OF_LIMITS: Final = re.compile(r"\b(?:daily|weekly|monthly|limits?|caps?|ceiling|mark-?up|per (?:day|week|month)|a (?:day|week|month))\b|/\s?[dwm]\b|%", re.IGNORECASE)
-_FROM_TO: Final = re.compile(rf"(?<![\w.,])(?P<old>\$?\d[\d.,]*k?%?)\s*→\s*(?=\$?\d)", re.IGNORECASE)
+_SEGMENT: Final = re.compile(
+    r"[^,;.!?\n]*(?:[.,](?=\d)[^,;.!?\n]*)*→[^,;.!?\n]*(?:[.,](?=\d)[^,;.!?\n]*)*(?P<stop>[?]?)"
+)
+_OF_LIMITS: Final = re.compile(
+    r"\b(?:daily|weekly|monthly|limits?|caps?|ceiling|mark-?up|per (?:day|week|month)|a (?:day|week|month))\b|/\s?[dwm]\b|%",
+    re.IGNORECASE,
+)
+_FROM_TO: Final = re.compile(r"(?<![\w.,])(?P<old>\$?\d[\d.,]*k?%?)\s*→\s*(?=\$?\d)", re.IGNORECASE)
 #: `update nr 7716 → +48 …`: the number that is changed is a phone's.
 _NUMBER_OF: Final = re.compile(
     r"\b(?P<verb>update|change|new|set|replace|correct)\s+(?:the )?(?:(?:phone|mobile|mob|cell|tel|handy)\s*)?(?:nr|no|num|number|phone|mobile|cell|tel)\b\.?\s*(?:of |for )?(?P<card>[\w'.-]+(?: [\w'-]+)?)\s*(?:→|:|=)\s*(?=(?:\+|00)\s?\d)",
@@ -91,8 +102,7 @@ def in_words(text: str, cards: Directory) -> str:
         text = _NUMBER_OF.sub(lambda found: _of_a_phone(found, cards), text)
         text = _SEGMENT.sub(lambda found: _moved(found, cards), text)
         text = "\n".join(_old_and_new(line, cards) for line in text.split("\n"))
-    text = "\n".join(_said(line) for line in text.split("\n"))
-    return text
+    return "\n".join(_said(line) for line in text.split("\n"))
 
 
 def _is_stopped(state: str) -> bool:

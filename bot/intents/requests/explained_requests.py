@@ -83,7 +83,7 @@ _LEFT: Final = re.compile(
 )
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
 _TO_COME: Final = re.compile(
-    r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
+    r"\b(?:(?:receipts?|invoices?|bills?|paperwork|documents?|slips?|details|vouchers?) (?:comes?|follows?|will (?:come|follow)|to follow)|travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
     r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books|stalls|runs out|ends|moved to|postponed|delayed|extended|extends|rescheduled|sleeps?|stays? (?:in|at|until)|flight|train|checks? (?:in|out)|interview|appointment|wedding|course)\b"
 )
 
@@ -127,7 +127,9 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
-        near = [own for own, _ in divided.said if own.sentence == part.sentence and not _is_paid_for(part, own)]
+        near = [
+            own for own, _ in divided.said if own.sentence == part.sentence and not _is_paid_for(part, own)
+        ]
         if ELSEWHERE.search(part.text) and any(
             not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near
         ):
@@ -155,7 +157,9 @@ _A_THING: Final = re.compile(r"^[a-z'-]+(?: [a-z'-]+){0,3}$")
 def _is_paid_for(part: Part, own: Part) -> bool:
     """Is a part no more than a thing that the money of the request is for?"""
     complete = re.search(r"§a\d+§", own.text) is not None and re.search(r"§c\d+§", own.text) is not None
-    return complete and part.goes_on and _A_THING.match(part.text) is not None and not NEGATED.search(part.text)
+    return (
+        complete and part.goes_on and _A_THING.match(part.text) is not None and not NEGATED.search(part.text)
+    )
 
 
 def _said_plainly(context: Context) -> str:

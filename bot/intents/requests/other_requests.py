@@ -114,6 +114,7 @@ _SEES_THE_NUMBER: Final = re.compile(
     rf"|\b(?:show|let)\b[^.?!\n]{{0,25}}?\b(?:the |a |his |her )?(?:{_FULL} (?:card )?|card ){_DIGITS}(?: (?:of|on|off|from|for))?(?: the)? §c"
     rf"|\b(?:need|want|require)(?: to (?:have|get|see|view))?(?: please)? (?:the |a |his |her )?{_FULL} (?:card )?{_DIGITS}(?: (?:of|on|off|from|for))(?: the)? §c"
     rf"|\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b(?=.*\b(?:number|digits|details)\b)|\b(?:number|digits|details)\b(?=.*\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b)"
+    rf"|\b(?:show|let)\b[^.?!\n]{{0,40}}?§c\d+§ (?:{_FULL} )?card {_DIGITS}\b|\b{_SEE}\b[^.?!\n]{{0,12}}?§c\d+§ (?:{_FULL} )?card {_DIGITS}\b"
     rf"|\b(?:the|that|a) link (?:for|to|of|with) (?:the |see the |view the )?(?:{_FULL} )?(?:card )?{_DIGITS}(?: (?:of|on|for))? (?:the )?§c"
     rf"|\b(?:type|enter|key|fill|put|give)\b[^.?!\n]{{0,12}}?\b(?:card )?{_DIGITS} (?:of|on|for) §c(?=.*\b(?:show (?:it|me)|see|view|open|link)\b)"
     rf"|\b{_SEE}\b (?:the |a |that |his |her )?(?:{_FULL} |card )?(?:card )?{_DIGITS} (?:of|on|off) (?:a|that|the|his|her) card\b|\b{_SEE}\b (?:a|the) card {_DIGITS}(?=\W*(?:$|[,.;]|for\b|please|pls))"

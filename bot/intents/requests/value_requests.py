@@ -26,7 +26,7 @@ _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
 _OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
 _SUBMIT: Final = re.compile(
-    r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process|booking|stick (?:it|this|that) (?:through|in)"
+    r"\b(?:submit\w*|book|register|registration|log|report(?:ed|ing)?|registering|submitting|on its way|declare|claim|record|file|enter|insert|announce|process|booking|stick (?:it|this|that) (?:through|in)"
     r"|insert|hand over|this is the (?:transfer|deposit)|sent|transferred|paid in|here (?:is|comes|goes|it is)|pls credit|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
     r"|has to go in|for review|into review|to present|deposit|funding)\b"
 )
@@ -557,7 +557,12 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
         if not slots.keys() & {"name", "phone", "email"}:
             return None
     passing = intent == "order_card" and _only_in_passing(text, context)
-    if intent == "order_card" and "name" not in slots and not passing and (holder := _holder_of_another(context)):
+    if (
+        intent == "order_card"
+        and "name" not in slots
+        and not passing
+        and (holder := _holder_of_another(context))
+    ):
         slots = {"name": holder, **slots}
     missing = [slot for slot in REQUIRED[intent] if slot not in slots]
     spare = _spare(intent, text, context)
@@ -640,8 +645,10 @@ def _spare(intent: str, text: str, context: Context) -> bool:
             continue
         if _is_in_the_story(entity, intent, story, context):
             continue
-        if intent == "order_card" and entity.kind == "card" and (
-            _holder_of_another(context) or _only_in_passing(text, context)
+        if (
+            intent == "order_card"
+            and entity.kind == "card"
+            and (_holder_of_another(context) or _only_in_passing(text, context))
         ):
             continue
         if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):

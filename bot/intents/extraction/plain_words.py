@@ -51,7 +51,7 @@ _ROWS: Final = tuple(
         ("%", r"\bour\s+%\s*(?:on top)?(?=\s)", "our markup "),
         (
             "load",
-            r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w)",
+            r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w| of \$?\d[\d.,]*k? (?:got|was|is|has|had|never|did|went|failed)\b)",
             "cargo",
         ),
         ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),

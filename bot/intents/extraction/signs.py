@@ -42,10 +42,16 @@ _AS_A_STATE: Final = re.compile(
 )
 #: A word that says what is asked for: then a sign beside it says nothing more.
 _SAID_IN_WORDS: Final = re.compile(
-    r"\b(?:un-?|de-?|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|paus\w*|suspend\w*|activat\w*|enabl\w*|disabl\w*|clos\w*|terminat\w*|cancel\w*|kill\w*|delet\w*|load\w*|top\w*|fund\w*)\b"
-    r"|\b(?:put|add|take|pull|send|give|move|bring|return|withdraw|refill|recharge|set|change|update|raise|lower|cap|limits?|daily|weekly|monthly|mark-?up|order|issue|submit|register|book|reveal|show|list|undo|balance|spen[dt]|declin\w*|threeds|3-?ds|webhook|codes?|phone|mobile|why|how|what|who|when|did|does|has|have|was|were|is|are|ski|snow|winter|ice|cold)\b|\+\s?\$?\d",
+    r"\b(?:un-?|de-?|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|thaw\w*|defrost\w*|paus\w*|suspend\w*|activat\w*|enabl\w*|disabl\w*|clos(?:e|ing)|terminat\w*|cancel|kill|delete|load\w*|top(?:ping)?[ -]?up|topup|fund)\b"
+    r"|\b(?:put|add|take|pull|send|give|move|bring|return|withdraw|refill|recharge|set|change|update|raise|lower|cap|order|issue|submit|register|book|reveal|show|list|undo)\b|\+\s?\$?\d",
     re.IGNORECASE,
 )
+#: The same within the clause of the sign, where a question or another thing of the card is spoken of.
+_SPOKEN_OF: Final = re.compile(
+    r"\b(?:limits?|daily|weekly|monthly|mark-?up|balance|spen[dt]|declin\w*|threeds|3-?ds|webhook|codes?|pin|phone|mobile|why|how|what|who|when|did|does|has|have|was|were|is|are|ski|snow|winter|ice|cold|said|says)\b",
+    re.IGNORECASE,
+)
+_CLAUSE: Final = re.compile(r"[^,.;!?()]*")
 _FOR_GOOD: Final = re.compile(
     r"\b(?:permanently|permanent|for good|for ever|forever|definitively)\b", re.IGNORECASE
 )
@@ -198,11 +204,12 @@ def _frozen(line: str) -> str:
     if not re.search(f"{_FROST}|{_THAW}", line):
         return line
     bare = re.sub(f"{_FROST}|{_THAW}", " ", line)
-    if _SAID_IN_WORDS.search(bare):
+    own = " ".join(found[0] for found in _CLAUSE.finditer(line) if re.search(f"{_FROST}|{_THAW}", found[0]))
+    if _SAID_IN_WORDS.search(bare) or _SPOKEN_OF.search(own):
         return bare
     if "⏸" in line and re.search(r"\b(?:everything|all|sending|payouts|outgoing)\b", line, re.IGNORECASE):
         return re.sub("⏸+", " pause ", line)
-    if re.search(_FROST, line) and (re.search(_THAW, line) or re.search(rf"\b{_OFF}\b", line, re.IGNORECASE)):
+    if re.search(_FROST, line) and (re.search(_THAW, line) or re.search(rf"\b{_OFF}\b", own, re.IGNORECASE)):
         return f"not freeze {bare}"
     line = re.sub("⏸+", " pause ", line)
     line = re.sub(f"{_FROST}+", " freeze ", line, count=1)

@@ -64,6 +64,10 @@ _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
 #: One word and a past day tell all: `replaced last week`.
 #: What a payment is for, by its paper: `against PO 4410`, `reason: invoice 11/2026`.
 _NAMES_A_REASON: Final = re.compile(r"\b(?:against|reason|ref|as per) (?:the )?§x\d+§\W*$")
+#: `invoice follows tomorrow`: its paper is late, not the request.
+_FOLLOWS: Final = re.compile(
+    r"^\W*(?:the |her |his |their |an? )?(?:receipts?|invoices?|bills?|paperwork|documents?|slips?|details|vouchers?) (?:(?:will|to|is|are|should) )*(?:comes?|coming|follows?|following|sent|due|be sent)\b"
+)
 _SOMEBODY_GOES: Final = re.compile(
     r"^(?:§c\d+§|he|she|they) (?:travels|flies|leaves|drives|lands|arrives|departs|returns)\b"
 )
@@ -448,6 +452,8 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
         return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
         return True
+    if entity.kind == "later" and homes and all(_FOLLOWS.search(part.text) for part in homes):
+        return False
     if entity.kind == "period" and is_today(entity, context.facts):
         return False
     if not _is_past(entity, context) and (

@@ -186,6 +186,10 @@ _NOT_BY: Final = {
         r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|contactless|apple pay|google pay)\b",
         re.DOTALL,
     ),
+    "order_card": re.compile(
+        r"\b(?:new|the|her|his|their) cards? (?:for [\w' -]{2,40} )?(?:(?:has|have|had|just|finally|already|now|is|was) )*(?:arrived|came|landed|here|delivered|works?|got here)\b(?! (?:to be|needed))"
+        r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their)\b"
+    ),
     "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
@@ -241,7 +245,7 @@ _NOT_TO_DO: Final = re.compile(
 )
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
-    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it) (?:lands?|arrives?|comes|returns?|is back|gets)\b\W*$"
+    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
 )
 
 

@@ -42,6 +42,7 @@ _WAITS: Final = (
     rf"\b{_YES}\s+(?:is |are |still |yet )*(?:awaited|pending|to follow|follows|required|missing|outstanding|needed|to come)\b",
     r"\b(?:has|have|needs?|must|still) to (?:first )?(?:approve|confirm|sign|agree|decide|ok)\b|\b(?:will|i'?ll|shall) (?:let you know|(?:first )?(?:confirm|approve|decide|sign))\b|\bto be (?:confirmed|decided|approved|discussed|announced)\b|\btb[acd]\b",
     r"\bfor (?:your |my |our |everyone's )?(?:information|info|awareness)\b",
+    r"[,;–-]\s*(?:but )?(?:[a-z']+ ){1,3}first(?: then| please| pls)?\W*$",
     r"[-–—(:]\s*(?:draft|cancelled|canceled|void|withdrawn|unapproved)\b\W*$|\bcancel (?:my|the|that|this) (?:\w+ )?(?:message|line|mail|text)\b",
     r"[,.]?\s(?:correct|right|ok|okay|yes|agreed|fine|true)\s*\?\W*$",
 )

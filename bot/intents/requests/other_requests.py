@@ -278,6 +278,8 @@ def _reveal(
     kind = next((name for name, operation in kinds.items() if operation.intent == "reveal_card"), "")
     asks = [part for part in parts if _REVEAL.search(part.text) or _SEES_THE_NUMBER.search(part.text)]
     asks = asks or [part for part in _sentences(parts) if _SEES_THE_NUMBER.search(part.text)]
+    if any(_BY_LINK.search(part.text) for part in parts):
+        return None  # a PIN or the code on the back is shown by no link
     if not kind or not asks or any(_NO_REVEAL.search(part.text) for part in asks) or asks_for_two(clauses):
         return None
     if any(not _is_plain(part) for part in asks):

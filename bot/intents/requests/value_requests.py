@@ -392,7 +392,9 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     asking = {part.sentence for part in parts if _is_own(part, intent) and _POLITELY.search(part.text)}
     for part in parts:
         if _is_own(part, intent):
-            if _NOT_IT.search(part.text):
+            if _NOT_IT.search(part.text) or (
+                part.asked and intent == "order_card" and part.sentence not in asking
+            ):
                 return True
             if intent == "set_3ds" and _CODES_GO.search(part.text):
                 continue

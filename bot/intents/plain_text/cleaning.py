@@ -45,6 +45,8 @@ _QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.MULTILINE)
 #: Whole lines of a quote at the beginning, with words of the writer's own below. `> Bob wrote:` is followed by Bob's.
 _ABOVE: Final = re.compile(r"\A\s*(?P<quoted>(?:[ ]*>[^\n]*\n)+)(?P<own>(?=\s*[^\s>])[\s\S]+)\Z")
 _GOES_ON: Final = re.compile(r"[:,–—-]\s*$")
+#: Several lines between one pair of signs.
+_WHOLE: Final = re.compile(r"""\A\s*(?P<sign>["`~])[^"`~]*\n[^"`~]*(?P=sign)\s*\Z""")
 _GOES_ON_BELOW: Final = re.compile(r"\A\s*(?:[ ]*>[^\n]*\n)*[ ]*>[^\n]*:[ ]*\n")
 _A_HASH: Final = re.compile(r"(?<!\w)0[xX][0-9a-fA-F]{64}(?!\w)")
 _DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.MULTILINE)
@@ -108,6 +110,7 @@ def clean(raw: str, our_id: str = "") -> Clean:
             "This held what looks like a full card number. It was not kept: please delete your message, and name"
             " the card by its last four digits."
         )
+    text = _WHOLE.sub(f" {QUOTED} ", text)
     if _GOES_ON_BELOW.match(text):
         doubts.append("What stands below the quote may be part of it. Say it again without the quote.")
     own = _below_a_quote(text)

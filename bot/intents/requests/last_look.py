@@ -190,7 +190,10 @@ _NOT_BY: Final = {
         r"\b(?:new|the|her|his|their) cards? (?:for [\w' -]{2,40} )?(?:(?:has|have|had|just|finally|already|now|is|was) )*(?:arrived|came|landed|here|delivered|works?|got here)\b(?! (?:to be|needed))"
         r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their)\b"
     ),
-    "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
+    "reveal_card": re.compile(
+        r"\b(?:was|had|been|were|denied|refused)\b"
+        r"|(?<!\bi )(?<!\bwe )(?<!would )(?<!\bto )(?<!please )(?<!kindly )(?<!you )(?<!hereby )\b(?:want|instruct|direct|advis|order|tell|told|ask|request|insist|decid|recommend|authori[sz])\w* (?:(?:us|me|him|her|them|finance|accounts|everyone) )?to (?:please )?(?:show|see|view|card|§c|open|get|reveal|look)"
+    ),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
 #: `she paid the courier herself`.
@@ -226,7 +229,7 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
     r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
-    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark)[a-z]+ (?:set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
+    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
 #: Somebody else gave the order: `the principal has instructed us to load …`. What its writer or `we` decided is a request.
@@ -282,7 +285,7 @@ def _is_taken_back_around(reading: Reading, text: str) -> bool:
 
 
 #: `…, Bob please`: somebody is called by name at the end.
-_CALLED: Final = re.compile(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
+_CALLED: Final = re.compile(r"[,.]\s+[A-Z][a-z]+ (?:please|pls)\W*$")
 _ENDS_IN_OURS: Final = re.compile(
     r"\b(?:top-?up|topup|thanks|load|freeze|unfreeze|card|limit|reveal|team|quickly|asap)\s+(?:please|pls)\W*$"
 )

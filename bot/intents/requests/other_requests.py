@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.intents.model import Ask, Reading
 from bot.intents.plain_text import QUOTED, Clause
-from bot.intents.readings import Context, one_card, plain, questions
+from bot.intents.readings import Context, is_today, one_card, plain, questions
 from bot.intents.recognition import NOT_OFFERED, kind_of_request, spaced, without_undo_words
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.around import speaks_against_from_around
@@ -298,6 +298,8 @@ def _reveal(
         and not _SECURELY.search(part.text)
     ]
     if any(speaks_against_from_around(part.text, "reveal_card", asked=part.asked) for part in around):
+        return None
+    if any(not is_today(day, context.facts) for text in own for day in context.found.inside(text, "period")):
         return None
     if any(entity.kind not in ("card", "person", "period") for entity in context.found.entities):
         return None

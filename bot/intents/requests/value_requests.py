@@ -638,7 +638,11 @@ def _spare(intent: str, text: str, context: Context) -> bool:
         amounts = context.found.inside(text, "amount")
         if len(amounts) > 1 or any(a.doubt for a in amounts):
             return True
-    story = [part.text for part in cut(text) if not _is_own(part, intent)]
+    story = [
+        part.text
+        for part in cut(text)
+        if not _is_own(part, intent) and not (intent == "order_card" and _VALUE.search(part.text))
+    ]
     why = _why_submitted(text) if intent == "submit_funding" else ""
     for entity in context.found.entities:
         if why and entity in context.found.inside(why):

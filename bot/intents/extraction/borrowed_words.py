@@ -37,7 +37,7 @@ _FOREIGN: Final = word_set(
     """
     der die das den dem des ein eine einen ich wir ist sind und für mit nicht kein keine von auf mein meine noch wird wurde wer was wie wo
     le la les du une pas je nous est sont avec sur mon ma que qui el los las una por con su mi está de het een niet met voor mijn wij ik
-    il lo gli della del di che non per os um uma não com meu minha jest są nie na się proszę
+    il lo gli della del di che non per os um uma não meu minha jest są nie na się proszę
     """
 )
 _MOST: Final = 2

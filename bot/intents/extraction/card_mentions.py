@@ -411,9 +411,9 @@ def _is_a_thing(text: str, start: int, end: int, known: Sequence[KnownCard]) -> 
     """Is one word of a team's name in small letters what money is for, and not its card? Teams are called by things."""
     if not text[start:end].islower() or any(not _OF_A_TEAM.search(card.holder) for card in known):
         return False
-    return bool(_WHAT_FOR.search(text[max(0, start - JUST_BEFORE) : start])) and not _AS_A_CARD.match(
-        text[end:]
-    )
+    before = text[max(0, start - JUST_BEFORE) : start]
+    alone = not before.strip() and text[end:].lstrip().startswith(",")
+    return (alone or bool(_WHAT_FOR.search(before))) and not _AS_A_CARD.match(text[end:])
 
 
 _OF_A_TEAM: Final = re.compile(r"\s[–-]\s|[&/]")

@@ -108,7 +108,7 @@ def in_words(text: str, cards: Directory) -> str:
         text = _NUMBER_OF.sub(lambda found: _of_a_phone(found, cards), text)
         text = _SEGMENT.sub(lambda found: _moved(found, cards), text)
         text = "\n".join(_old_and_new(line, cards) for line in text.split("\n"))
-    return "\n".join(_said(line) for line in text.split("\n"))
+    return "\n".join(_said(line, cards) for line in text.split("\n"))
 
 
 def _is_stopped(state: str) -> bool:
@@ -178,14 +178,14 @@ def _old_and_new(line: str, cards: Directory) -> str:
     )
 
 
-def _said(line: str) -> str:
+def _said(line: str, cards: Directory) -> str:
     """A line with its emoji as words."""
     if not _ANY.search(line):
         return line
     line = re.sub(f"{_CARDS}+", lambda found: " card " if len(found[0]) == 1 else " cards ", line)
     line = re.sub(f"{_LINK}+", " link ", line)
     if re.search(f"{_FROST}|{_THAW}", line):
-        line = _frozen(line)
+        line = _frozen(line, cards)
     bare = re.sub(_FINAL, " ", line)
     if bare != line:
         close = _FOR_GOOD.search(line) and not _SAID_IN_WORDS.search(bare)
@@ -196,7 +196,29 @@ def _said(line: str) -> str:
     return line
 
 
-def _frozen(line: str) -> str:
+#: What may stand between a sign and its card.
+_NEXT: Final = re.compile(
+    r"[\s:,()–-]*(?:(?:pls|please|plz|kindly|asap|now|the|card|cards|of|for|on|to|hi|hey|moin|urgent|quick)\b[\s:,()–-]*|[^\x00-\x7f\w]+\s*)*",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(r"\w[\w.+:-]*\w(?:'s)?|\w")
+_BETWEEN: Final = frozenset({"pls", "please", "card", "cards", "now", "asap", "kindly", "plz"})
+
+
+def _stands_by_a_card(line: str, cards: Directory) -> bool:
+    """Does nothing but courtesies stand between the sign and a card: before it, or behind it?"""
+    sign = re.search(f"(?:{_FROST}|{_THAW})+", line)
+    if sign is None:
+        return False
+    after = _NAME.findall(_NEXT.sub("", line[sign.end() :], count=1))
+    words = _NAME.findall(line[: sign.start()])
+    while words and words[-1].lower() in _BETWEEN:
+        words.pop()
+    tried = (after[:1], after[:2], words[-1:], words[-2:])
+    return any(cards.called(" ".join(some).removesuffix("'s")) for some in tried if some)
+
+
+def _frozen(line: str, cards: Directory) -> str:
     line = _AS_A_NOUN.sub(r"\1freeze ", line)
     line = _IS_OFF.sub(" unfreeze ", _UN.sub(" unfreeze ", line))
     line = _NOT_IT.sub(" not freeze ", line)
@@ -211,6 +233,8 @@ def _frozen(line: str) -> str:
         return re.sub("⏸+", " pause ", line)
     if re.search(_FROST, line) and (re.search(_THAW, line) or re.search(rf"\b{_OFF}\b", own, re.IGNORECASE)):
         return f"not freeze {bare}"
+    if not _stands_by_a_card(line, cards):
+        return bare
     line = re.sub("⏸+", " pause ", line)
     line = re.sub(f"{_FROST}+", " freeze ", line, count=1)
     line = re.sub(f"{_THAW}+", " unfreeze ", line, count=1)

@@ -110,6 +110,7 @@ RULES: Final = (
         rf"|\bwhere (?:is|does) {C} (?:stand|sit)\b",
         "card",
     ),
+    _rule("spend_show", rf"{C} (?:sum|totals?)\b(?! (?:balance|limits?))", "card"),
     *(_rule(*row) for row in FIRST),
     _rule(
         "alerts_show",

@@ -16,7 +16,7 @@ _WORDS: Final = {
     "freeze": "einfrieren sperren bloquer bloquear blokkeren bloccare zablokować",
     "back": "zurück zurueck terug",
     "permanently": "endgültig endgueltig dauerhaft definitivement définitivement definitivamente definitief",
-    "undo": "storno stornieren rückgängig",
+    "undo": "stornieren rückgängig",
     "balance": "saldo kontostand solde",
     "transactions": "umsätze umsaetze buchungen",
     "movements": "bewegungen movimientos mouvements",

@@ -13,6 +13,7 @@ _ORDERED: Final = re.compile(
     r"\b(?:new|order|issue|another|one more|request|create|make|made|get|got|need|needs|want|wants)\b[^\n]{0,40}?\bcards?\b|\bcard (?:order|request|for|pls|please)\b|\bcards?\b[^\n]{0,20}\b(?:order|ordered|made|issued|needed)\b",
     re.IGNORECASE,
 )
+_LONGEST: Final = 600  # an order is no longer than that
 _PHONE: Final = re.compile(r"\+\s?\d[\d ().-]{6,}\d")
 _BEHIND_ORDER: Final = re.compile(
     r"(?P<order>\b(?:cards?|order|request)\b(?:\s+(?:pls|please|plz|for))*)\s*(?:→|:)\s*(?=[^\W\d_])",
@@ -39,7 +40,7 @@ _BEHIND: Final = re.compile(
 
 def as_an_order(text: str) -> str:
     """The text with such a list as a sentence."""
-    if "@" not in text or not _ORDERED.search(text) or not _PHONE.search(text):
+    if "@" not in text or len(text) > _LONGEST or not _ORDERED.search(text) or not _PHONE.search(text):
         return text
     text = _SLASH.sub(", ", _BEHIND_ORDER.sub(r"\g<order>: ", text))
     items = [found for found in _ON_IT.finditer(text) if _SAYS_SO.search(found[0])]

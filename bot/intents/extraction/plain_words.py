@@ -59,6 +59,7 @@ _ROWS: Final = tuple(
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
         # `2k5` is 2.5 thousand in South Africa, Holland and Poland; two or three digits behind the k may be something else.
         ("k", r"(?<![\w.,])(?P<whole>\$?\d{1,3})k(?P<tenth>\d)(?![\w])(?![.,]\d)", r"\g<whole>.\g<tenth>k"),
+        ("storno", r"\bstorno(?: of)?(?= (?:my|the last|that|this|last|it)\b)", "undo"),
         ("chg", r"\bchg\b", "change"),
         ("numb", r"\b(?:numbr|numbe|nubmer|numebr|nmber)\b", "number"),
         (" nr", r"\bcard (?:nr|num)\b\.?", "card number"),

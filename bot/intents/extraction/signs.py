@@ -11,11 +11,13 @@ import re
 from typing import Final
 
 from bot.intents.directory import Directory
+from bot.intents.plain_text import QUOTED
 
 _FROST: Final = "[❄🧊🥶🔒🔐⏸]"
 _THAW: Final = "[🔓▶]"
 _NO: Final = "[🚫❌⛔❎✖]"
 _FINAL: Final = "[💀☠🪦⚰🗑]"
+_MEANS_MUCH: Final = re.compile(f"{_FROST}|{_THAW}|{_FINAL}")
 _CARDS: Final = "[💳]"
 _LINK: Final = "[🔗]"
 _LOOK: Final = "[👀🔍🔎]"
@@ -97,18 +99,35 @@ _NUMBER_OF: Final = re.compile(
 )
 
 
+#: More of them, or a longer line, is no message to us: there a sign keeps every form closed.
+_MOST_SIGNS: Final = 12
+_LONGEST_LINE: Final = 300
+
+
 def in_words(text: str, cards: Directory) -> str:
     """The text with its signs written as words; as it is where it has none."""
-    if not _ANY.search(text):
+    signs = len(_ANY.findall(text))
+    if not signs:
         return text
-    text = _ARROWS.sub(" → ", text.replace("➕", " +").replace("➖", " minus "))
-    if "→" in text:
-        text = _STATES.sub(lambda found: _turned(found, cards), text)
-        text = _BECOMES.sub(lambda found: _becomes(found, cards), text)
-        text = _NUMBER_OF.sub(lambda found: _of_a_phone(found, cards), text)
-        text = _SEGMENT.sub(lambda found: _moved(found, cards), text)
-        text = "\n".join(_old_and_new(line, cards) for line in text.split("\n"))
-    return "\n".join(_said(line, cards) for line in text.split("\n"))
+    if signs > _MOST_SIGNS:
+        return _MEANS_MUCH.sub(QUOTED, text)
+    text = text.replace("➕", " +").replace("➖", " minus ")
+    return "\n".join(_line_in_words(line, cards) for line in text.split("\n"))
+
+
+def _line_in_words(line: str, cards: Directory) -> str:
+    if not _ANY.search(line):
+        return line
+    if len(line) > _LONGEST_LINE:
+        return _MEANS_MUCH.sub(QUOTED, line)
+    line = _ARROWS.sub(" → ", line)
+    if "→" in line:
+        line = _STATES.sub(lambda found: _turned(found, cards), line)
+        line = _BECOMES.sub(lambda found: _becomes(found, cards), line)
+        line = _NUMBER_OF.sub(lambda found: _of_a_phone(found, cards), line)
+        line = _SEGMENT.sub(lambda found: _moved(found, cards), line)
+        line = _old_and_new(line, cards)
+    return _said(line, cards)
 
 
 def _is_stopped(state: str) -> bool:

@@ -1,4 +1,4 @@
-"""Requests in signs and fragments: emoji and arrows for verbs, orders in lists, own words below a quote, told in a breath.
+"""Requests in signs and fragments: emoji and arrows for verbs, orders in lists, own words below a quote, in one breath.
 
 None of the sentences is by an author of `authors`. Half of them only look like one of these, and open nothing.
 """

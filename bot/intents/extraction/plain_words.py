@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.intents.extraction.borrowed_words import in_english
 from bot.intents.extraction.order_lists import as_an_order
+from bot.intents.plain_text import word_set
 
 _FLOAT: Final = (
     r"(?:the |our )?(?:float|main account|company account|master account|pot|pool|deposit account)"
@@ -126,7 +126,7 @@ _AND_LOAD_IT: Final = re.compile(
 
 def in_our_words(text: str) -> str:
     """The text with those words written as ours; a text without any of them as it is."""
-    text = in_english(_LINKS.sub(" link", text) if "🔗" in text else text)
+    text = _in_english(_LINKS.sub(" link", text) if "🔗" in text else text)
     low = text.lower()
     for hint, pattern, ours in _ROWS:
         if hint in low:
@@ -150,6 +150,54 @@ def _dictated(found: re.Match[str]) -> str:
         return f"+{'1' if groups['country'].lower() == 'one' else groups['country']} "
     host = f"{groups['where']}{groups['more']}.{groups['end']}".replace(" dot ", ".")
     return f"{groups['who']}@{host}"
+
+
+#: Words of other languages that slip into an English sentence: `900 zurück from ads-eu`, `saldo of 3018`. Only words with one
+#: meaning here, and only where the sentence around them is English: a whole sentence of another language is answered as one.
+_BORROWED: Final = {
+    "unfreeze": "auftauen entsperren freischalten débloquer debloquer desbloquear deblokkeren odblokować sbloccare",
+    "freeze": "einfrieren sperren bloquer bloquear blokkeren bloccare zablokować",
+    "back": "zurück zurueck terug",
+    "permanently": "endgültig endgueltig dauerhaft definitivement définitivement definitivamente definitief",
+    "undo": "stornieren rückgängig",
+    "balance": "saldo kontostand solde",
+    "transactions": "umsätze umsaetze buchungen",
+    "movements": "bewegungen movimientos mouvements",
+    "declined": "abgelehnt rechazada refusée geweigerd",
+    "why": "warum wieso waarom pourquoi",
+    "markup": "aufschlag marge",
+    "phone number": "handynr handynummer telefonnummer",
+    "card": "karte kaart tarjeta cartão",
+    "please": "bitte svp graag",
+    "urgent": "dringend eilig spoed",
+    "vacation": "urlaub vakantie",
+}
+_IN_ENGLISH: Final = {word: ours for ours, words in _BORROWED.items() for word in words.split()}
+_BORROWED_WORDS: Final = frozenset(_IN_ENGLISH)
+_ANY_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Small words that make of it a sentence of another language.
+_FOREIGN: Final = word_set(
+    """
+    der die das den dem des ein eine einen ich wir ist sind und für mit nicht kein keine von auf mein meine noch wird wurde wer was wie wo
+    le la les du une pas je nous est sont avec sur mon ma que qui el los las una por con su mi está de het een niet met voor mijn wij ik
+    il lo gli della del di che non per os um uma não meu minha jest są nie na się proszę
+    """
+)
+_MOST_BORROWED: Final = 2
+
+
+def _in_english(text: str) -> str:
+    """The text with such words in English; as it is where it has none, or too many."""
+    words = [word.lower() for word in _ANY_WORD.findall(text)]
+    borrowed = [word for word in words if word in _BORROWED_WORDS]
+    if (
+        not borrowed
+        or len(borrowed) > _MOST_BORROWED
+        or len(borrowed) * 2 > len(words) + 1
+        or _FOREIGN.intersection(words)
+    ):
+        return text
+    return _ANY_WORD.sub(lambda found: _IN_ENGLISH.get(found[0].lower(), found[0]), text)
 
 
 __all__ = ["in_our_words"]

@@ -71,7 +71,7 @@ _BECOMES: Final = re.compile(
     re.IGNORECASE,
 )
 #: What may stand with a state that is wanted, beside the card: anything more tells what happened.
-_WITH_A_WISH: Final = re.compile(
+_BESIDE_A_STATE: Final = re.compile(
     r"\b(?:hi|hey|hello|morning|pls|please|plz|kindly|asap|now|urgent|today|thx|thanks|card|of|back|again|both ways|prepaid|ok)\b|(?<!\w)-|[\s,:()’–]+|[^\x00-\x7f\w]+",
     re.IGNORECASE,
 )
@@ -134,11 +134,11 @@ def _is_stopped(state: str) -> bool:
     return re.fullmatch(_STOPPED, state, re.IGNORECASE) is not None
 
 
-def _is_wish(head: str, tail: str, cards: Directory) -> bool:
+def _asks_for_it(head: str, tail: str, cards: Directory) -> bool:
     """Do the words around a change of state hold nothing but a card and courtesies?"""
     if tail.endswith("?"):
         return False
-    around = " ".join(_WITH_A_WISH.sub(" ", f"{head} {tail.partition(',')[0]}").split())
+    around = " ".join(_BESIDE_A_STATE.sub(" ", f"{head} {tail.partition(',')[0]}").split())
     return bool(cards.called(around.removesuffix("'s")))
 
 
@@ -148,7 +148,7 @@ def _turned(found: re.Match[str], cards: Directory) -> str:
         return found[0]
     if not re.search(r"[a-z]", before + after, re.IGNORECASE) and _SAID_IN_WORDS.search(head + tail):
         return f"{head} {tail}"  # `thaw it ❄️➡️☀️` says it twice
-    if not _is_wish(head, tail, cards):
+    if not _asks_for_it(head, tail, cards):
         return f"{head} was {_stopped(before)} to {_stopped(after)} {tail}"
     return f"{head}{'freeze' if _is_stopped(after) else 'unfreeze'}{tail}"
 
@@ -160,7 +160,7 @@ def _stopped(state: str) -> str:
 
 def _becomes(found: re.Match[str], cards: Directory) -> str:
     head, after, tail = found["head"], found["to"], found["tail"]
-    if not head.strip() or not _is_wish(head, tail, cards):
+    if not head.strip() or not _asks_for_it(head, tail, cards):
         return f"{head} to {_stopped(after)} {tail}"
     return f"{head} {'freeze' if _is_stopped(after) else 'unfreeze'}{tail}"
 

@@ -141,6 +141,7 @@ RULES: Final = (
         r"\bledger\b|\bfloat (?:stmt|statment|statemnt|statements?|sheet|report|activity|bookings)\b"
         r"|\bfloat (?:movements?|statement|history|entries|log)|in and out of the"
         r" float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) (?:the |our )?float"
+        r"|\bwhat (?:left|came (?:in|into)|went (?:out of|into|off)|entered) (?:the |our )?float\b"
         r"|\bfloat in\s?(?:/|and|&|\+)\s?out\b|\bins? and outs? of (?:the |our )?float\b",
     ),
     _rule("fees_show", _FEE),

@@ -104,10 +104,10 @@ class SetAside:
     def _none_of(self, source: Table | Alias, *, is_postgres: bool) -> tuple[ColumnElement[bool], ...]:
         table = source.element if isinstance(source, Alias) else source
         keys = self._rows.get(getattr(table, "name", ""), ())
-        return tuple(not_(is_row(table, source, key, is_postgres=is_postgres)) for key in keys)
+        return tuple(not_(_is_row(table, source, key, is_postgres=is_postgres)) for key in keys)
 
 
-def is_row(table: FromClause, source: FromClause, key: Key, *, is_postgres: bool) -> ColumnElement[bool]:
+def _is_row(table: FromClause, source: FromClause, key: Key, *, is_postgres: bool) -> ColumnElement[bool]:
     """Is a row of `source` the one with this key, whatever its parts hold?"""
     parts = zip(table.primary_key, key, strict=True)
     return and_(

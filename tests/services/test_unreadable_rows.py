@@ -31,7 +31,7 @@ def write(world: World, statement: str, *values: object) -> None:
 async def notified(world: World) -> list[Alert]:
     """What people are notified of, by a process that has just looked."""
     look = unreadable.Look(world.core)
-    for _ in range(3):
+    for _ in range(12):
         await look.run()
     return [alert for alert in await open_alerts(world) if alert.kind == "unreadable_row"]
 

@@ -87,7 +87,7 @@ def _of_sqlite(column: Column[Any]) -> _Junk:
     """What is none of its values, and what is an odd one."""
     kind = column.type
     if isinstance(kind, UtcDateTime):
-        return ("garbage", "2026-13-45", 7, b"\xff\xfe", *_FAR_TIMES), ("2026-03-02",)
+        return ("garbage", "2026-13-45", 7, b"\xff\xfe"), ("2026-03-02", *_FAR_TIMES)
     if isinstance(kind, Money):
         return ("garbage", "NaN", "-Infinity", "-1E+50", "", b"\xff"), ("-1",)
     if isinstance(kind, Json):
@@ -106,7 +106,7 @@ def _of_sqlite(column: Column[Any]) -> _Junk:
 def _of_postgres(column: Column[Any]) -> _Junk:
     kind = column.type
     if isinstance(kind, UtcDateTime):
-        return ("infinity", "-infinity", "0001-01-01 00:00+00 BC", *_FAR_TIMES), ()
+        return ("infinity", "-infinity", "0001-01-01 00:00+00 BC"), _FAR_TIMES
     if isinstance(kind, Money):
         return ("NaN",), ("-99999999999999999999.9",)
     if isinstance(kind, Json):

@@ -588,6 +588,8 @@ class _Requests:
             self._approval(entry, body, subject, known)
         if action == "request.attempt":
             self._attempt(entry, body, subject, known)
+        if action == "request.reopened":
+            known.verdicts.clear()  # they were of how it had ended before
         known.state, known.version = body["state"], _version_of(entry) or 0
         if known.state in _GRANTED and not known.is_granted:
             raise Broken(f"entry {entry['seq']}: {subject} is {known.state}, and nobody had approved it")

@@ -7,11 +7,21 @@ cancelled, stopped or sent since: row, decisions and signatures are genuine then
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from bot.domain.requests import OPEN, TRANSITIONS, UNSENT, Event, Request, State, fingerprints, moves_of
+from bot.domain.requests import (
+    OPEN,
+    TRANSITIONS,
+    UNSENT,
+    Attempt,
+    Event,
+    Request,
+    State,
+    fingerprints,
+    moves_of,
+)
 from storage.audit import SIGNED_AGAIN
 from storage.transaction import Contradiction, RequestRow
 
@@ -197,6 +207,12 @@ def contradiction(
     if not why and _calls_differ(known, body):
         why = "had other calls by the audit log than the database says"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
+
+
+def calls_changed(known: OpenRequest, row: Request, made: Iterable[Attempt]) -> bool:
+    """Does the row of an open request, or one of its attempts, say something else of its calls than the log?"""
+    is_other = known.progress is not None and known.progress != fingerprints.of_progress(row)
+    return is_other or _calls_differ(known, fingerprints.leant_on(made))
 
 
 def _calls_differ(known: OpenRequest, body: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
@@ -61,6 +62,15 @@ async def answer(
 async def of(tx: Tx, request_id: str) -> list[Attempt]:
     """The attempts for a request, in order."""
     return [Attempt(**row._mapping) for row in (await tx.run(_OF, {"request_id": request_id})).all()]
+
+
+async def of_many(tx: Tx, request_ids: Collection[str]) -> dict[str, list[Attempt]]:
+    """The same of each of these requests that has any."""
+    a = t.attempt.c
+    found = defaultdict[str, list[Attempt]](list)
+    for row in await tx.run_among(select(t.attempt), a.request_id, request_ids):
+        found[row.request_id].append(Attempt(**row._mapping))
+    return {key: sorted(made, key=lambda one: one.number) for key, made in found.items()}
 
 
 async def counts(tx: Tx, request_ids: Collection[str]) -> dict[str, int]:

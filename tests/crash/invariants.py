@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.crash.outside import APPROVALS, Json, Outside
 from tests.crash.process import ROOT
+from tests.support.posted_ids import dedupe_of
 
 SETTLED = ("succeeded", "failed", "unresolved")
 # What a card reads once a switch has succeeded.
@@ -198,8 +199,7 @@ def _decisions(world: Outside) -> Iterator[str]:
 
 def _messages(world: Outside, requests: Rows) -> Iterator[str]:
     """Every request has one card in the channel; no message was posted twice; the card says how it ended."""
-    times = Counter(dedupe for post in world.posts() if (dedupe := dedupe_of(post)))
-    for dedupe, count in times.items():
+    for dedupe, count in Counter(world.posted.all()).items():
         if count > 1:
             yield f"{dedupe} was posted {count} times"
     cards: dict[str, list[str]] = {}
@@ -216,12 +216,6 @@ def _messages(world: Outside, requests: Rows) -> Iterator[str]:
     given_up = "SELECT dedupe, last_error FROM outbox WHERE state = 'dropped' AND dedupe NOT LIKE 'notice:%:unposted'"
     for row in world.rows(given_up):
         yield f"{row['dedupe']} was given up: {row['last_error']}"
-
-
-def dedupe_of(message: Json) -> str:
-    """The outbox id that a message carries, or nothing."""
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
-    return str(payload.get("dedupe", ""))
 
 
 async def audit_complaint(world: Outside) -> str | None:

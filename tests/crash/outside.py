@@ -24,6 +24,7 @@ from tests.crash.process import ROOT, BotProcess, open_process
 from tests.crash.shared_database import SharedDatabase
 from tests.crash.time_jumps import Leaps
 from tests.support.databases import migrated_file
+from tests.support.posted_ids import PostedIds
 from tests.support.waiting import eventually
 
 Json = dict[str, Any]
@@ -65,6 +66,7 @@ class Outside:
     leaps: Leaps
     env: dict[str, str]
     bot: BotProcess = field(init=False)
+    posted: PostedIds = field(init=False)
     # References of the ledger rows that were there before the bot.
     seeded: frozenset[str | None] = frozenset()
     # Where several bots share a database, not a file of one.
@@ -188,6 +190,7 @@ async def outside(
         partner = await serve_partner(port=0, demo=True, default_key=default_key)
         stack.push_async_callback(partner.close)
         world = Outside(folder, slack, partner, Leaps(folder / "leaps"), {})
+        world.posted = PostedIds(slack.workspace.store)
         _furnish(world)
         key = default_key or world.tell_partner("keys", {"rate_limit_per_minute": PLENTY})["key"]
         world.shared = shared

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
-from tests.crash.invariants import dedupe_of, violations
+from tests.crash.invariants import violations
 from tests.crash.outside import LEAP_EVERY_S, LEASE_S, Json, Outside
 from tests.crash.people_at_work import Operators
 from tests.crash.process import ROOT
+from tests.support.posted_ids import dedupe_of
 from tests.support.waiting import eventually
 
 # What the API does now and then, so that kills meet lost answers, slow ones and refusals as well.
@@ -109,9 +110,9 @@ class Figures:
         """Calls without an answer, and messages that Slack has and that are not marked as sent."""
         self._doubtful |= {row["id"] for row in world.rows(_DOUBTS)}
         self.doubts = len(self._doubtful)
-        posted = {dedupe_of(message) for message in world.posts()}
+        has = {*world.posted.all(), *map(dedupe_of, world.posts())}
         self.half_sent += sum(
-            row["dedupe"] in posted for row in world.rows("SELECT dedupe FROM outbox WHERE state = 'sending'")
+            row["dedupe"] in has for row in world.rows("SELECT dedupe FROM outbox WHERE state = 'sending'")
         )
 
     async def close(self, world: Outside, began: float) -> None:

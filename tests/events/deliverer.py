@@ -20,8 +20,8 @@ from bot.partner.secret import Secret
 from storage.events import webhook_secrets
 from storage.store import Store
 from storage.vault import Keyring, Vault
-from tests.crash.invariants import dedupe_of
 from tests.crash.outside import MASTER, Outside
+from tests.support.posted_ids import dedupe_of
 
 SECRET = "whsec_" + "d" * 32
 LEGS = ("authorized", "cleared", "refund", "reversal")

@@ -121,9 +121,10 @@ class Teller:
                 yield lambda: self.attempt(one)
                 yield lambda: self.say(one)
                 yield lambda: self.outcome(one, "succeeded")
+                yield lambda: self.outcome(one, "failed")
             case "failed":
                 yield lambda: self.add(one, BOT, "request.landed_late", "succeeded")
-                yield lambda: self.add(one, BOT, "request.reopened", "unresolved")
+                yield lambda: self.reopen(one)
             case "succeeded":
                 yield lambda: self.add(one, "system:upkeep", "request.purged")
 
@@ -168,6 +169,11 @@ class Teller:
 
     def outcome(self, one: Asked, state: str) -> None:
         self.add(one, BOT, "request.outcome", state, finding=state, attempt=one.calls)
+
+    def reopen(self, one: Asked) -> None:
+        """What was said before was of how it had ended then."""
+        self.add(one, BOT, "request.reopened", "unresolved")
+        one.said = {}
 
     def say(self, one: Asked) -> None:
         who, verdict = self.chance.choice(PEOPLE), self.chance.choice(("succeeded", "failed"))
@@ -405,6 +411,18 @@ def resolved_by_one_person(teller: Teller) -> bool:
     return True
 
 
+def resolved_by_what_was_said_before_it_was_reopened(teller: Teller) -> bool:
+    one = chosen(teller, "unresolved")
+    if one is None:
+        return False
+    before, now = teller.chance.sample(PEOPLE, 2)
+    teller.add(one, before, "request.resolution_proposed", verdict="failed", evidence="e")
+    teller.outcome(one, "failed")
+    teller.reopen(one)
+    teller.add(one, now, "request.resolved_by_hand", "failed", verdict="failed", evidence="e")
+    return True
+
+
 def resolved_otherwise_than_people_said(teller: Teller) -> bool:
     one = chosen(teller, "unresolved")
     if one is not None:
@@ -464,6 +482,7 @@ FORGED = (
     a_row_approved_with_a_list_of_another, a_list_of_what_another_has_submitted, rows_left_out_where_there_are_none,
     a_row_left_out_by_another, a_row_left_out_that_was_not_cancelled, submitted_twice, submitted_by_no_person,
     submitted_as_if_it_were_approved, a_list_sent_itself, rejected_by_no_person, resolved_by_one_person,
+    resolved_by_what_was_said_before_it_was_reopened,
     resolved_otherwise_than_people_said, resolved_where_the_outcome_is_known, an_older_version,
     another_state_by_an_entry_that_changes_none, done_immediately_and_no_freeze, resumed_by_one_alone,
 )  # fmt: skip

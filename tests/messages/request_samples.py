@@ -14,7 +14,7 @@ from typing import Any
 import bot.view_models as p
 from bot import operations
 from bot.domain.error_messages import MESSAGES
-from bot.domain.requests import SENT, TERMINAL, Decision, DecisionKind, Request, Stage, State
+from bot.domain.requests import REOPENED_AT, SENT, TERMINAL, Decision, DecisionKind, Request, Stage, State
 from bot.operations import urgency
 from bot.partner.secret import Secret
 from handlers.views import card_details, replies
@@ -349,6 +349,9 @@ def details() -> Iterator[Sample]:
     )
     unclear = view_of(a_top_up(State.UNRESOLVED, attempts=3), approval, *answers[:1])
     yield "Details of an unknown outcome", replies.request_modal(unclear)
+    reopened = {REOPENED_AT: (NOW + timedelta(hours=1)).isoformat()}
+    again = replace(a_top_up(State.UNRESOLVED, attempts=3), outcome=reopened)
+    yield "Details of a reopened request", replies.request_modal(view_of(again, approval, *answers[:1]))
     rejected = decided(DecisionKind.REJECT, reason="wrong card")
     yield "Details of a rejected request", replies.request_modal(view_of(a_top_up(State.REJECTED), rejected))
     now = (decided(DecisionKind.BREAK_GLASS, "Alice Moreau"), decided(DecisionKind.CONFIRM, "Carol Reyes"))

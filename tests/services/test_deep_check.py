@@ -28,7 +28,8 @@ from storage import tables as t
 from storage.columns import json_text, time_text
 from storage.requests import attempts, confirmations, decisions
 from tests.services.bulk_requests import a_list, ask_bulk
-from tests.services.outcome_steps import alert_kinds
+from tests.services.outcome_steps import alert_kinds, processor
+from tests.services.outcome_steps import execute as execution_of
 from tests.services.test_changed_tables import by_hand
 from tests.support.kinds import EACH, asked
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World
@@ -229,3 +230,32 @@ async def test_every_kind_that_was_carried_out_is_as_on_record(world: World, kin
 
     assert (await world.request(request.id)).state is State.SUCCEEDED
     assert await found(world) == []
+
+
+ON_CALLS = (
+    "UPDATE request SET first_sent_at = '2026-01-01T00:00:00.000000Z'",
+    "UPDATE request SET key_expires_at = '2027-01-01T00:00:00.000000Z'",
+    "UPDATE request SET outcome_unknown = NOT outcome_unknown",
+    """UPDATE request SET outcome = '{"credited_usd": "50"}'""",
+    "UPDATE attempt SET sent_at = '2026-01-01T00:00:00.000000Z'",
+    "UPDATE attempt SET purpose = 'look'",
+    "UPDATE attempt SET finding = 'failed'",
+    "UPDATE attempt SET status = 404",
+    "UPDATE attempt SET code = 'NOT_FOUND'",
+    "UPDATE attempt SET answered_at = NULL",
+)
+
+
+@pytest.mark.parametrize("change", ON_CALLS)
+async def test_what_an_open_request_says_of_its_calls_is_held_against_the_record(
+    world: World, change: str
+) -> None:
+    await processor("5xx").set(world, "POST /cards/{cardId}/topup")
+    lost = await execution_of(world, await world.top_up("50"))
+    assert lost.state is State.UNRESOLVED
+    await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "60"})
+    assert await found(world) == []
+
+    by_hand(world, f"{change} WHERE {'request_id' if 'attempt' in change else 'id'} = '{lost.id}'")
+
+    assert await found(world) == [f"{lost.id}: what it says of its calls was edited"]

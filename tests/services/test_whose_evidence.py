@@ -393,3 +393,33 @@ async def test_a_502_that_did_debit_is_asked_again_once_the_ledger_shows_it(worl
     await jump(world, request)
 
     assert keys_sent(world) == [request.key, request.key]
+
+
+async def test_what_was_said_before_money_arrived_late_counts_no_longer(world: World) -> None:
+    """It was said of a request of which nothing was to be seen; two people look again."""
+    request = await world.top_up("50")
+    await Fault("drop_before_commit").set(world, TOPUP)
+    await execute(world, request)
+    await world.fault("drop_before_commit", "GET /ledger", times=999)
+    world.people.change(BOB, deleted=True)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+    while (await world.request(request.id)).state is not State.UNRESOLVED:
+        await jump(world, request)
+    await no_faults(world)
+    await approvals.resolve(world.core, request.id, CAROL, verdict="failed", evidence="nothing there")
+    end = await jump_to_the_end(world, request, within=HOUR)
+    world.people.change(BOB, deleted=False)
+    await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+    assert end.state is State.FAILED
+    await arrives_late(world, request)
+    await maintenance.sweep_late_landings(world.core)
+    assert (await world.request(request.id)).state is State.UNRESOLVED
+
+    said = await approvals.resolve(world.core, request.id, BOB, verdict="failed", evidence="still nothing")
+    assert said.state is State.UNRESOLVED, said.outcome_text
+    await jump(world, request)
+    said = await approvals.resolve(world.core, request.id, CAROL, verdict="failed", evidence="it came back")
+
+    assert said.state is State.FAILED
+    assert "it came back" in said.outcome_text
+    assert await alert_kinds(world) == set()

@@ -19,6 +19,7 @@ from tests.simulation.network import API, SLACK, Call, Trouble
 from tests.simulation.plan import Plan, Step
 from tests.simulation.schedule import Schedule
 from tests.simulation.world import ALERTS, ALICE, BOB, CAROL, DETAILS_URL, World
+from tests.support.posted_ids import dedupe_of
 
 Plant = Callable[[Schedule], None]
 _ASK = {"now": False, "in_slack": False, "pick": 0}
@@ -363,8 +364,15 @@ def _alert(kind: str) -> Plant:
 
 
 def _posted_twice(stage: Schedule) -> None:
-    messages = next(found for found in stage.world.slack.store.messages.values() if found)
-    messages.append(deepcopy(next(m for m in messages if m.get("metadata"))))
+    store = stage.world.slack.store
+    known = stage.world.slack_side.posted.all()
+    channel, posted = next(
+        (channel, message)
+        for channel, messages in store.messages.items()
+        for message in messages
+        if dedupe_of(message) in known
+    )
+    store.put_message(channel, {**posted, "ts": f"{float(posted['ts']) + 1:.6f}"})
 
 
 def _says(text: str) -> Plant:

@@ -48,6 +48,7 @@ from bot.domain.requests.lifecycle import (
     EITHER,
     HEADLINE,
     OPEN,
+    REOPENED_AT,
     RETURNED,
     SENT,
     TERMINAL,
@@ -59,8 +60,10 @@ from bot.domain.requests.lifecycle import (
     Request,
     State,
     advance,
+    is_of_before,
     money_of_a_failure,
     moves_of,
+    reopening,
 )
 from bot.domain.requests.stages import UNWELCOME, Progress, Stage
 from bot.domain.requests.terms import mask_email, mask_phone, request_digest
@@ -75,6 +78,7 @@ __all__ = [
     "HOW_TO_RESOLVE",
     "MAX_ROWS",
     "OPEN",
+    "REOPENED_AT",
     "RETURNED",
     "ROWS_IN_DOUBT",
     "SENT",
@@ -115,6 +119,7 @@ __all__ = [
     "ending_text",
     "fingerprints",
     "is_in_doubt",
+    "is_of_before",
     "mask_email",
     "mask_phone",
     "money_of_a_failure",
@@ -122,6 +127,7 @@ __all__ = [
     "needs_confirmation",
     "pages_of",
     "progress_text",
+    "reopening",
     "request_digest",
     "results_name",
     "said_debited",

@@ -193,6 +193,22 @@ RETURNED = "returned_usd"
 _RETURNS = ("refund_usd", RETURNED)
 
 
+#: In the outcome of a request that was called failed and is open again: since when, as ISO text.
+REOPENED_AT = "reopened_at"
+
+
+def reopening(request: Request) -> dict[str, Any]:
+    """Of an outcome, what is to be kept of a reopening; empty where it never was reopened."""
+    at = (request.outcome or {}).get(REOPENED_AT)
+    return {} if at is None else {REOPENED_AT: at}
+
+
+def is_of_before(said_at: datetime, request: Request) -> bool:
+    """Was this said of how the request ended before it was reopened? Then it was of something else."""
+    at = (request.outcome or {}).get(REOPENED_AT)
+    return at is not None and said_at < datetime.fromisoformat(at)
+
+
 def money_of_a_failure(request: Request) -> str:
     """What is known of the money of a request that failed, in the words that stand beside its state.
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.domain import shared_work
 from bot.domain.alerts import people_alerts
 from bot.domain.errors import CountersignError, Stale, UnknownName
-from bot.domain.requests import Event, Request, State
+from bot.domain.requests import REOPENED_AT, Event, Request, State
 from bot.domain.sentences import Lines
 from bot.operations import Look
 from bot.outcomes import Evidence, effects, timing
@@ -132,7 +132,7 @@ async def _completed_late(tx: Tx, core: Core, request: Request, look: Look) -> N
         request,
         Event.REOPEN,
         outcome_text=text,
-        outcome=facts,
+        outcome={**facts, REOPENED_AT: tx.now.isoformat()},
         needs_person=True,
         due_at=tx.now + timing.RECONCILE_EVERY,
         finished_at=None,

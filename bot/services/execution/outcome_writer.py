@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.domain.money import format_usd
-from bot.domain.requests import Attempt, Event, Request, State, fingerprints
+from bot.domain.requests import Attempt, Event, Request, State, fingerprints, reopening
 from bot.operations import loaded_facts, urgency
 from bot.outcomes import Evidence, Finding, Outcome, SealSecret, effects, planning
 from bot.services import audit
@@ -148,6 +148,7 @@ async def _finish(tx: Tx, claim: Claim, outcome: Outcome, change: planning.Chang
     # Read from the facts as they are stored, so that a later reading of the same says the same.
     facts = dict(outcome.facts) or urgency.no_longer_for_now(claim.request.outcome)
     progress = claim.operation.progress(facts or {}) if change.event is Event.SUCCEED else None
+    facts = {**(facts or {}), **reopening(claim.request)} or None
     return await requests.finish(
         tx,
         claim.request,

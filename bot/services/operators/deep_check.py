@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from bot.domain.alerts import request_alerts
-from bot.domain.requests import Decision, Request
+from bot.domain.requests import OPEN, Attempt, Decision, Request
 from bot.services import alerts
 from bot.services.core import Core
 from bot.services.requests import has_its_digest, is_genuine
 from storage import audit
 from storage.cards import otp_recipients
+from storage.log_record import open_requests
 from storage.operators import passkeys, pauses, programs
 from storage.protection import SIGNED_TABLES, chain_replay, signed_rows
 from storage.requests import attempts, decisions, requests
@@ -53,9 +54,10 @@ async def compared(tx: Tx) -> tuple[audit.Report, list[Difference]]:
     while page := await requests.page_of_all(tx, after, limit=_PAGE):
         made = await decisions.of_many(tx, [request.id for request in page])
         calls = await attempts.counts(tx, [request.id for request in page])
+        going_on = await attempts.of_many(tx, [request.id for request in page if request.state in OPEN])
         seen |= {request.id for request in page}
         # Beside the loop, which goes on meanwhile.
-        found += await asyncio.to_thread(_of_page, tx, page, made, calls, chain)
+        found += await asyncio.to_thread(_of_page, tx, page, made, calls, going_on, chain)
         after = page[-1]
     found += [
         Difference(gone, "it is on record, and was deleted") for gone in sorted(chain.requests.keys() - seen)
@@ -69,6 +71,7 @@ def _of_page(
     page: Sequence[Request],
     made: Sequence[Decision],
     calls: Mapping[str, int],
+    going_on: Mapping[str, Sequence[Attempt]],
     chain: chain_replay.Replayed,
 ) -> list[Difference]:
     words = defaultdict[str, list[Decision]](list)
@@ -81,8 +84,18 @@ def _of_page(
         stored = calls.get(request.id, 0)
         if known is not None and known.calls != stored:
             how.append(f"{known.calls} calls are on record and {stored} are stored")
+        elif _calls_changed(request, going_on.get(request.id, ()), chain.open.get(request.id)):
+            how.append("what it says of its calls was edited")
         found += [Difference(request.id, one) for one in how]
     return found
+
+
+def _calls_changed(
+    request: Request, made: Sequence[Attempt], on_record: open_requests.OpenRequest | None
+) -> bool:
+    if on_record is None or request.state not in OPEN:
+        return False  # nothing is sent any more that leans on them
+    return open_requests.calls_changed(on_record, request, made)
 
 
 def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | None) -> list[str]:

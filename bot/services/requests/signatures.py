@@ -21,6 +21,7 @@ from bot.domain.requests import (
     DecisionKind,
     Request,
     decision_bytes,
+    is_of_before,
     request_digest,
     second_people,
 )
@@ -163,7 +164,9 @@ async def resolved_as(tx: Tx, request: Request) -> str | None:
 def newest_words(vault: Vault, request: Request, made: Iterable[Decision]) -> dict[str, Decision]:
     """What each person last said of an unknown outcome, by their Slack id.
 
-    A newest word that is not genuine counts as nothing: it never brings back what the person took back by it.
+    A newest word that is not genuine counts as nothing: it never brings back what the person took back by it. Nor
+    does one of before the request was reopened.
     """
-    said = {d.actor: d for d in made if d.kind is DecisionKind.RESOLVE}
+    of_now = (d for d in made if not is_of_before(d.decided_at, request))
+    said = {d.actor: d for d in of_now if d.kind is DecisionKind.RESOLVE}
     return {d.actor: d for d in given(vault, request, said.values(), DecisionKind.RESOLVE)}

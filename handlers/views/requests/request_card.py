@@ -18,6 +18,7 @@ from bot.domain.requests import (
     Request,
     Stage,
     State,
+    is_of_before,
     needs_confirmation,
 )
 from bot.operations import after_approval, urgency
@@ -464,7 +465,7 @@ def details(view: RequestView) -> list[b.Block]:
     blocks += b.pairs(_facts(view))
     shown = [f"*{label}* {b.when(at, '{date_short_pretty} {time_secs}')}" for label, at in times if at]
     blocks.append(b.section("\n".join(shown)))
-    blocks += [_decision(d) for d in view.decisions[:20]]
+    blocks += [_decision(d, request) for d in view.decisions[:20]]
     if request.outcome_text:
         blocks.append(b.section(outcome(request)))
     policy = b.esc(request.policy_version[:12])
@@ -482,11 +483,13 @@ _DECIDED = {
 }
 
 
-def _decision(decision: Decision) -> b.Block:
+def _decision(decision: Decision, request: Request) -> b.Block:
     says = f" ({decision.verdict})" if decision.verdict else ""
     why = f": {b.esc(b.cut(decision.reason, 300))}" if decision.reason else ""
     at = b.when(decision.decided_at, "{date_short_pretty} {time_secs}")
-    return b.context(f"{_DECIDED[decision.kind]} {b.esc(decision.actor_name)}{says} {at}{why}")
+    is_past = decision.kind is DecisionKind.RESOLVE and is_of_before(decision.decided_at, request)
+    when = f"{at}, before this was reopened, so it no longer counts" if is_past else at
+    return b.context(f"{_DECIDED[decision.kind]} {b.esc(decision.actor_name)}{says} {when}{why}")
 
 
 def row(request: Request) -> str:

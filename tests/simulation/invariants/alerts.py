@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tests.simulation.invariants.record import Record, all_text, dedupe_of
+from tests.simulation.invariants.record import Record, all_text
+from tests.support.posted_ids import dedupe_of
 
 # alerts.float.clear_usd of the reviewed file, by default.
 CLEAR_USD = 1200

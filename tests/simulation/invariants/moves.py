@@ -167,7 +167,8 @@ class Moves:
         """
         row = self.known.row(request_id)
         said = row["outcome_text"]
-        if row["rows"] is None and not any(reason in said for reason in _WHY_CANCELLED):
+        is_void = self.known.restored_from is not None and said.startswith("Void: ")
+        if row["rows"] is None and not is_void and not any(reason in said for reason in _WHY_CANCELLED):
             self.known.broken("a doubt is a doubt", f"{request_id} was cancelled: {said[:120]}")
 
 

@@ -186,12 +186,6 @@ def seconds(stored: str) -> float:
     return (datetime.fromisoformat(stored) - START).total_seconds() if stored else 0.0
 
 
-def dedupe_of(message: Any) -> str:
-    """The outbox id that a message carries, or nothing."""
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
-    return str(payload.get("dedupe", ""))
-
-
 def all_text(message: Any) -> str:
     """Everything a reader sees of it."""
     return f"{message.get('text', '')} {json.dumps(message.get('blocks') or [])}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tests.simulation.invariants.record import SENT, Record, all_text, dedupe_of, seconds
+from tests.simulation.invariants.record import SENT, Record, all_text, seconds
 from tests.simulation.world import ALERTS, APPROVALS
+from tests.support.posted_ids import dedupe_of
 
 # What expired is shown so within half a minute.
 EXPIRES_WITHIN_S = 40.0
@@ -74,18 +75,14 @@ class Reports:
 
     def _messages(self) -> None:
         """I-9, and no message is lost: none given up, none still to send."""
-        posts = Counter(
-            dedupe
-            for messages in self.known.world.slack.store.messages.values()
-            for message in messages
-            if (dedupe := dedupe_of(message))
-        )
+        slack = self.known.world.slack.store.messages.values()
+        posts = Counter(self.known.world.slack_side.posted.all())
         # An older copy of the database knows nothing of what was posted after it was made.
         may_be_doubled = self.known.restored_from is not None
         for dedupe, count in posts.items():
             if count > 1 and not may_be_doubled:
                 self.known.broken("I-9 doubled", f"{dedupe} was posted {count} times")
-        self._posted(set(posts))
+        self._posted({*posts, *(dedupe_of(message) for messages in slack for message in messages)})
         for row in self.known.world.rows("SELECT * FROM outbox WHERE state <> 'sent'"):
             if any(old in row["subject"] for old in self.known.old_rows):
                 continue

@@ -87,7 +87,7 @@ class Truth:
             # Of a switch the card itself is the proof: what it should be, it is.
             self._by_itself(row, name)
         elif state in ("failed", "cancelled", "expired", "rejected") and self.known.did_alone(row):
-            if self.known.by_hand(row, "failed") or self._said_to_be_lost(row):
+            if self.known.by_hand(row, "failed") or self._said_to_be_lost(row) or self._said_to_be_open(row):
                 return
             self.known.broken("I-7 true", f"{name} is called {state}, and its call had its effect")
 
@@ -122,6 +122,10 @@ class Truth:
             self.known.broken(
                 "own effect", f"{name} is called succeeded, and no call of its own had an effect"
             )
+
+    def _said_to_be_open(self, row: Any) -> bool:
+        """What was done after the copy was made is not known in it, and people are told to look."""
+        return self.known.restored_from is not None and "may have been carried out" in row["outcome_text"]
 
     def _said_to_be_lost(self, row: Any) -> bool:
         """A secret whose answer was lost is of no use to anybody; that is right where it was written down as lost."""

@@ -20,6 +20,7 @@ from sandbox.slack.workspace import Options, Workspace
 from tests.simulation.network import SLACK_TIMEOUT_S, SlackRequest, as_the_sdk_raises_it
 from tests.simulation.world.furniture import slack_manifest
 from tests.simulation.world.names import APPROVALS, DAVE, GUEST, OPS, SLACK_URL, START, Json
+from tests.support.posted_ids import PostedIds
 
 if TYPE_CHECKING:
     from tests.simulation.world.world import World
@@ -31,6 +32,7 @@ class SlackSide:
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
         self.workspace = self._furnish(seed)
+        self.posted = PostedIds(self.workspace.store)
         self._web_api = WebApi(self.workspace, METHODS)
 
     async def answer(self, request: SlackRequest, path: str) -> Any:

@@ -357,16 +357,18 @@ async def due(
     states: Collection[State] | None = None,
     kinds: Collection[str] | None = None,
     unsent_wait: Collection[str] = (),
+    unseen: Collection[str] = (),
     but_not: Collection[str] = (),
     limit: int = 100,
 ) -> list[str]:
     """Ids to be executed or reconciled now that nobody holds, the longest due first.
 
     Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
-    in `unsent_wait` nothing may be sent for the first time.
+    in `unsent_wait` nothing may be sent for the first time, nor of the requests in `unseen` or of their rows.
     """
     given: dict[str, Any] = {} if program is None else {"program": program}
     lists = {"states": states, "kinds": kinds, "unsent_wait": unsent_wait or None, "but_not": but_not or None}
+    lists |= {"unseen": unseen or None}
     given |= {name: list(values) for name, values in lists.items() if values is not None}
     asked = _due(tx.is_postgres, frozenset(given))
     return list((await tx.run(asked, {**given, **_times(tx), "most": limit})).scalars())
@@ -393,6 +395,10 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
         "kinds": row.kind.in_(bindparam("kinds", expanding=True)),
         "unsent_wait": or_(
             row.state != State.APPROVED, row.kind.not_in(bindparam("unsent_wait", expanding=True))
+        ),
+        "unseen": or_(
+            row.state != State.APPROVED,
+            func.coalesce(row.parent_id, row.id).not_in(bindparam("unseen", expanding=True)),
         ),
         "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
     }

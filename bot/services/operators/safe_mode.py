@@ -31,7 +31,7 @@ from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
-from storage.messages import Alert
+from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
 from storage.requests import request_search, requests
@@ -95,6 +95,7 @@ async def at_start(core: Core) -> None:
         if mode is None:
             return
         if mode.voided is None:
+            await outbox.look_first(tx)  # before anything is put there about this safe mode
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)

@@ -27,6 +27,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    not_,
     or_,
     select,
     text,
@@ -57,7 +58,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
-from storage.requests import lost_debits, request_search
+from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
@@ -357,18 +358,16 @@ async def due(
     states: Collection[State] | None = None,
     kinds: Collection[str] | None = None,
     unsent_wait: Collection[str] = (),
-    unseen: Collection[str] = (),
     but_not: Collection[str] = (),
     limit: int = 100,
 ) -> list[str]:
     """Ids to be executed or reconciled now that nobody holds, the longest due first.
 
     Of this program, in these states, of these kinds, where they are given; without those in `but_not`. Of the kinds
-    in `unsent_wait` nothing may be sent for the first time, nor of the requests in `unseen` or of their rows.
+    in `unsent_wait` nothing may be sent for the first time.
     """
     given: dict[str, Any] = {} if program is None else {"program": program}
     lists = {"states": states, "kinds": kinds, "unsent_wait": unsent_wait or None, "but_not": but_not or None}
-    lists |= {"unseen": unseen or None}
     given |= {name: list(values) for name, values in lists.items() if values is not None}
     asked = _due(tx.is_postgres, frozenset(given))
     return list((await tx.run(asked, {**given, **_times(tx), "most": limit})).scalars())
@@ -395,10 +394,6 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
         "kinds": row.kind.in_(bindparam("kinds", expanding=True)),
         "unsent_wait": or_(
             row.state != State.APPROVED, row.kind.not_in(bindparam("unsent_wait", expanding=True))
-        ),
-        "unseen": or_(
-            row.state != State.APPROVED,
-            func.coalesce(row.parent_id, row.id).not_in(bindparam("unseen", expanding=True)),
         ),
         "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
     }
@@ -755,11 +750,13 @@ def _claimable(tx: Tx, reserved: ColumnElement[bool] | None = None) -> tuple[Col
 def _claimable_at(
     now: Any, lease_clock: Any, reserved: ColumnElement[bool] | None = None
 ) -> tuple[ColumnElement[bool], ...]:
-    """Due, in a state that can be claimed, and free, or `reserved` by whoever asks."""
+    """Due, in a state that can be claimed, and free, or `reserved` by whoever asks; of what was not sent so far, only
+    where its message in Slack was seen."""
     row = t.request.c
     free = or_(row.lease_until.is_(None), row.lease_until < lease_clock)
     held = free if reserved is None else reserved
-    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held
+    may_go = or_(row.state != State.APPROVED, not_(unseen.is_held()))
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held, may_go
 
 
 def _refuse(named: set[str]) -> None:

@@ -21,7 +21,6 @@ from bot.services.core import Core
 from bot.services.execution import effect_writer, ending_without_a_call, newest_wins, presend_checks
 from bot.services.execution.presend_checks import Cleared, Later, Stop
 from bot.services.passkeys import readiness
-from bot.services.processes import unseen_requests
 from bot.services.requests import close
 from storage.errors import CannotOpen, NotAsOnRecord, Purged
 from storage.operators import Stopped, stops
@@ -108,9 +107,7 @@ async def _nothing_to_call(tx: Tx, core: Core, held: Request, kept: Kept) -> boo
     if held.program not in core.partners or (held.is_batch and held.due_at is None):  # its rows are sent
         return True
     # Another process may have queued it, or the one before this.
-    if not core.kinds[held.kind].handling.is_urgent and (
-        core.awaits_look() or (held.state is State.APPROVED and await unseen_requests.holds(tx, held))
-    ):
+    if core.awaits_look() and not core.kinds[held.kind].handling.is_urgent:
         return True
     return await ending_without_a_call.nothing_to_call(tx, core, held, kept.stopped)
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from bot.domain.requests import Event, State, moves_of
 from bot.services.core import Core, queue_name
-from bot.services.processes import unseen_requests
 from storage.operators import stops
 from storage.requests import requests
 
@@ -44,7 +43,6 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
     async with core.store.read() as tx:
         if not await requests.any_due(tx):
             return found
-        unseen = (await unseen_requests.of(tx)).keys()
         for program in core.partners:
             stopped = await stops.of(tx, program)
             # While nothing can be called, what was sent ends when it has waited for too long, and the rest waits.
@@ -59,13 +57,7 @@ async def due(core: Core, but_not: Collection[str] = ()) -> list[Queue]:
                 )
             ):
                 ids = await requests.due(
-                    tx,
-                    program=program,
-                    states=some,
-                    kinds=usual,
-                    unsent_wait=held,
-                    unseen=unseen,
-                    but_not=but_not,
+                    tx, program=program, states=some, kinds=usual, unsent_wait=held, but_not=but_not
                 )
                 found.append(Queue(queue_name(work, program), ids, most))
             # What cannot wait is taken up all the same: that it is not sent is said of each. A draft only ends.

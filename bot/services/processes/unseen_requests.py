@@ -7,24 +7,24 @@ What was only not readable is sent once it was read. All processes share what is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from bot.domain import slack_faults
 from bot.domain.alerts import Said, running_alerts
 from bot.domain.requests import Request
 from bot.services import alerts, outbox_messages
-from bot.services.core import SLACK, Core
-from storage.cards import api_snapshots
+from bot.services.core import Core
 from storage.operators import safe_mode
 from storage.requests import requests
+from storage.requests import unseen as rows
 from storage.transaction import Tx
 
 #: Why a message was not seen, where that is no code of Slack's: it is not in its channel any more.
 GONE = "gone"
 #: The same: too many others were looked at first.
 NOT_REACHED = "not_reached"
-_KEPT = "requests_unseen"
+_HELD = "requests_unseen"
 # As many as a start looks for.
 _MOST = 500
 _NAMED_MOST = 20
@@ -46,9 +46,12 @@ class Unseen(NamedTuple):
 
 async def of(tx: Tx) -> Mapping[str, Unseen]:
     """By the request. Those that have ended meanwhile may still be among them."""
-    kept = await api_snapshots.get(tx, SLACK, _KEPT)
-    value: Mapping[str, list[str]] = kept.value if kept is not None else {}
-    return {id_: Unseen(Place(channel, ts), why) for id_, (channel, ts, why) in value.items()}
+    return {id_: _read(value) for id_, value in (await rows.every(tx)).items()}
+
+
+def _read(value: Sequence[str]) -> Unseen:
+    channel, ts, why = value
+    return Unseen(Place(channel, ts), why)
 
 
 async def holds(tx: Tx, request: Request) -> bool:
@@ -69,7 +72,8 @@ async def why(tx: Tx, request: Request) -> str:
 
 
 async def _unseen(tx: Tx, request: Request) -> Unseen | None:
-    return (await of(tx)).get(request.parent_id or request.id)
+    kept = await rows.get(tx, request.parent_id or request.id)
+    return None if kept is None else _read(kept)
 
 
 def _fix(why: str) -> str:
@@ -80,14 +84,14 @@ def _fix(why: str) -> str:
 async def note(core: Core, found: Mapping[str, Unseen]) -> None:
     """These were not seen, and all others were. Kept of those that would be sent without another word of people."""
     async with core.store.begin() as tx:
-        await tx.hold(_KEPT)
+        await tx.hold(_HELD)
         await _keep(tx, core, found)
 
 
 async def note_again(core: Core, looked: Collection[str], found: Mapping[str, Unseen]) -> None:
     """As `note`, where only these were looked at."""
     async with core.store.begin() as tx:
-        await tx.hold(_KEPT)
+        await tx.hold(_HELD)
         others = {id_: one for id_, one in (await of(tx)).items() if id_ not in looked}
         await _keep(tx, core, {**others, **found})
 
@@ -98,7 +102,7 @@ async def review(core: Core) -> None:
         if not await of(tx):
             return
     async with core.store.begin() as tx:
-        await tx.hold(_KEPT)
+        await tx.hold(_HELD)
         await _keep(tx, core, await of(tx))
 
 
@@ -106,8 +110,11 @@ async def _keep(tx: Tx, core: Core, found: Mapping[str, Unseen]) -> None:
     before = await of(tx)
     waiting = {one.id: one for one in await _sent_without_a_word(tx, core)} if found or before else {}
     unseen = {id_: one for id_, one in found.items() if id_ in waiting}
-    if unseen != before:
-        await api_snapshots.put(tx, SLACK, _KEPT, {id_: [*one.place, one.why] for id_, one in unseen.items()})
+    for id_ in before.keys() - unseen.keys():
+        await rows.drop(tx, id_)
+    for id_, one in unseen.items():
+        if before.get(id_) != one:
+            await rows.put(tx, id_, [*one.place, one.why])
     for id_ in sorted(waiting):
         if unseen.get(id_) != before.get(id_):
             await outbox_messages.redraw(tx, core, waiting[id_])

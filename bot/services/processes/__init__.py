@@ -1,6 +1,6 @@
 """Several processes on one database: which there are, who does what, the minutes and the looks that they share.
 
-And what a process holds back since its start, as it could not look at it yet.
+And what a process holds back since its start, as it could not look at it yet, and which rows it cannot read.
 """
 
 from bot.services.processes.locks import Locks
@@ -16,5 +16,6 @@ __all__ = [
     "StoredMinute",
     "replicas",
     "start_holds",
+    "unreadable",
     "unseen_requests",
 ]

@@ -211,7 +211,7 @@ NEW_DATABASE = AlertKind(
     name="new_database",
     raised_when="a start with a new database finds messages that this app posted from another one",
     found_by="start",
-    ends="at once: it is said one time",
+    ends="reported once",
     wordings=one(
         Severity.WARNING,
         "This database is new, and Countersign posted here before",

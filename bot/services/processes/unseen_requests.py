@@ -24,7 +24,7 @@ from storage.transaction import Tx
 GONE = "gone"
 #: The same: too many others were looked at first.
 NOT_REACHED = "not_reached"
-_HELD = "requests_unseen"
+_HELD = "unseen requests"
 # As many as a start looks for.
 _MOST = 500
 _NAMED_MOST = 20

@@ -90,12 +90,18 @@ async def enter(
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
     async with core.store.begin() as tx:
+        mode = await safe_mode.current(tx)
+        if mode is None:
+            return
+        if mode.voided is None:
+            # Before anything is put there about this safe mode. By itself: requests are locked before messages.
+            await outbox.look_first(tx)
+    async with core.store.begin() as tx:
         await tx.hold("safe_mode")  # of several processes one does it
         mode = await safe_mode.current(tx)
         if mode is None:
             return
         if mode.voided is None:
-            await outbox.look_first(tx)  # before anything is put there about this safe mode
             for program in await programs.all(tx):
                 await pauses.put(tx, program.name, by=ACTOR, by_name="Countersign", reason=_REASON)
                 await ledger_rules.forget_reading(tx, program.name)

@@ -31,7 +31,7 @@ from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
-from storage.messages import Alert
+from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
 from storage.requests import request_search, requests
@@ -89,6 +89,13 @@ async def enter(
 
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
+    async with core.store.begin() as tx:
+        mode = await safe_mode.current(tx)
+        if mode is None:
+            return
+        if mode.voided is None:
+            # Before anything is put there about this safe mode. By itself: requests are locked before messages.
+            await outbox.look_first(tx)
     async with core.store.begin() as tx:
         await tx.hold("safe_mode")  # of several processes one does it
         mode = await safe_mode.current(tx)

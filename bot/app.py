@@ -121,7 +121,7 @@ async def start(
     async with AsyncExitStack() as stack:
         begun = Start(settings, config, overrides or Overrides(), stack, roles)
         parts = await _build(begun)
-        stack.push_async_callback(audit_anchors.drop, parts.core)
+        stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in roles:
             await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)

@@ -27,7 +27,7 @@ from sqlalchemy import (
 )
 
 from storage.columns import UtcDateTime
-from storage.sqlite_connections import SqliteConnection
+from storage.sqlite import SqliteConnection
 from storage.vault import Vault
 
 if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite

@@ -68,7 +68,7 @@ BOUNDS: dict[str, str] = {
     "storage/log_record/open_requests.py": "calls of open requests: about one an hour of each that people leave",
     "storage/log_record/log_facts.py": "who is in force now: programs, people, names, references of cards",
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",
-    "storage/sqlite_connections.py": "idle connections, five; rows of one statement",
+    "storage/sqlite/connections.py": "idle connections, five; rows of one statement",
     "storage/store.py": "a number for each signed row: people, programs, passkeys",
     "storage/transaction.py": "passkeys that count, a person each; callbacks of one transaction",
     "storage/vault.py": "keys by master key and purpose",

@@ -17,7 +17,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
@@ -115,14 +115,27 @@ async def start(
 ) -> Running:
     """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
 
-    Whatever Slack refuses to say, it starts. Raises `CannotStart`, storage errors (wrong key, database in use), and
-    OSError when the address of the web server is taken.
+    Whatever Slack refuses to say, it starts. Rows that cannot be read are left out. Raises `CannotStart`, storage
+    errors (wrong key, database in use, a row that cannot be read and is needed), and OSError when the address of the
+    web server is taken.
     """
+    begun = Start(settings, config, overrides or Overrides(), AsyncExitStack(), roles)
+    while True:
+        try:
+            return await _start(begun)
+        except Exception as error:
+            found = await startup.unreadable(begun, error)
+            if not found:
+                raise
+            begun = replace(begun, unreadable=[*begun.unreadable, *found])
+
+
+async def _start(given: Start) -> Running:
     async with AsyncExitStack() as stack:
-        begun = Start(settings, config, overrides or Overrides(), stack, roles)
+        begun = replace(given, stack=stack)
         parts = await _build(begun)
         stack.push_async_callback(audit_anchors.drop_last, parts.core)
-        if Role.WORKER in roles:
+        if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
@@ -154,7 +167,7 @@ async def _build(begun: Start) -> Parts:
     if store.database.path is None:
         replica = Replica(store, owner, begun.roles)
         begun.stack.push_async_callback(replica.end)
-        _keep_running(begun.stack, "replica", replica.run)
+        _keep_running(begun, store, "replica", replica.run)
     carrier = _carrier(store, programs.clients)
     core = Core(
         store=store,
@@ -196,9 +209,9 @@ async def _build(begun: Start) -> Parts:
     await note_destinations(core)
     await names.report(core)
     await startup.report_anchors_missing(begun.settings, begun.config, core)
-    _keep_running(begun.stack, "slack names", partial(names.watch, core))
+    _keep_running(begun, store, "slack names", partial(names.watch, core))
     if core.passkeys.base_url:
-        _keep_running(begun.stack, "passkeys", partial(readiness.learn, core))
+        _keep_running(begun, store, "passkeys", partial(readiness.learn, core))
     if locks is not None:
         locks.when_gained = partial(_ring, core)
     return Parts(core, carrier, slack, names, locks)
@@ -225,14 +238,14 @@ async def _locks(begun: Start, store: Store, owner: str, programs: Collection[st
     if store.database.path is not None or Role.WORKER not in begun.roles:
         return None
     # Leases run on the database's clock, so not on one that is put in place of the machine's.
-    return await _begin_locks(begun, Locks(store, owner, SystemClock()), programs)
+    return await _begin_locks(begun, store, Locks(store, owner, SystemClock()), programs)
 
 
-async def _begin_locks(begun: Start, locks: Locks, programs: Collection[str]) -> Locks:
+async def _begin_locks(begun: Start, store: Store, locks: Locks, programs: Collection[str]) -> Locks:
     """Ask for what is always to be done by one of the processes, and go on asking."""
     await locks.keep([*shared_work.ALWAYS, *shared_work.of_programs(programs)])
     begun.stack.push_async_callback(locks.resign)
-    _keep_running(begun.stack, "locks", locks.run)
+    _keep_running(begun, store, "locks", locks.run)
     return locks
 
 
@@ -251,13 +264,13 @@ def _write_to_slack(begun: Start, parts: Parts) -> None:
     outbox = Outbox(parts.core, publisher)
     parts.names.when_back = outbox.try_again
     if roles & {Role.SLACK, Role.WORKER}:
-        _keep_running(begun.stack, "home", Homes(parts.core, parts.slack).run)
+        _keep_running(begun, parts.core.store, "home", Homes(parts.core, parts.slack).run)
     if Role.WORKER in roles:
-        _keep_running(begun.stack, "outbox", outbox.run)
+        _keep_running(begun, parts.core.store, "outbox", outbox.run)
     if roles & {Role.WEB, Role.WORKER}:
-        _keep_running(begun.stack, "codes", otp_delivery.Sender(parts.core, publisher).run)
+        _keep_running(begun, parts.core.store, "codes", otp_delivery.Sender(parts.core, publisher).run)
     say = partial(announce, parts.slack, parts.core.channels)
-    _keep_running(begun.stack, "storage", storage_watch.StorageWatch(parts.core, say).run)
+    _keep_running(begun, parts.core.store, "storage", storage_watch.StorageWatch(parts.core, say).run)
 
 
 def _execute_requests(begun: Start, parts: Parts) -> None:
@@ -268,9 +281,9 @@ def _execute_requests(begun: Start, parts: Parts) -> None:
     # Stopped in the reverse order: the loop first, then what it began is waited for.
     begun.stack.push_async_callback(carrier.drain, DRAIN_S)
     work = partial(carrier.run, due=partial(execution.due, core), execute=partial(execution.execute, core))
-    _keep_running(begun.stack, "engine", work)
+    _keep_running(begun, core.store, "engine", work)
     if core.destinations:
-        _keep_running(begun.stack, "relay", Relay(core, begun.overrides.sender).run)
+        _keep_running(begun, core.store, "relay", Relay(core, begun.overrides.sender).run)
 
 
 async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
@@ -279,7 +292,7 @@ async def _watch(begun: Start, parts: Parts) -> jobs.Watchers:
     ingest = await Ingest.open(core.store, core.clock)
     begun.stack.push_async_callback(ingest.close)
     if begun.roles & {Role.WEB, Role.WORKER}:  # without the worker: the codes that this process has received
-        _keep_running(begun.stack, "inbox", partial(inbox.run, core))
+        _keep_running(begun, core.store, "inbox", partial(inbox.run, core))
     intake = Intake(ingest, core.codes, core.clock, core.inbox_bell.set, core.crash_point)
     look = partial(copy_detection.look_at_ledger, core)
     poller = Poller(core, account_every=begun.config.poll.account, before_ledger=look)
@@ -311,15 +324,16 @@ async def _start_timers(begun: Start, parts: Parts, watchers: jobs.Watchers) -> 
     begun.stack.callback(timers.stop)
 
 
-def _keep_running(stack: AsyncExitStack, name: str, run: Callable[[], Awaitable[None]]) -> None:
+def _keep_running(begun: Start, store: Store, name: str, run: Callable[[], Awaitable[None]]) -> None:
     """Keep `run` running until the stack closes; an error is logged and it starts again."""
 
     async def supervised() -> None:
         while True:
             try:
                 await run()
-            except Exception:  # whatever ended it, the work has to go on
+            except Exception as error:  # whatever ended it, the work has to go on
                 log.exception("app.loop_failed", extra={"loop": name})
+                store.suspect(error)
             await asyncio.sleep(RESTART_PAUSE_S)
 
     task = asyncio.create_task(supervised(), name=name)
@@ -328,4 +342,4 @@ def _keep_running(stack: AsyncExitStack, name: str, run: Callable[[], Awaitable[
         task.cancel()
         await asyncio.wait({task})
 
-    stack.push_async_callback(stop)
+    begun.stack.push_async_callback(stop)

@@ -19,12 +19,12 @@ from bot.services.messages import digest, reminders, waiting
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.operators import changed_rows, confirmations, deep_check, delegations, programs, safe_mode
 from bot.services.passkeys import resets
-from bot.services.processes import replicas, start_holds
+from bot.services.processes import replicas, start_holds, unreadable
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
 # What a process writes down that it alone has seen.
-OF_ITS_OWN = frozenset({"deliveries", "put-back"})
+OF_ITS_OWN = frozenset({"deliveries", "put-back", "unreadable"})
 # That, and one that may be done twice.
 _EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
@@ -95,6 +95,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("delegations", 60, lambda: delegations.announce(core)),
         Job("passkey-resets", 30, lambda: resets.report(core)),
         Job("put-back", 10, lambda: put_back_rules.tell(core)),
+        Job("unreadable", 10, unreadable.Look(core).run),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),
         Job("digest", 60, lambda: digest.post(core)),
@@ -113,7 +114,21 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("retention", 600, lambda: retention.prune(core, keeps)),
         Job("unread", 3600, lambda: unread.prune(core)),
     ]
-    return [job if job.name in _EVERYWHERE | _BY_PROGRAM else _locked(core, job) for job in jobs]
+    watched = [replace(job, run=_watched(core, job)) for job in jobs]
+    return [job if job.name in _EVERYWHERE | _BY_PROGRAM else _locked(core, job) for job in watched]
+
+
+def _watched(core: Core, job: Job) -> Run:
+    """Where it fails, a row that cannot be read may be the cause."""
+
+    async def run() -> None:
+        try:
+            await job.run()
+        except Exception as error:
+            core.store.suspect(error)
+            raise
+
+    return run
 
 
 def _locked(core: Core, job: Job) -> Job:

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -53,12 +53,15 @@ from bot.services.events import Sender
 from bot.services.measures import Measures
 from bot.services.operators import programs as program_pauses
 from bot.services.processes import StoredMinute
-from storage import audit, instance, master_keys
+from bot.services.processes import unreadable as unreadable_processes
+from storage import audit, errors, instance, master_keys
 from storage.audit import Anchor
 from storage.errors import LogNotWhole
 from storage.log_record import Policy, on_record
 from storage.operators import programs as known_programs
 from storage.operators import restored_copies
+from storage.protection import unreadable_rows
+from storage.set_aside import UnreadableRow
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
@@ -135,7 +138,10 @@ class Overrides:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of the bot: its settings, and the stack that undoes what was started, in reverse order."""
+    """One start of the bot: its settings, and the stack that undoes what was started, in reverse order.
+
+    `unreadable`: rows that it goes on without.
+    """
 
     settings: Settings
     config: Config
@@ -143,6 +149,7 @@ class Start:
     stack: AsyncExitStack
     roles: frozenset[Role] = ALL
     measures: Measures = field(default_factory=Measures)
+    unreadable: Sequence[UnreadableRow] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +170,7 @@ async def open_store(start: Start) -> Store:
     vault = Vault(Keyring.parse(settings.master_key.read().reveal()))
     store = await start.overrides.open_store(settings.database_url, vault=vault, clock=start.overrides.clock)
     start.stack.push_async_callback(store.close)
+    store.leave_out(start.unreadable)
     if store.database.path is not None and start.roles != ALL:
         raise CannotStart(
             "One process works on an SQLite file, so it does everything: leave --roles out, or use PostgreSQL."
@@ -173,6 +181,23 @@ async def open_store(start: Start) -> Store:
     if older:
         log.warning("keys.older_in_use", extra={"fault": OLDER_KEYS.format(kids=", ".join(older))})
     return store
+
+
+async def unreadable(failed: Start, error: Exception) -> list[UnreadableRow]:
+    """The rows without which a start goes on that failed with `error`; none where it failed for something else.
+
+    Raises `errors.Unreadable` where one of them is needed.
+    """
+    is_it = isinstance(error, errors.Unreadable) or unreadable_rows.may_be_unreadable(error)
+    if not is_it or failed.settings.master_key is None:
+        return []
+    async with AsyncExitStack() as stack:
+        store = await open_store(replace(failed, stack=stack))
+        found = await unreadable_processes.leave_out_all(store)
+    for row in found:
+        if row.table in unreadable_rows.NEVER_SET_ASIDE:
+            raise errors.Unreadable(row) from error
+    return found
 
 
 def mailbox_key(vault: Vault, mailbox: str) -> str:

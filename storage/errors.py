@@ -11,6 +11,7 @@ StorageError
 ├── WrongMasterKey     the database was sealed under keys we were not given
 ├── CannotOpen         one sealed value does not open: moved, changed, or sealed under a lost key
 ├── ChangedOutside     a signed row is not as we left it
+│   ├── Unreadable     a row holds what is no value of its column
 │   ├── LogNotWhole    an entry of the audit log is missing or is not ours
 │   └── EndOfLogLost   nothing can be recorded: where the audit log ends was changed by somebody else
 ├── NotReadYet         the audit log has not been read so far, after a start
@@ -24,6 +25,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.domain.errors import CountersignError
+from storage.set_aside import UnreadableRow
 
 DatabaseFault = SQLAlchemyError
 """What a statement raises when the database does not do it: gone, locked, full."""
@@ -71,6 +73,20 @@ class CannotOpen(StorageError):
 
 class ChangedOutside(StorageError):
     reason = "changed_by_others"
+
+
+class Unreadable(ChangedOutside):
+    """A row that nothing can be done with until it is put right."""
+
+    reason = "unreadable_row"
+
+    def __init__(self, row: UnreadableRow) -> None:
+        self.row = row = row.because or row
+        super().__init__(
+            f"The row {row.row} of the table {row.table} can't be read: its column {row.column} holds something that"
+            " Countersign didn't write, so somebody changed the database. Nothing was done. Tell an admin: keep a copy"
+            " of the database, put this row back as it is in a backup, and run `countersign audit verify --deep`."
+        )
 
 
 class LogNotWhole(ChangedOutside):

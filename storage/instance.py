@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 
 from storage import tables as t
 from storage.columns import time_text
+from storage.errors import ChangedOutside
 from storage.upsert import upsert
 
 if TYPE_CHECKING:
@@ -29,9 +30,19 @@ _ROOM = (
 )
 
 
+_NO_NAME = (
+    f"The row {INSTANCE} of the table meta, the name of this installation, is gone: somebody changed the database."
+    " Nothing sealed can be opened without it, so nothing was started. Keep a copy of the database, and restore a"
+    " backup."
+)
+
+
 async def instance(tx: Tx) -> str:
-    """Six letters and digits, drawn when the database was made; part of every idempotency key."""
-    found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == INSTANCE))).scalar_one()
+    """Six letters and digits, drawn when the database was made; part of every idempotency key. Raises `ChangedOutside`
+    where somebody took it out."""
+    found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == INSTANCE))).scalar_one_or_none()
+    if found is None:
+        raise ChangedOutside(_NO_NAME)
     return str(found)
 
 

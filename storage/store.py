@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,9 +21,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
-from storage.errors import DatabaseMissing, DatabaseUnreachable
+from storage.errors import DatabaseMissing, DatabaseUnreachable, Unreadable
 from storage.migrate import require_current
-from storage.protection import upgrades
+from storage.protection import unreadable_rows, upgrades
+from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
@@ -39,6 +40,10 @@ _READERS = 4
 _POSTGRES_CONNECTIONS = 8
 # Rows of an index that SQLite looks at to know how it is filled.
 _ANALYSED = 400
+# Where a transaction fails, so many rows of each table that it read are looked at: some ten milliseconds.
+_LOOKED_AT_ONCE = 1000
+# What fails again and again for another reason has no table looked through more often.
+_IN_ORDER_S = 600.0
 # A checkpoint that finds a reader in its way is tried again after these, with writers between.
 _FOLD_PAUSES_S = (0.1, 0.2, 0.4, 0.8)
 # Our own transactions hold a lock for some milliseconds.
@@ -80,6 +85,12 @@ class Store:
         self._lock = lock
         self._file = file
         self._chain = ChainMemory()
+        #: Rows that cannot be read, which no statement of this process meets.
+        self.set_aside = SetAside()
+        # Tables in which to look for more of them, since something failed, and those that were looked through for
+        # nothing, and when.
+        self._suspected: set[str] = set()
+        self._in_order: dict[str, float] = {}
         self._versions: dict[tuple[str, str], int] = {}
         #: Whoever reads on in the audit chain for all: two who read the same take twice the time.
         self.reading_on = asyncio.Lock()
@@ -167,7 +178,7 @@ class Store:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
-        began = self._clock.monotonic()
+        began, tx = self._clock.monotonic(), None
         try:
             async with self.write_turn, self._writer.begin() as connection:
                 self.require_its_file()
@@ -178,13 +189,18 @@ class Store:
                     writes=True,
                     versions=self._versions,
                     chain=self._chain,
+                    set_aside=self.set_aside,
                 )
                 yield tx
                 await tx.ends()
                 self.require_its_file()
-        except SQLAlchemyError:
+        except SQLAlchemyError as error:
             self._stored_at = float("-inf")
-            await self.set_aside()
+            await self.keep_what_is_open()
+            await self._look_for_the_cause(error, tx)
+            raise
+        except Exception as error:
+            await self._look_for_the_cause(error, tx)
             raise
         self._stored_at = self._clock.monotonic()
         self._observed("Database write", began)
@@ -204,12 +220,12 @@ class Store:
         if self._file is not None:
             self._file.require()
 
-    async def set_aside(self) -> Path | None:
+    async def keep_what_is_open(self) -> Path | None:
         """Of an SQLite file that is misplaced: keep what was open, and leave nothing that could get into the other
         file. Returns where it is kept; None where it could not be."""
         if self._file is None:
             return None
-        await self._file.set_aside(self._clock.now())
+        await self._file.keep(self._clock.now())
         return self._file.kept
 
     def stored_within(self, seconds: float) -> bool:
@@ -222,21 +238,78 @@ class Store:
 
         `though_misplaced`: of the SQLite file that is open, where another one, or none, is at its path.
         """
-        began = self._clock.monotonic()
+        began, tx = self._clock.monotonic(), None
         if self.misplaced() is not None:
-            await self.set_aside()
-        async with self._reader.begin() as connection:
-            if not though_misplaced:
-                self.require_its_file()
-            yield Tx(
-                connection,
-                vault=self.vault,
-                now=self._clock.now(),
-                writes=False,
-                versions=self._versions,
-                chain=self._chain,
-            )
+            await self.keep_what_is_open()
+        try:
+            async with self._reader.begin() as connection:
+                if not though_misplaced:
+                    self.require_its_file()
+                tx = Tx(
+                    connection,
+                    vault=self.vault,
+                    now=self._clock.now(),
+                    writes=False,
+                    versions=self._versions,
+                    chain=self._chain,
+                    set_aside=self.set_aside,
+                )
+                yield tx
+        except Exception as error:
+            await self._look_for_the_cause(error, tx)
+            raise
         self._observed("Database read", began)
+
+    async def _look_for_the_cause(self, error: Exception, tx: Tx | None) -> None:
+        """Raise `Unreadable` where a transaction failed and the first rows of what it read have one that cannot be
+        read. In the rest of them whoever calls `look_on` looks, at its next turn."""
+        if tx is None or self.misplaced() is not None or not unreadable_rows.may_be_unreadable(error):
+            return
+        tables = tx.tables_met() & set(unreadable_rows.LOOKED_THROUGH)
+        self._suspected |= tables
+        found = list[UnreadableRow]()
+        with suppress(SQLAlchemyError):  # it is the database then
+            async with self._reader.begin() as connection:
+                look = self._looking(connection)
+                for table in sorted(tables):
+                    found += await unreadable_rows.Walk([table]).on(look, _LOOKED_AT_ONCE)
+        if new := self.leave_out(found):
+            raise Unreadable(new[0]) from error
+
+    def _looking(self, connection: Any) -> Tx:
+        return Tx(connection, vault=self.vault, now=self._clock.now(), writes=False, versions=self._versions)
+
+    def leave_out(self, found: Iterable[UnreadableRow]) -> list[UnreadableRow]:
+        """From now on no statement meets these rows; returns those that are new, and those that nothing goes on
+        without."""
+        never = unreadable_rows.NEVER_SET_ASIDE
+        every = unreadable_rows.with_their_requests(found, is_postgres=self.database.path is None)
+        return [row for row in every if row.table in never or self.set_aside.put(row)]
+
+    def suspect(self, error: Exception) -> None:
+        """Something that is done again and again failed: is it for a row that cannot be read?"""
+        if isinstance(error, Unreadable) or unreadable_rows.may_be_unreadable(error):
+            self._suspected |= set(unreadable_rows.LOOKED_THROUGH)
+
+    async def look_on(self, walk: unreadable_rows.Walk) -> list[UnreadableRow]:
+        """Look through what is suspected, and on in `walk`; returns rows that were found and are new. What was left
+        out and can be read again, or is gone, is met again."""
+        now_s = self._clock.monotonic()
+        suspected = {
+            table
+            for table in self._suspected
+            if now_s - self._in_order.get(table, float("-inf")) >= _IN_ORDER_S
+        }
+        self._suspected.clear()
+        async with self._reader.begin() as connection:
+            look = self._looking(connection)
+            found = await unreadable_rows.find_all(look, suspected)
+            found += await walk.on(look)
+            for row in list(self.set_aside):
+                if not await unreadable_rows.is_still_so(look, row):
+                    self.set_aside.take_back(row)
+        self._in_order |= dict.fromkeys(suspected - {row.table for row in found}, now_s)
+        return self.leave_out(found)
 
     async def checkpoint(self) -> bool:
         """Fold SQLite's write-ahead log into the file and empty it, so that purged bytes leave it too.

@@ -27,6 +27,8 @@ from sqlalchemy import (
 )
 
 from storage.columns import UtcDateTime
+from storage.errors import Unreadable
+from storage.set_aside import SetAside, tables_of
 from storage.sqlite import SqliteConnection
 from storage.vault import Vault
 
@@ -233,7 +235,7 @@ class Tx:
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
     `passkeys` and `log`: what it had read of it by then. `appended`: what this transaction adds to it. `was`: what the
-    rows of requests said that it changes, by id.
+    rows of requests said that it changes, by id. `set_aside`: rows that cannot be read, which no statement meets.
     """
 
     def __init__(
@@ -245,6 +247,7 @@ class Tx:
         writes: bool,
         versions: dict[tuple[str, str], int],
         chain: ChainMemory | None = None,
+        set_aside: SetAside | None = None,
     ) -> None:
         self.connection = connection
         self.vault = vault
@@ -252,6 +255,8 @@ class Tx:
         self.writes = writes
         self.versions = versions
         self.chain = chain or ChainMemory()
+        self.set_aside = SetAside() if set_aside is None else set_aside
+        self._ran: list[Executable] = []
         # As it is before the first statement: what was committed later may not be seen by it.
         self.known_end = (self.chain.known_seq, self.chain.known_hash)
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
@@ -305,8 +310,32 @@ class Tx:
 
     async def run(self, statement: Executable, *args: Any) -> CursorResult[Any]:
         """Execute one statement; for the query modules of this package."""
+        self._ran.append(statement)
+        if self.set_aside:
+            statement = self.set_aside.without(statement, is_postgres=self.is_postgres)
         result: CursorResult[Any] = await self.connection.execute(statement, *args)
         return result
+
+    async def run_with_all(self, statement: Executable) -> CursorResult[Any]:
+        """Execute one that reads nothing of what is set aside, and is about that, too."""
+        result: CursorResult[Any] = await self.connection.execute(statement)
+        return result
+
+    def require_readable(self, table: str, row: str) -> None:
+        """Raise `Unreadable` where it is not there for that."""
+        found = self.set_aside.find(table, row)
+        if found is not None:
+            raise Unreadable(found)
+
+    def meet_again(self, table: str, row: str) -> None:
+        """It was written again, so that it can be read."""
+        found = self.set_aside.find(table, row)
+        if found is not None:
+            self.set_aside.take_back(found)
+
+    def tables_met(self) -> set[str]:
+        """By name, those that its statements were about."""
+        return {name for statement in self._ran for name in tables_of(statement)}
 
     async def run_among(
         self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]

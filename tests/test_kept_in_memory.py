@@ -68,6 +68,8 @@ BOUNDS: dict[str, str] = {
     "storage/log_record/open_requests.py": "calls of open requests: about one an hour of each that people leave",
     "storage/log_record/log_facts.py": "who is in force now: programs, people, names, references of cards",
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",
+    "storage/set_aside/left_out.py": "500 rows that cannot be read",
+    "storage/protection/unreadable_rows.py": "the tables with shapes of their own: two",
     "storage/sqlite/connections.py": "idle connections, five; rows of one statement",
     "storage/store.py": "a number for each signed row: people, programs, passkeys",
     "storage/transaction.py": "passkeys that count, a person each; callbacks of one transaction",
@@ -123,7 +125,8 @@ def test_what_is_remembered_of_calls_has_a_bound_or_few_arguments() -> None:
     by_form = {
         "bot/config/file.py", "bot/operations/__init__.py", "handlers/views/chart_picture.py",
         "storage/events/ingest.py", "storage/messages/outbox.py", "storage/migrate.py",
-        "storage/protection/signed_rows.py", "storage/requests/before_sending.py",
+        "storage/protection/signed_rows.py", "storage/protection/unreadable_rows.py",
+        "storage/requests/before_sending.py",
         "storage/requests/request_search.py", "storage/requests/requests.py", "storage/upsert.py", "storage/audit.py",
     }  # fmt: skip
     found = set()

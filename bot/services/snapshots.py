@@ -11,18 +11,30 @@ field that is added has a default.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import AfterValidator, BeforeValidator, TypeAdapter
 
 from bot.domain.alerts import decline_alerts
 from storage.cards import api_snapshots, history
+from storage.protection import unreadable_rows
 from storage.transaction import Tx
 
 T = TypeVar("T")
+
+
+def _time_text(text: str) -> str:
+    """Raises ValueError for what is no time in ISO 8601, and not empty."""
+    if text:
+        datetime.fromisoformat(text)
+    return text
+
+
+Iso = Annotated[str, AfterValidator(_time_text)]
 #: A time that may not be known: empty text in the database.
 When = Annotated[datetime | None, BeforeValidator(lambda stored: stored or None)]
 
@@ -39,7 +51,7 @@ class Kind(Generic[T]):
     """One kind of snapshot. `name` is how its names begin; `of` is the rest, where there are several."""
 
     def __init__(self, name: str, type_: type[T]) -> None:
-        self._name = name
+        self.name = self._name = name
         self._type = TypeAdapter(type_)
 
     async def get(self, tx: Tx, program: str, of: str = "") -> Kept[T] | None:
@@ -68,6 +80,14 @@ class Kind(Generic[T]):
     def typed(self, value: object) -> T:
         """The same with its types, where amounts in it may be text still. Raises ValueError."""
         return self._type.validate_python(value)
+
+    def has_its_shape(self, value: object) -> bool:
+        """Can it be read back as one of this kind?"""
+        try:
+            self.typed(value)
+        except ValueError:
+            return False
+        return True
 
     def _kept(self, found: api_snapshots.Reading) -> Kept[T]:
         return Kept(self.typed(found.value), found.read_at)
@@ -150,3 +170,69 @@ ACCOUNT = Kind("me", Account)
 LEDGER = Kind("ledger_watch", Ledger)
 FUNDING = Kind("funding:", Funding)
 DECLINES = Kind(decline_alerts.COUNTED, Declines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    what: str
+    until: Iso
+    unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    sent_at: Iso
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    mode: str
+    until: Iso = ""
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Posted:
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Clean:
+    clean: int
+
+
+_TEXTS = dict[str, str]
+_OTHERS: Mapping[str, Any] = {
+    "slack_names": _TEXTS,
+    "delegations": _TEXTS,
+    "held_since_start": _Held,
+    "held_since_start/": dict[str, Iso],
+    "relay_destinations": dict[str, object],
+    "channels_named": list[str],
+    "slack_unread_since": _Unread,
+    "looked_in_safe_mode": _Looked,
+    "refused_deliveries:": list[tuple[Iso, str, int]],
+    "digest": _Posted,
+    "digest:": dict[str, object],
+    "card_watch": _TEXTS,
+    "float_watch": _Clean,
+    "alert:": _TEXTS,
+}
+_SHAPES = {
+    **{kind.name: kind.has_its_shape for kind in (ACCOUNT, LEDGER, FUNDING, DECLINES)},
+    **{name: Kind(name, type_).has_its_shape for name, type_ in _OTHERS.items()},
+}
+
+
+def has_its_shape(name: str, value: object) -> bool:
+    """Is it what the readers of a snapshot of this name lean on? Of names that are not known here, everything is."""
+    begins = max((known for known in _SHAPES if _fits(known, name)), key=len, default="")
+    return not begins or _SHAPES[begins](value)
+
+
+def _fits(known: str, name: str) -> bool:
+    return name == known or (known.endswith((":", "/")) and name.startswith(known))
+
+
+unreadable_rows.SHAPED.update(reading=has_its_shape, reading_history=has_its_shape)

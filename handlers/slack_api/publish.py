@@ -195,10 +195,18 @@ class SlackPublisher:
     async def find(
         self, *, channel: str, dedupe: str, since: datetime, thread_ts: str | None = None
     ) -> Posted | None:
-        """The message that carries this id, among those posted since."""
+        """The message that carries this id, among those posted since; and among the newest, as our clock may be wrong
+        by any amount."""
         oldest = f"{(since - _CLOCK_SLACK).timestamp():.6f}"
+        newest_pages = 1 if thread_ts is None else _PAGES  # a thread is read from its beginning
+        found = await self._found(channel, thread_ts, dedupe, oldest, _PAGES)
+        return found or await self._found(channel, thread_ts, dedupe, None, newest_pages)
+
+    async def _found(
+        self, channel: str, thread_ts: str | None, dedupe: str, oldest: str | None, pages: int
+    ) -> Posted | None:
         cursor: str | None = None
-        for _ in range(_PAGES):
+        for _ in range(pages):
             found = await _asked(self._read(channel, thread_ts, oldest, cursor), reads=True)
             for message in found["messages"]:
                 payload = (message.get("metadata") or {}).get("event_payload") or {}
@@ -210,7 +218,7 @@ class SlackPublisher:
         return None
 
     def _read(
-        self, channel: str, thread_ts: str | None, oldest: str, cursor: str | None
+        self, channel: str, thread_ts: str | None, oldest: str | None, cursor: str | None
     ) -> Awaitable[AsyncSlackResponse]:
         shared: dict[str, Any] = {
             "channel": channel,

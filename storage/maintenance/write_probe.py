@@ -90,7 +90,7 @@ async def misplaced(store: Store) -> str:
     found = store.misplaced()
     if found is None:
         return ""
-    path = await store.set_aside()
+    path = await store.keep_what_is_open()
     kept = _KEPT.format(path=path) if path is not None else _NOT_KEPT
     return _NOTHING_BY_IT.format(what=_MISPLACED[found].format(shown=store.database.shown), kept=kept)
 

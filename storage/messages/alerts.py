@@ -21,6 +21,8 @@ _BY_ID = select(t.alert).where(_A.id == bindparam("id"))
 _OPEN_ONE = select(t.alert).where(_A.dedupe == bindparam("dedupe"), _IS_OPEN)
 _OPEN_OF = select(t.alert).where(_A.kind == bindparam("kind"), _IS_OPEN).order_by(_A.raised_at, _A.id)
 _OPEN_ONES = select(t.alert).where(_IS_OPEN).order_by(_A.raised_at.desc(), _A.id)
+# An id may be that of an alert that cannot be read.
+_TRIES = 10
 _NOW = bindparam("now", type_=_A.updated_at.type)
 _WAKE = (
     update(t.alert)
@@ -68,7 +70,6 @@ async def raise_(
     if known is not None:
         return known, False
     row = {
-        "id": await _new_id(tx, dedupe),
         "dedupe": dedupe,
         "kind": kind,
         "subject": subject,
@@ -77,10 +78,15 @@ async def raise_(
         "count": 1,
         "raised_at": tx.now,
     }
-    if not await insert_new(tx, t.alert, {**row, **said}):  # another process was first
-        known = await _count(tx, dedupe, said)
+    before = await _raised_before(tx, dedupe)
+    for _ in range(_TRIES):
+        if await insert_new(tx, t.alert, {"id": id_of(dedupe, before), **row, **said}):
+            break
+        known = await _count(tx, dedupe, said)  # another process was first
         if known is not None:
             return known, False
+        if not await _let_go(tx, dedupe):
+            before += 1
     found = (await tx.run(select(t.alert).where(t.alert.c.dedupe == dedupe, _IS_OPEN))).one()
     return Alert(**found._mapping), True
 
@@ -93,12 +99,19 @@ async def _count(tx: Tx, dedupe: str, said: dict[str, Any]) -> Alert | None:
     return None if row is None else Alert(**row._mapping)
 
 
-async def _new_id(tx: Tx, dedupe: str) -> str:
-    """From the condition and how often it was raised before: the same history gives the same ids."""
-    before = (
-        await tx.run(select(func.count()).select_from(t.alert).where(t.alert.c.dedupe == dedupe))
-    ).scalar_one()
-    return id_of(dedupe, before)
+async def _raised_before(tx: Tx, dedupe: str) -> int:
+    """How often, from which its id is made: the same history gives the same ids."""
+    asked = select(func.count()).select_from(t.alert).where(t.alert.c.dedupe == dedupe)
+    count: int = (await tx.run(asked)).scalar_one()
+    return count
+
+
+async def _let_go(tx: Tx, dedupe: str) -> bool:
+    """An open alert of this condition that is set aside, as it cannot be read, is in the way of no other; True when
+    there was one."""
+    its = update(t.alert).where(t.alert.c.dedupe == dedupe, _IS_OPEN).values(state="resolved")
+    changed = await tx.run_with_all(its.returning(literal_column("1")))
+    return changed.first() is not None
 
 
 def id_of(dedupe: str, before: int = 0) -> str:
@@ -199,7 +212,7 @@ async def open_ones(tx: Tx) -> list[Alert]:
 async def add_thread_line(tx: Tx, alert_id: str, *, actor: str, text: str) -> int:
     """Add a line to the alert's history; returns its number."""
     n = t.alert_thread_line.c
-    last = (await tx.run(select(func.max(n.n)).where(n.alert_id == alert_id))).scalar_one()
+    last = (await tx.run_with_all(select(func.max(n.n)).where(n.alert_id == alert_id))).scalar_one()
     number = int(last or 0) + 1
     row = {"alert_id": alert_id, "n": number, "at": tx.now, "actor": actor, "text": text}
     await tx.run(t.alert_thread_line.insert().values(row))

@@ -22,13 +22,14 @@ async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) 
     free = sorted(set(names) - set((await tx.run(others)).scalars()))
     if not free:
         return frozenset()
+    unreadable = [name for name in free if tx.set_aside.find(t.lease.name, name) is not None]
     statement = inserting(t.lease, is_postgres=tx.is_postgres)
     until = tx.lease_end(lasts)
     taken = statement.values([{"name": name, "owner": owner, "until": until} for name in free])
     taken = taken.on_conflict_do_update(
         index_elements=["name"],
         set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
-        where=or_(lease.owner == owner, lease.until <= tx.lease_clock),
+        where=or_(lease.owner == owner, lease.until <= tx.lease_clock, lease.name.in_(unreadable)),
     )
     return frozenset((await tx.run(taken.returning(lease.name))).scalars())
 

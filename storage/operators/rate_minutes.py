@@ -24,7 +24,11 @@ async def held(tx: Tx, key_prefix: str) -> tuple[Any, float]:
     asked = select(*columns).where(row.key_prefix == key_prefix).with_for_update()
     found: Any = (await tx.run(asked)).one_or_none()
     if found is None:
-        await tx.run(_insert(tx).values(key_prefix=key_prefix, minute={}).on_conflict_do_nothing())
+        new = _insert(tx).values(key_prefix=key_prefix, minute={})
+        is_there = tx.set_aside.find(t.rate_minute.name, key_prefix) is not None  # and cannot be read
+        over = new.on_conflict_do_update(index_elements=["key_prefix"], set_={"minute": {}})
+        await tx.run(over if is_there else new.on_conflict_do_nothing())
+        tx.meet_again(t.rate_minute.name, key_prefix)
         found = (await tx.run(asked)).one()
     return found[0] or None, found[1].timestamp()
 

@@ -1,7 +1,7 @@
 """What keeps whoever can write to the database, without a master key, from directing the bot.
 
 `signed_rows` signs rows that decide who gets what, `column_protection` says for each column why changing it gains
-nothing, and `upgrades` signs the rows of an older database once.
+nothing, and `upgrades` signs the rows of an older database once. `unreadable_rows` finds what nothing can read.
 """
 
 from storage.protection.signed_rows import (
@@ -27,5 +27,6 @@ __all__ = [
     "chain_replay",
     "column_protection",
     "signed_rows",
+    "unreadable_rows",
     "upgrades",
 ]

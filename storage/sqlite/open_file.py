@@ -32,7 +32,7 @@ class Misplaced(StrEnum):
 class OpenFile:
     """A connection of its own keeps the file and its log open, so that neither may change for a good reason.
 
-    Once it was found to be misplaced, `kept` is where what was open is kept, and `is_set_aside` says that nothing is
+    Once it was found to be misplaced, `kept` is where what was open is kept, and `is_settled` says that nothing is
     left to be done.
     """
 
@@ -41,7 +41,7 @@ class OpenFile:
         self._path = path
         self._log = log_path(path)
         self.kept: Path | None = None
-        self.is_set_aside = False
+        self.is_settled = False
         self._is_tried = False
         self._turn = asyncio.Lock()
         try:
@@ -68,7 +68,12 @@ class OpenFile:
         found = _identity(self._path)
         if found != self._is:
             return Misplaced.GONE if found is None else Misplaced.REPLACED
-        return None if _identity(self._log) == self._log_is else Misplaced.LOG
+        if _identity(self._log) != self._log_is:
+            return Misplaced.LOG
+        self.is_settled = self._is_tried = (
+            False  # it was moved back: what is written from now on is kept, too
+        )
+        return None
 
     def require(self) -> None:
         """Raise `OperationalError` where it is not the one that is open."""
@@ -96,20 +101,20 @@ class OpenFile:
             raise
         return connection
 
-    async def set_aside(self, now: datetime) -> None:
+    async def keep(self, now: datetime) -> None:
         """Where it is misplaced: leave nothing in a log that could get into another file, and keep what was open.
 
-        To be done again while `is_set_aside` is False: a reader was in the way.
+        To be done again while `is_settled` is False: a reader was in the way.
         """
         async with self._turn:
-            if not self.is_set_aside and self.misplaced() is not None:
-                await asyncio.to_thread(self._set_aside, now)
+            if not self.is_settled and self.misplaced() is not None:
+                await asyncio.to_thread(self._keep, now)
 
-    def _set_aside(self, now: datetime) -> None:
-        self.is_set_aside = self._fold()
+    def _keep(self, now: datetime) -> None:
+        self.is_settled = self._fold()
         if self._is_tried or not self._path.parent.is_dir():
             return
-        self._is_tried = True
+        self._is_tried, self.kept = True, None
         target = self._path.with_name(f"{self._path.name}.kept-{now:%Y%m%dT%H%M%SZ}")
         try:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -721,6 +721,7 @@ ELSEWHERE = {
     "tampered": ("tests/services/test_tampering.py", "tampered"),
     "process_frozen": ("tests/engine/test_frozen_processes.py", "process_frozen"),
     "webhook_secret": ("tests/services/test_webhook_kinds.py", "webhook_secret"),
+    "unreadable_row": ("tests/services/test_unreadable_rows.py", "unreadable_row"),
 }
 """Kinds that begin with people or with a changed database, not with the card provider: what shows each, and where."""
 HERE = {"unresolved", "policy", "delegation", "event_stuck", "relay_dead"}

@@ -10,7 +10,8 @@ from bot.partner import errors as partner
 from bot.partner.calls import account as account_calls
 from bot.partner.certainty import Certainty
 from handlers.views import replies
-from storage.errors import LogNotWhole, NotAsOnRecord, StorageError
+from storage.errors import LogNotWhole, NotAsOnRecord, StorageError, Unreadable
+from storage.set_aside import UnreadableRow
 
 E = TypeVar("E", bound=BaseException)
 
@@ -36,6 +37,8 @@ def made(cls: type[BaseException]) -> BaseException:
         return domain.PasskeyNeeded("approve", "R-1")
     if cls is LogNotWhole:
         return LogNotWhole(39, "hash")
+    if cls is Unreadable:
+        return Unreadable(UnreadableRow("request", "terms", (b"R-7K3M",)))
     if cls is NotAsOnRecord:
         return NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
     return cls("What is wrong.")

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -177,6 +177,25 @@ async def test_a_posted_message_is_found_by_its_id_also_in_a_thread(driver: Slac
     assert found == line
     assert await publisher.find(channel=APPROVALS, dedupe="other", since=since) is None
     assert await publisher.open_direct(ALICE) == "D0ALICE"
+
+
+@pytest.mark.parametrize("ahead", [timedelta(minutes=-50), timedelta(hours=1), timedelta(days=400)])
+async def test_a_posted_message_is_found_by_a_bot_whose_clock_is_wrong(
+    driver: SlackDriver, ahead: timedelta
+) -> None:
+    publisher = SlackPublisher(driver.client)
+    posted = await post(driver)
+    line = await publisher.post(
+        sample_requests.a_line("approval", State.PENDING),
+        channel=APPROVALS,
+        dedupe="line:1",
+        thread_ts=posted.ts,
+    )
+    since = datetime.now(UTC) + ahead
+
+    assert await publisher.find(channel=APPROVALS, dedupe="card:R-7K3M:1", since=since) == posted
+    found = await publisher.find(channel=APPROVALS, dedupe="line:1", since=since, thread_ts=posted.ts)
+    assert found == line
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from handlers.deps import Deps
 from handlers.guard import Turn
 from storage import errors
 from storage.operators import passkeys_on_record
+from storage.set_aside import UnreadableRow
 from tests.handlers.slack_driver import BOB, CAROL, SlackDriver
 from tests.services.test_passkeys_on_record import next_start
 from tests.support.passkeys import everybody_has_one
@@ -40,6 +41,8 @@ def _every(cls: type[errors.StorageError]) -> list[type[errors.StorageError]]:
 def _one(cls: type[errors.StorageError]) -> errors.StorageError:
     if cls is errors.LogNotWhole:
         return errors.LogNotWhole(39, "hash")
+    if cls is errors.Unreadable:
+        return errors.Unreadable(UnreadableRow("request", "terms", (b"R-7K3M",)))
     if cls is errors.NotAsOnRecord:
         return errors.NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
     return cls("The sentence of it.")

@@ -198,6 +198,16 @@ FACTS: Mapping[tuple[str, str], Facts] = {
         "since": NOW - timedelta(seconds=12),
         "clicks": process_alerts.CLICKS_ARE_LOST,
     },
+    **{
+        ("unreadable_row", case): {"request": "R-7K3M", "table": table, "row": row, "column": column}
+        for case, table, row, column in (
+            ("unsent", "request", "R-7K3M", "terms"),
+            ("sent", "attempt", "R-7K3M.1", "sent_at"),
+            ("over", "request", "R-7K3M", "exposure_usd"),
+            ("row", "reading", "main / me", "value"),
+            ("needed", "program", "main", "created_at"),
+        )
+    },
     ("people_changed", "approvers"): {
         "added": "Dave Lindqvist",
         "removed": "nobody",

@@ -38,6 +38,8 @@ def _of(test: str, name: str, goal: int, unit: str, turn: int, size: str) -> Par
 
 
 _EDITS = "thief/test_thief.py::test_twenty_thousand_edits_give_nothing"
+_JUNK = "thief/test_junk.py::test_a_cell_that_cannot_be_read_stops_nobody_else"
+_JUNK_STARTS = "thief/test_junk.py::test_it_starts_on_a_cell_that_cannot_be_read"
 _STRINGS = (
     "handlers/test_hostile_text.py::test_none_comes_from_a_hundred_thousand_hostile_strings_in_every_view"
 )
@@ -48,6 +50,9 @@ _BOTS = "crash/test_several_bots.py::test_many_troubles_of_several_bots"
 COUNTED: Final = (
     _of(f"{_EDITS}[SQLite]", "thief, SQLite", 10_000, "edits", 500, "SOAK_EDITS"),
     _of(f"{_EDITS}[PostgreSQL]", "thief, PostgreSQL", 10_000, "edits", 250, "SOAK_EDITS"),
+    _of(f"{_JUNK}[SQLite]", "junk, SQLite", 3_000, "cells", 150, "SOAK_CELLS"),
+    _of(f"{_JUNK}[PostgreSQL]", "junk, PostgreSQL", 2_000, "cells", 150, "SOAK_CELLS"),
+    _of(_JUNK_STARTS, "junk, starts", 3_000, "cells", 300, "SOAK_CELLS"),
     _of(_STRINGS, "hostile strings", 100_000, "strings", 4_000, "HOSTILE_STRINGS"),
     _of(_CHANGED, "changed sentences", 100_000, "sentences", 20_000, "SOAK_SENTENCES"),
     _of(_KILLS, "kills at random", 5_000, "kills", 100, "SOAK_KILLS"),

@@ -224,6 +224,10 @@ async def test_it_goes_on_where_the_same_file_is_moved_back(tmp_path: Path, open
 
     assert await why_not_written(store) == ""
     await _entry(store)
+    _moved_away(db)
+    assert "is gone" in await why_not_written(store)
+    assert _log(db).stat().st_size == 0, "and what was written since is safe, too"
+    os.rename(db.with_name("newest"), db)
     await store.close()
     assert _entries(db) == ENTRIES + 1
 

@@ -236,8 +236,8 @@ def a_policy() -> Policy:
 
 
 @dataclass(frozen=True)
-class _Begun:
-    """A small world at its start: what the simulator and the bot hold, the cards as they are known, the time passed."""
+class Begun:
+    """A small world to begin from: what the simulator and the bot hold, the cards as they are known, the time."""
 
     simulator: Snapshot
     database: bytes | Content
@@ -246,7 +246,7 @@ class _Begun:
 
 
 #: By the kind of database and `an_hour_later`: made once for the whole process, and copied for every test.
-_begun: dict[tuple[str, bool], _Begun] = {}
+_begun: dict[tuple[str, bool], Begun] = {}
 
 
 async def _begin(world: World, *, an_hour_later: bool) -> None:
@@ -262,11 +262,11 @@ async def _begin(world: World, *, an_hour_later: bool) -> None:
     world.cards = [c for c in (await world.state())["cards"] if c["status"] == "ACTIVE"]
 
 
-def _kept(world: World, url: str, seconds: float) -> _Begun:
+def kept(world: World, url: str, seconds: float) -> Begun:
     """All of it, to begin from again. Read while nothing is written."""
     simulator = world.simulator.world
     snapshot = Snapshot(simulator.store.copy(), dict(simulator.bodies))
-    return _Begun(snapshot, _database_of(url), json.dumps(world.cards), seconds)
+    return Begun(snapshot, _database_of(url), json.dumps(world.cards), seconds)
 
 
 def _database_of(url: str) -> bytes | Content:
@@ -279,7 +279,7 @@ def _database_of(url: str) -> bytes | Content:
     return database[:18] + _WAL + database[20:]
 
 
-def _go_on_from(begun: _Begun, url: str) -> None:
+def _go_on_from(begun: Begun, url: str) -> None:
     """The database is as it was when the world began."""
     if isinstance(begun.database, Content):
         fill(url, begun.database)
@@ -294,11 +294,13 @@ async def a_world(
     policy: Policy | None = None,
     url: str = "",
     an_hour_later: bool = False,
+    begun: Begun | None = None,
     **core_options: Any,
 ) -> AsyncIterator[World]:
     """Everything started, the simulator's clock frozen, its happy day played; `url` is of another migrated database.
 
-    `an_hour_later`: the happy day was played by the frozen clock, and an hour has passed since.
+    `an_hour_later`: the happy day was played by the frozen clock, and an hour has passed since. `begun`: go on from
+    there instead.
     """
     clock = SteppedClock()
     database = folder / "bot.db"
@@ -307,7 +309,7 @@ async def a_world(
         url = f"sqlite:///{database}"
         await migrated_file(database)
     fresh = is_fresh(url)
-    begun = _begun.get(of_this_kind) if fresh else None
+    begun = begun or (_begun.get(of_this_kind) if fresh else None)
     if begun is not None:
         _go_on_from(begun, url)
     async with AsyncExitStack() as stack:
@@ -346,7 +348,7 @@ async def a_world(
             before = clock.monotonic()
             await _begin(world, an_hour_later=an_hour_later)
             if fresh:
-                _begun[of_this_kind] = _kept(world, url, clock.monotonic() - before)
+                _begun[of_this_kind] = kept(world, url, clock.monotonic() - before)
         else:
             clock.advance(begun.seconds)
             simulator.world.restore(begun.simulator)

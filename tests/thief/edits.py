@@ -32,7 +32,7 @@ MALLORY = "U0MALLORY"
 class Database(Protocol):
     """A connection of the thief's own."""
 
-    def read(self, table: str) -> Rows: ...
+    def read(self, table: str, columns: str = "*") -> Rows: ...
 
     def write(self, statement: str, *values: object) -> int:
         """Run one statement with `?` for values; returns how many rows it changed."""
@@ -43,8 +43,8 @@ class _Sqlite:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def read(self, table: str) -> Rows:
-        return [dict(row) for row in self._connection.execute(f'SELECT * FROM "{table}"')]
+    def read(self, table: str, columns: str = "*") -> Rows:
+        return [dict(row) for row in self._connection.execute(f'SELECT {columns} FROM "{table}"')]
 
     def write(self, statement: str, *values: object) -> int:
         return self._connection.execute(statement, values).rowcount
@@ -54,8 +54,8 @@ class _Postgres:
     def __init__(self, connection: psycopg.Connection[dict[str, Any]]) -> None:
         self._connection = connection
 
-    def read(self, table: str) -> Rows:
-        return self._connection.execute(f'SELECT * FROM "{table}"').fetchall()
+    def read(self, table: str, columns: str = "*") -> Rows:
+        return self._connection.execute(f'SELECT {columns} FROM "{table}"').fetchall()
 
     def write(self, statement: str, *values: object) -> int:
         return self._connection.execute(statement.replace("?", "%s"), values).rowcount
@@ -72,6 +72,7 @@ def opened(path_or_url: str) -> Iterator[Database]:
         return
     with closing(sqlite3.connect(path_or_url, timeout=2)) as connection:
         connection.row_factory = sqlite3.Row
+        connection.text_factory = lambda text: text.decode(errors="replace")
         connection.execute("PRAGMA foreign_keys = OFF")
         yield _Sqlite(connection)
         connection.commit()

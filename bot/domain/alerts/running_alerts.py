@@ -51,6 +51,62 @@ NO_ANCHORS = AlertKind(
 )
 
 
+_PUT_IT_BACK = (
+    " Keep a copy of the database, put the row back as it is in a backup, and run `countersign audit verify --deep`."
+    " Find out who can write to the database."
+)
+_UNREADABLE_REQUEST = "{request} can't be read: somebody changed the database"
+_ITS_CELL = (
+    "Its row {row} of the table {table} holds something in the column {column} that Countersign didn't write. From now"
+    " on Countersign does nothing for {request}: it sends nothing, and nobody can decide about it. Everything else"
+    " continues. "
+)
+
+UNREADABLE_ROW = AlertKind(
+    name="unreadable_row",
+    raised_when="a row of the database holds what Countersign did not write and cannot read",
+    found_by="start, upkeep",
+    ends="the row can be read again, or is gone",
+    wordings={
+        "unsent": Wording(
+            (Severity.CRITICAL,),
+            _UNREADABLE_REQUEST,
+            f"{_ITS_CELL}By the audit log it was not sent from this database, so no money has moved by it here."
+            f"{_PUT_IT_BACK}",
+        ),
+        "sent": Wording(
+            (Severity.CRITICAL,),
+            _UNREADABLE_REQUEST,
+            f"{_ITS_CELL}It may have been sent, so money may have moved: check the card and the ledger before you"
+            f" request it again.{_PUT_IT_BACK}",
+        ),
+        "over": Wording(
+            (Severity.CRITICAL,),
+            _UNREADABLE_REQUEST,
+            f"{_ITS_CELL}By the audit log it is over, or was never here: nothing more was to be sent for it. What it"
+            " sent before is in the ledger, and until the row is back, the limits don't count it."
+            f"{_PUT_IT_BACK}",
+        ),
+        "row": Wording(
+            (Severity.CRITICAL,),
+            "A row of the database can't be read: {table}, {row}",
+            "Its column {column} holds something that Countersign didn't write. Countersign works as if this row"
+            " weren't there, and everything else continues. The row moves no money by itself, and nothing is sent by"
+            f" it.{_PUT_IT_BACK}",
+        ),
+        "needed": Wording(
+            (Severity.CRITICAL,),
+            "A row that Countersign needs can't be read: {table}, {row}",
+            "Its column {column} holds something that Countersign didn't write. What needs this row stands still, so"
+            " nothing is sent by it, and Countersign doesn't start again until it is put right. No money has moved by"
+            f" it.{_PUT_IT_BACK}",
+        ),
+    },
+    endings=over("Over: {title}", "It could not be read for {lasted}. Find out who changed it."),
+    is_mutable=False,
+)
+
+
 LEDGER_UNSEEN = AlertKind(
     name="ledger_unseen",
     raised_when="a ledger could not be read since a start; sending waits for it, for ten minutes",

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from bot.domain.requests import DecisionKind, Request, State
 from bot.services import outbox_messages
 from bot.services.core import Core
-from bot.services.requests import FIRST_REMINDER, remind_due
+from bot.services.requests import FIRST_REMINDER, each_by_itself, remind_due
 from storage.requests import decisions, requests
 from storage.transaction import Tx
 
@@ -22,18 +22,22 @@ FREEZES_REMINDED_FOR = timedelta(days=2)
 
 async def remind(core: Core) -> None:
     """Put every reminder that is due into the outbox."""
-    await remind_due(core)
-    async with core.store.read() as tx:
-        unresolved = await requests.find(tx, states=(State.UNRESOLVED,), limit=200)
-        unconfirmed = await _unconfirmed(tx, core)
-    for request in unresolved:
-        nth = (core.clock.now() - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
-        if nth:
-            await _remind(core, request, "reminder_unresolved", str(nth))
-    for request in unconfirmed:
-        nth = _doublings(request.created_at, core.clock.now())
-        if nth:
-            await _remind(core, request, "reminder", f"confirm:{nth}")
+    async with each_by_itself() as each:
+        with each():
+            await remind_due(core)
+        async with core.store.read() as tx:
+            unresolved = await requests.find(tx, states=(State.UNRESOLVED,), limit=200)
+            unconfirmed = await _unconfirmed(tx, core)
+        for request in unresolved:
+            nth = (core.clock.now() - (request.first_sent_at or request.created_at)) // UNRESOLVED_EVERY
+            if nth:
+                with each():
+                    await _remind(core, request, "reminder_unresolved", str(nth))
+        for request in unconfirmed:
+            nth = _doublings(request.created_at, core.clock.now())
+            if nth:
+                with each():
+                    await _remind(core, request, "reminder", f"confirm:{nth}")
 
 
 async def _remind(core: Core, request: Request, line: str, tag: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -29,7 +30,9 @@ from bot.services.processes import start_holds
 from bot.services.requests import batch_rows, local_facts
 from bot.services.requests.drafts import may_run_now, operation_of
 from bot.services.requests.signatures import body_mac, digest_of, has_its_digest, require_its_digest, signed
+from storage.errors import ChangedOutside
 from storage.operators import pauses, stops
+from storage.protection import unreadable_rows
 from storage.requests import Draft, attempts, decisions, drafts, requests
 from storage.transaction import Tx
 
@@ -246,13 +249,42 @@ async def close(
 async def expire_due(core: Core) -> int:
     """Pending requests past their time, and approvals not sent in time: both end as expired."""
     count, last = 0, None
-    while True:
-        async with core.store.read() as tx:
-            found = await requests.expiring(tx, last)
-        if not found:
-            return count
-        count += sum([await _expire(core, request) for request in found])
-        last = found[-1]
+    async with each_by_itself() as each:
+        while True:
+            async with core.store.read() as tx:
+                found = await requests.expiring(tx, last)
+            if not found:
+                return count
+            for request in found:
+                with each():
+                    count += await _expire(core, request)
+            last = found[-1]
+
+
+class _Each:
+    """What is done for one of several."""
+
+    def __init__(self) -> None:
+        self.failed: Exception | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if not (isinstance(error, ChangedOutside) or unreadable_rows.may_be_unreadable(error)):
+                raise
+            self.failed = self.failed or error
+
+
+@asynccontextmanager
+async def each_by_itself() -> AsyncIterator[_Each]:
+    """A request that somebody changed in the database is in the way of no other: the first error of theirs is raised
+    when all had their turn."""
+    each = _Each()
+    yield each
+    if each.failed is not None:
+        raise each.failed
 
 
 async def _expire(core: Core, request: Request) -> bool:
@@ -297,7 +329,12 @@ async def remind_due(core: Core) -> int:
     """Remind in the thread at 15 minutes, then at doubling distances, while approvals are missing."""
     async with core.store.read() as tx:
         found = await requests.reminding(tx)
-    return sum([await _remind(core, request) for request in found])
+    count = 0
+    async with each_by_itself() as each:
+        for request in found:
+            with each():
+                count += await _remind(core, request)
+    return count
 
 
 async def _remind(core: Core, request: Request) -> bool:
@@ -312,7 +349,9 @@ async def _remind(core: Core, request: Request) -> bool:
 
 
 async def existing(tx: Tx, request_id: str) -> Request:
-    request = await requests.get(tx, request_id.strip().upper())
+    wanted = request_id.strip().upper()
+    request = await requests.get(tx, wanted)
     if request is None:
+        tx.require_readable("request", wanted)
         raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
     return request

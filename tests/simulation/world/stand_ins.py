@@ -94,7 +94,7 @@ async def _locks(begun: Start, store: Store, owner: str, programs: Collection[st
     if _current is None or _current.replicas == 1:
         return await _alone(begun, store, owner, programs)
     locks = Locks(store, owner, begun.overrides.clock, lease=LOCKED_FOR)
-    return await app._begin_locks(begun, locks, programs)
+    return await app._begin_locks(begun, store, locks, programs)
 
 
 def _machine_now(tx: Tx) -> datetime:

@@ -1,0 +1,140 @@
+"""Rows that cannot be read, and going on as if they were not there.
+
+A value that is none of its column makes the statement fail that reads it, and with it everything else that this
+statement asked for: the timer, the queue, the start. So a row that was found to hold one is set aside: every statement
+of this process leaves it out, as if somebody had deleted it, and what guards against deleted rows guards here, too. The
+row itself stays as it is, for people to look at and to put right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from sqlalchemy import (
+    Alias,
+    ColumnElement,
+    CompoundSelect,
+    Delete,
+    Executable,
+    FromClause,
+    Insert,
+    Join,
+    LargeBinary,
+    Select,
+    Table,
+    Text,
+    Update,
+    and_,
+    cast,
+    literal,
+    not_,
+)
+from sqlalchemy.sql.visitors import cloned_traverse, iterate
+
+from storage.set_aside.unreadable_row import Key, UnreadableRow
+
+MOST: Final = 500
+"""So many rows are set aside: a database with more of them has to be restored."""
+
+
+class SetAside:
+    """Those of one process, in its memory."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, dict[Key, UnreadableRow]] = {}
+        self._count = 0
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def __iter__(self) -> Iterator[UnreadableRow]:
+        return iter([row for rows in self._rows.values() for row in rows.values()])
+
+    def put(self, row: UnreadableRow) -> bool:
+        """Leave this row out from now on; False where it is left out already, or too many are."""
+        rows = self._rows.setdefault(row.table, {})
+        if row.key in rows or self._count >= MOST:
+            return False
+        rows[row.key] = row
+        self._count += 1
+        return True
+
+    def take_back(self, row: UnreadableRow) -> None:
+        """It can be read again, or is gone."""
+        if self._rows.get(row.table, {}).pop(row.key, None) is not None:
+            self._count -= 1
+
+    def find(self, table: str, row: str) -> UnreadableRow | None:
+        """The row that people name so, where it is set aside."""
+        return next((one for one in self._rows.get(table, {}).values() if one.row == row), None)
+
+    def without(self, statement: Executable, *, is_postgres: bool) -> Executable:
+        """The same statement, which meets none of them."""
+        if isinstance(statement, Insert) and statement.select is None:
+            return statement
+        if not isinstance(statement, Select | CompoundSelect | Update | Delete | Insert):
+            return statement
+
+        def narrow_select(select: Any) -> None:
+            for source in select.get_final_froms():
+                for table in _tables(source):
+                    self._narrow(select, table, is_postgres=is_postgres)
+
+        def narrow_change(change: Any) -> None:
+            self._narrow(change, change.table, is_postgres=is_postgres)
+
+        def narrow_join(join: Any) -> None:
+            if join.isouter:  # what it adds is missing then, and what it is added to stays
+                for table in _tables(join.right):
+                    join.onclause = and_(join.onclause, *self._none_of(table, is_postgres=is_postgres))
+
+        narrows: Mapping[str, Any] = {
+            "select": narrow_select,
+            "join": narrow_join,
+            "update": narrow_change,
+            "delete": narrow_change,
+        }
+        narrowed: Any = cloned_traverse(statement, {}, dict(narrows))
+        return narrowed  # type: ignore[no-any-return]
+
+    def _narrow(self, statement: Any, source: Table | Alias, *, is_postgres: bool) -> None:
+        statement._where_criteria += self._none_of(source, is_postgres=is_postgres)
+
+    def _none_of(self, source: Table | Alias, *, is_postgres: bool) -> tuple[ColumnElement[bool], ...]:
+        table = source.element if isinstance(source, Alias) else source
+        keys = self._rows.get(getattr(table, "name", ""), ())
+        return tuple(not_(_is_row(table, source, key, is_postgres=is_postgres)) for key in keys)
+
+
+def _is_row(table: FromClause, source: FromClause, key: Key, *, is_postgres: bool) -> ColumnElement[bool]:
+    """Is a row of `source` the one with this key, whatever its parts hold?"""
+    parts = zip(table.primary_key, key, strict=True)
+    return and_(
+        *(
+            as_stored(source.c[column.name], is_postgres=is_postgres).is_not_distinct_from(
+                literal(part, Text() if is_postgres else LargeBinary())
+            )
+            for column, part in parts
+        )
+    )
+
+
+def as_stored(column: ColumnElement[Any], *, is_postgres: bool) -> ColumnElement[Any]:
+    """What the database holds there, as no column type reads it: bytes on SQLite, text on PostgreSQL."""
+    return cast(column, Text() if is_postgres else LargeBinary())
+
+
+def tables_of(statement: Any) -> set[str]:
+    """By name, all tables that are in a statement."""
+    return {part.name for part in iterate(statement) if isinstance(part, Table)}
+
+
+def _tables(source: FromClause) -> Iterator[Table | Alias]:
+    """Of each of them a row is in what this gives."""
+    if isinstance(source, Join):
+        yield from _tables(source.left)
+        if not source.isouter:
+            yield from _tables(source.right)
+    elif isinstance(source, Table) or (isinstance(source, Alias) and isinstance(source.element, Table)):
+        yield source

@@ -223,7 +223,7 @@ class Store:
     async def keep_what_is_open(self) -> Path | None:
         """Of an SQLite file that is misplaced: keep what was open, and leave nothing that could get into the other
         file. Returns where it is kept; None where it could not be."""
-        if self._file is None:
+        if self._file is None or self._file.misplaced() is None:
             return None
         await self._file.keep(self._clock.now())
         return self._file.kept

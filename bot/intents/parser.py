@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bot.intents.directory import Directory
-from bot.intents.extraction import Entity, Found, as_one_line, read_entities
+from bot.intents.extraction import Entity, Found, as_one_line, in_words, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
 from bot.intents.ranking import ranked
@@ -106,8 +106,8 @@ def read_by_rules(
     if len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     cards = Directory.of(facts.cards)
-    found = read_entities(as_one_line(cleaned.text), facts, cards)
-    context = Context(facts, cards, found, cleaned.doubts, thread)
+    found = read_entities(in_words(as_one_line(cleaned.text), cards), facts, cards)
+    context = Context(facts, cards, found, cleaned.doubts, _known_to(thread, cleaned))
     clauses = split(found.masked)
     if len(clauses) > MOST_CLAUSES:
         return Ruled((Reading("ambiguous", ask=_MANY),))
@@ -118,9 +118,17 @@ def read_by_rules(
         readings = [request] if request is not None else readings
     if not answer:
         readings = _looked_at_again(_without_second(readings, clauses), context)
+        readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
+
+
+def _known_to(thread: Thread | None, cleaned: Clean) -> Thread | None:
+    """What "it" may mean: below somebody else's words nothing that was talked about before, but what is in those."""
+    if thread is None or not cleaned.below_a_quote:
+        return thread
+    return replace(thread, last_card=None, read_intent="", read_slots={}, earlier_cards=())
 
 
 def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> list[Reading]:
@@ -137,6 +145,22 @@ def _without_second(readings: Sequence[Reading], clauses: Sequence[Clause]) -> l
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)
     return kept
+
+
+def _or_threeds(
+    readings: Sequence[Reading],
+    clauses: Sequence[Clause],
+    context: Context,
+    kinds: Mapping[str, type[Operation]],
+) -> list[Reading]:
+    """`shops ask for 3-D Secure. please enable it`: not the card is to be enabled, where the whole message says so."""
+    closed = [reading for reading in readings if reading.wanted == "unfreeze_card"]
+    if not closed or "threeds" not in context.found.masked or any(reading.opened for reading in readings):
+        return list(readings)
+    request = read_request(clauses, context, kinds)
+    if request is None or request.intent != "set_3ds":
+        return list(readings)
+    return _looked_at_again([request], context)
 
 
 def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Reading]:

@@ -47,10 +47,21 @@ def test_a_text_takes_under_5_ms_at_the_99th_percentile() -> None:
         "0x",
         "not ",
         "@bob ",
+        "→ ",
+        "❄️ ",
+        "💳 ",
     ],
 )
 def test_2000_characters_of_anything_take_under_20_ms(said: str) -> None:
     text, known = (said * 2_000)[:2_000], facts()
+
+    assert min(_seconds(text, known) for _ in range(9)) < 0.020
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("sign", ["→ ", "❄️ ", "💳 ", "👋 "])
+def test_signs_before_a_request_take_no_longer(sign: str) -> None:
+    text, known = (sign * 1_000)[:980] + "→ 3018 60", facts()
 
     assert min(_seconds(text, known) for _ in range(9)) < 0.020
 

@@ -31,6 +31,22 @@ PLAIN = (
     "Sofia needs 55 in the card",
     f"submit {HASH} on polygon please",
 )
+#: The same in signs and fragments.
+IN_SIGNS = (
+    "❄️ 3018",
+    "3018 ❄️ off please",
+    "5589: frozen → active",
+    "float → nora-h 85",
+    "3205 120 → float",
+    "2675 weekly 400 → 650",
+    "change nr 5530 → +49 151 23456789",
+    "9140 entsperren pls",
+    "put 2k5 on 3018",
+    "show me hugo-o's card number",
+    "card no 3018 via link pls",
+    "order card → Ada Quist | +31612345678 | ada@quist.example | first load 90",
+    "markup 1.5% → 1.25%",
+)
 #: Those of them that begin with their verb.
 COMMANDS = tuple(one for one in PLAIN if not one.startswith(("weekly", "3018 off", "Sofia needs")))
 WITH_A_STORY = (
@@ -355,14 +371,14 @@ def _opened(patterns: tuple[str, ...], requests: tuple[str, ...]) -> list[str]:
     return [text for text in texts if any(r.opened for r in parse(text, facts, kinds=kinds).readings)]
 
 
-@pytest.mark.parametrize("request_", [*PLAIN, *WITH_A_STORY])
+@pytest.mark.parametrize("request_", [*PLAIN, *IN_SIGNS, *WITH_A_STORY])
 def test_each_of_these_requests_opens_its_form_by_itself(request_: str) -> None:
     assert parse(request_, authors.facts(), kinds=operations.kinds()).first.opened
 
 
 @pytest.mark.parametrize("kind", BEFORE)
 def test_what_stands_before_a_request_keeps_its_form_closed(kind: str) -> None:
-    assert _opened(BEFORE[kind], PLAIN) == []
+    assert _opened(BEFORE[kind], PLAIN + IN_SIGNS) == []
 
 
 @pytest.mark.parametrize("kind", BEFORE_A_COMMAND)
@@ -372,9 +388,9 @@ def test_what_speaks_of_a_command_without_asking_for_it_keeps_its_form_closed(ki
 
 @pytest.mark.parametrize("kind", BEHIND)
 def test_what_stands_behind_a_request_keeps_its_form_closed(kind: str) -> None:
-    assert _opened(BEHIND[kind], PLAIN + WITH_A_STORY) == []
+    assert _opened(BEHIND[kind], PLAIN + IN_SIGNS + WITH_A_STORY) == []
 
 
 @pytest.mark.parametrize("kind", BEHIND_PLAIN)
 def test_another_time_card_or_number_keeps_the_form_of_a_plain_request_closed(kind: str) -> None:
-    assert _opened(BEHIND_PLAIN[kind], PLAIN) == []
+    assert _opened(BEHIND_PLAIN[kind], PLAIN + IN_SIGNS) == []

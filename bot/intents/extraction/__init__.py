@@ -15,6 +15,7 @@ from bot.intents.extraction.incidental_numbers import INCIDENTAL
 from bot.intents.extraction.periods import Period, find_periods
 from bot.intents.extraction.purchase_filters import purchase_slots
 from bot.intents.extraction.reasons import reason_in
+from bot.intents.extraction.signs import in_words
 
 __all__ = [
     "AT_MOST",
@@ -26,6 +27,7 @@ __all__ = [
     "as_one_line",
     "find_amounts",
     "find_periods",
+    "in_words",
     "purchase_slots",
     "read_entities",
     "reason_in",

@@ -198,7 +198,11 @@ def _is_of_other_money(found: re.Match[str], text: str) -> bool:
 
 def _glued_to(following: str) -> bool:
     """Does what follows belong to the number, whatever it is?"""
-    return bool(following) and not following.isspace() and (following in "'§" or not following.isascii())
+    return (
+        bool(following)
+        and not following.isspace()
+        and (following in "'§" or following.isdigit() or not following.isascii())
+    )
 
 
 def _unit(glued: str, times: str, after: str, before: str) -> tuple[str, int, bool]:

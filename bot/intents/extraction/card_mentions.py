@@ -126,7 +126,8 @@ _DOES: Final = re.compile(
     re.IGNORECASE,
 )
 _BEGINS: Final = re.compile(
-    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team)\s+)$", re.IGNORECASE
+    r"(?:^|[.,:;!?\n(–-]\s*|\b(?:so|and|because|as|but|since|hi|hello|hey|guys|team|shame|eish|howzit|morning|moin|ok|okay|well|sorry|look|listen|now|then)\s+)$",
+    re.IGNORECASE,
 )
 #: `will` is no verb where it is what is frozen, given or capped.
 _DONE_TO: Final = re.compile(
@@ -156,7 +157,9 @@ _AN_AMOUNT_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 #: `Sofia her card` is hers, too.
-_NAME_TAIL: Final = re.compile(r"(?:'s|'(?![\w]))?(?:\s+(?:(?:his|her|their)\s+)?cards?\b)?")
+_NAME_TAIL: Final = re.compile(
+    r"(?:'s|'(?![\w]))?(?:\s+(?:(?:his|her|their)\s+)?cards?\b(?!\s+(?:numbers?|digits)\b))?"
+)
 _LEADING_CARD: Final = re.compile(r"(?:\b(?:the|this|that)\s+)?\bcards?\s+(?:of\s+)?$", re.IGNORECASE)
 
 
@@ -295,6 +298,8 @@ def _name_at(
     start, last = words[at].start(), words[at + used - 1]
     end = last.end() - (2 if last[0].lower().endswith("'s") else 1 if genitive else 0)
     traits = _trust(text, start, end, full=used > 1)
+    if used == 1 and _is_a_thing(text, start, end, known):
+        return None, used
     if traits is None or (sure and "plain" in traits) or (sure and "weak" in traits):
         return None, used
     after = last.end() if genitive else end
@@ -391,6 +396,27 @@ def _is_a_person(word: str, before: str, after: str, *, capital: bool) -> bool:
             capital and _GIVEN.search(before) and _AN_AMOUNT_AFTER.match(after),
         )
     )
+
+
+#: Behind a comma, where the reason stands: `topup 300 pls, fb ads`.
+_WHAT_FOR: Final = re.compile(
+    r"[,;:(→|/–]\s*(?:(?!(?:and|on|onto|to|for|from|of|off|card|the|our|please|pls|also|then)\b)[a-z]+\s+){0,2}$"
+)
+_AS_A_CARD: Final = re.compile(
+    r"(?:'s|\s+(?:cards?|balance|limit|\d|\+|needs?|gets?|is|has)\b)", re.IGNORECASE
+)
+
+
+def _is_a_thing(text: str, start: int, end: int, known: Sequence[KnownCard]) -> bool:
+    """Is one word of a team's name in small letters what money is for, and not its card? Teams are called by things."""
+    if not text[start:end].islower() or any(not _OF_A_TEAM.search(card.holder) for card in known):
+        return False
+    before = text[max(0, start - JUST_BEFORE) : start]
+    alone = not before.strip() and text[end:].lstrip().startswith(",")
+    return (alone or bool(_WHAT_FOR.search(before))) and not _AS_A_CARD.match(text[end:])
+
+
+_OF_A_TEAM: Final = re.compile(r"\s[–-]\s|[&/]")
 
 
 def _trust(text: str, start: int, end: int, *, full: bool) -> frozenset[str] | None:

@@ -9,7 +9,13 @@ from typing import Final
 from bot.intents.extraction.entity import Entity
 
 _EMAIL: Final = re.compile(r"(?<![\w.+-])[\w.+%-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE: Final = re.compile(r"(?<![\w+])(?:\+|00(?=[1-9]))[ ]?\d(?:[ ().\-/]{0,2}\d){6,18}(?!\w)")
+_PHONE: Final = re.compile(
+    r"(?<![\w+])(?:\+|00(?=[1-9]))[ ]?\d(?:(?:[ ()\-/]{0,2}|[ )]?\.(?=\d)|\) ?)\d){6,18}(?!\w)"
+)
+#: The last figures before it are a count or a sum, not the end of the number.
+_COUNTED: Final = re.compile(
+    r"\s*(?:times|x|days?|weeks?|months?|hours?|usd|dollars|bucks|k|%|\$|more|on it)(?!\w)", re.IGNORECASE
+)
 _LOCAL: Final = re.compile(
     r"(?<=\s)(?:(?<=phone )|(?<=number )|(?<=mobile )|(?<=to )|(?<=is )|(?<=: ))\(?0\d(?:[ ().\-/]{0,2}\d){5,14}(?!\w)"
 )
@@ -38,7 +44,7 @@ def find_contacts(text: str) -> Iterator[Entity]:
 def _phone(found: re.Match[str]) -> Entity:
     digits = re.sub(r"\D", "", found[0]).removeprefix("00")
     written = f"+{digits}"
-    fine = 7 <= len(digits) <= 15 and is_phone(written)
+    fine = 7 <= len(digits) <= 15 and is_phone(written) and not _COUNTED.match(found.string, found.end())
     doubt = "" if fine else "the phone number again: it is not one of its country"
     return Entity("phone", *found.span(), written, found[0], doubt)
 

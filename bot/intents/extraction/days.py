@@ -235,6 +235,7 @@ _READERS: Final[dict[str, _Reader]] = {
     "week_no": lambda m, c: _week_number(int(m["week_no"]), c),
     "quarter_word": lambda m, c: _quarter(_ORDINALS.index(m["quarter_word"].lower()) + 1, c),
     "short_month": lambda m, c: _whole_month(m["short_month"], c),
+    "month_alone": lambda m, c: _whole_month(m["month_alone"], c),
     "dotted": lambda m, c: _dotted(m["dotted"], c),
     "quarter": lambda m, c: _quarter(int(m["quarter"][1]), c),
     "weekend": lambda m, c: (c.weekday("sun") - timedelta(days=1), c.weekday("sun")),

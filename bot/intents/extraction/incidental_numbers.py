@@ -20,7 +20,7 @@ _THINGS: Final = (
 _COUNT: Final = re.compile(
     rf"(?<![\w.,$€£§+-])(?:\d{{1,3}}(?: ?x(?= \d))?)(?: ?(?:more|other|odd|long|full|new|different|strange|small))? ?{_THINGS}(?!\w)(?!\s*[:=]?\s*[\d$])"
     r"|\b(?:lunch|dinner|breakfast|brunch|tickets?|rooms?|seats?|a table|meals?|coffees?|drinks|snacks|catering|tea) for \d{1,2}(?![\w.,:$€£%]*\d)(?!\s*(?:k|usd|dollars|bucks|\$))"
-    r"|(?<![\w.,$€£§+-])\d{1,2}(?:st|nd|rd|th)(?!\w)|(?<![\w.,$€£§+-])(?:at|by|for|of|around)\s+\d{1,2}:\d\d(?!\w)",
+    r"|(?<![\w.,$€£§+-])\d{1,2}(?:st|nd|rd|th)(?!\w)|(?<=the )(?-i:[A-Z])-?\d{1,3}(?![\w.,]*\d)|(?<=starts )\d{1,2}\.\d{1,2}\.(?!\d)|(?<=since )\d{1,2}\.\d{1,2}\.(?!\d)|(?<![\w.,$€£§+-])(?:at|by|for|of|around)\s+\d{1,2}:\d\d(?!\w)",
     re.IGNORECASE,
 )
 #: A document by its kind and number. Four digits that a card is called by were taken before.

@@ -45,6 +45,7 @@ _ATOM: Final = re.compile(
     | (?:in\s+|of\s+|for\s+)?(?:the\s+)?(?:(?:calendar\s+)?week|kw|cw)\s?(?P<week_no>\d{{1,2}})\b(?!\s?(?:usd|\$|dollars?|bucks|k|%|days)\b)
     | (?:the\s+)?(?P<quarter_word>first|second|third|fourth)\s+quarter(?:\s+of\s+(?:this|the)\s+year)?\b
     | (?P<short_month>jan|feb|aug|sept|sep|oct|nov|dec)(?=\s+(?:float|report|spend|so\s+far|statement|ledger|totals?|purchases|transactions|numbers|figures|history|close|closing)\b)
+    | (?:(?<=,\ )|(?<=cards\ )|(?<=spend\ )|(?<=float\ )|(?<=ledger\ ))(?P<month_alone>feb|aug|sept|sep|oct|nov|dec)(?=\s*(?:$|\n|[,;?!]|\.(?!\d)|→))
     | (?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<dm_day>\d{{1,2}}){_TH}?(?:(?:\s+of)?\s+|/)(?P<dm_month>{MONTH})\b\.?
         (?:,?\s+(?P<dm_year>(?:19|20)\d{{2}})\b)?
     | (?:(?:{WEEKDAY}),?\s+)?(?P<md_month>{MONTH})\.?\s+(?:the\s+)?(?P<md_day>\d{{1,2}}){_TH}?

@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from bot.intents.extraction.order_lists import as_an_order
+from bot.intents.plain_text import word_set
+
 _FLOAT: Final = (
     r"(?:the |our )?(?:float|main account|company account|master account|pot|pool|deposit account)"
 )
@@ -45,11 +48,37 @@ _ROWS: Final = tuple(
             r"\bmark up\b(?= (?:to|at|from|down|up|is|has|becomes?|on|for|by|needs|must)\b)",
             "markup",
         ),
+        ("%", r"\bour\s+%\s*(?:on top)?(?=\s)", "our markup "),
+        (
+            "load",
+            r"(?<=[’']s )load(?= (?:to|from|of|got|was|is|has|leaves|left|arrives|bound|for the) (?!\d|his\b|her\b|the card)\w| of \$?\d[\d.,]*k? (?:got|was|is|has|had|never|did|went|failed)\b)",
+            "cargo",
+        ),
         ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),
         ("lemme", r"\blemme\b", "let me"),
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
+        # `2k5` is 2.5 thousand in South Africa, Holland and Poland; two or three digits behind the k may be something else.
+        ("k", r"(?<![\w.,])(?P<whole>\$?\d{1,3})k(?P<tenth>\d)(?![\w])(?![.,]\d)", r"\g<whole>.\g<tenth>k"),
+        ("storno", r"\bstorno(?: of)?(?= (?:my|the last|that|this|last|it)\b)", "undo"),
         ("chg", r"\bchg\b", "change"),
         ("numb", r"\b(?:numbr|numbe|nubmer|numebr|nmber)\b", "number"),
+        (" nr", r"\bcard (?:nr|num)\b\.?", "card number"),
+        (" no", r"\bcard no\b\.?(?= (?:of|for|on|via|by|[\w'-]+ (?:via|by|link)))", "card number"),
+        (
+            "pan",
+            r"\b(?P<full>full |card )?pan\b(?=[^\n]*\blinks?\b)|(?<=link for )(?:the )?pan\b",
+            "card number",
+        ),
+        (
+            "link",
+            r"\b(?:via|by|with|through|over|using|behind) (?:the |a |an |your |that |its )?link\b",
+            "by secure link",
+        ),
+        (
+            "link",
+            r"(?<!secure )(?<!safe )\blink(?= (?:ok|okay|is ok|is okay|is fine|fine|suffices|is enough|pls|please|plz|only|will do|would do)\b)",
+            "secure link",
+        ),
         (" link", r"\bone[ -]?time link\b", "secure link"),
         ("private", r"\bprivate (?=link|page|view|way)", "secure "),
         (
@@ -82,6 +111,7 @@ _ROWS: Final = tuple(
         ),
     )
 )
+_LINKS: Final = re.compile(r"\s*🔗+")
 _ORDERS: Final = re.compile(
     r"\b(?:order|issue|create|request|make|get|need|needs|want|wants|new|another|one more)\b[^.!?\n]{0,60}?\bcard\b|\bneeds? (?:a |one)",
     re.IGNORECASE,
@@ -96,10 +126,12 @@ _AND_LOAD_IT: Final = re.compile(
 
 def in_our_words(text: str) -> str:
     """The text with those words written as ours; a text without any of them as it is."""
+    text = _in_english(_LINKS.sub(" link", text) if "🔗" in text else text)
     low = text.lower()
     for hint, pattern, ours in _ROWS:
         if hint in low:
             text = pattern.sub(ours if ours is not None else _dictated, text)
+    text = as_an_order(text)
     if (
         (" with " in low or " on " in low or "load" in low)
         and "card" in low
@@ -118,6 +150,54 @@ def _dictated(found: re.Match[str]) -> str:
         return f"+{'1' if groups['country'].lower() == 'one' else groups['country']} "
     host = f"{groups['where']}{groups['more']}.{groups['end']}".replace(" dot ", ".")
     return f"{groups['who']}@{host}"
+
+
+#: Words of other languages that slip into an English sentence: `900 zurück from ads-eu`, `saldo of 3018`. Only words with one
+#: meaning here, and only where the sentence around them is English: a whole sentence of another language is answered as one.
+_BORROWED: Final = {
+    "unfreeze": "auftauen entsperren freischalten débloquer debloquer desbloquear deblokkeren odblokować sbloccare",
+    "freeze": "einfrieren sperren bloquer bloquear blokkeren bloccare zablokować",
+    "back": "zurück zurueck terug",
+    "permanently": "endgültig endgueltig dauerhaft definitivement définitivement definitivamente definitief",
+    "undo": "stornieren rückgängig",
+    "balance": "saldo kontostand solde",
+    "transactions": "umsätze umsaetze buchungen",
+    "movements": "bewegungen movimientos mouvements",
+    "declined": "abgelehnt rechazada refusée geweigerd",
+    "why": "warum wieso waarom pourquoi",
+    "markup": "aufschlag marge",
+    "phone number": "handynr handynummer telefonnummer",
+    "card": "karte kaart tarjeta cartão",
+    "please": "bitte svp graag",
+    "urgent": "dringend eilig spoed",
+    "vacation": "urlaub vakantie",
+}
+_IN_ENGLISH: Final = {word: ours for ours, words in _BORROWED.items() for word in words.split()}
+_BORROWED_WORDS: Final = frozenset(_IN_ENGLISH)
+_ANY_WORD: Final = re.compile(r"[^\W\d_]+")
+#: Small words that make of it a sentence of another language.
+_FOREIGN: Final = word_set(
+    """
+    der die das den dem des ein eine einen ich wir ist sind und für mit nicht kein keine von auf mein meine noch wird wurde wer was wie wo
+    le la les du une pas je nous est sont avec sur mon ma que qui el los las una por con su mi está de het een niet met voor mijn wij ik
+    il lo gli della del di che non per os um uma não meu minha jest są nie na się proszę
+    """
+)
+_MOST_BORROWED: Final = 2
+
+
+def _in_english(text: str) -> str:
+    """The text with such words in English; as it is where it has none, or too many."""
+    words = [word.lower() for word in _ANY_WORD.findall(text)]
+    borrowed = [word for word in words if word in _BORROWED_WORDS]
+    if (
+        not borrowed
+        or len(borrowed) > _MOST_BORROWED
+        or len(borrowed) * 2 > len(words) + 1
+        or _FOREIGN.intersection(words)
+    ):
+        return text
+    return _ANY_WORD.sub(lambda found: _IN_ENGLISH.get(found[0].lower(), found[0]), text)
 
 
 __all__ = ["in_our_words"]

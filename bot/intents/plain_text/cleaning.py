@@ -42,11 +42,34 @@ _CODE: Final = re.compile(r"```(.*?)```|`([^`\n]*)`", re.DOTALL)
 _LONE: Final = re.compile(r"\s*[\w.:#/…-]+\s*")
 _STRUCK: Final = re.compile(r"(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
 _QUOTE_LINE: Final = re.compile(r"^[ ]*>.*$", re.MULTILINE)
+#: Whole lines of a quote at the beginning, with words of the writer's own below. `> Bob wrote:` is followed by Bob's.
+_ABOVE: Final = re.compile(r"\A\s*(?P<quoted>(?:[ ]*>[^\n]*\n)+)(?P<own>(?=\s*[^\s>])[\s\S]+)\Z")
+_GOES_ON: Final = re.compile(r"[:,–—-]\s*$")
+#: Several lines between one pair of signs.
+_WHOLE: Final = re.compile(r"""\A\s*(?P<sign>["`~])[^"`~]*\n[^"`~]*(?P=sign)\s*\Z""")
+_GOES_ON_BELOW: Final = re.compile(r"\A\s*(?:[ ]*>[^\n]*\n)*[ ]*>[^\n]*:[ ]*\n")
+_A_HASH: Final = re.compile(r"(?<!\w)0[xX][0-9a-fA-F]{64}(?!\w)")
 _DOUBLE: Final = re.compile(r'"[^"\n]*(?:"|$)', re.MULTILINE)
 _SINGLE: Final = re.compile(r"(?<!\w)'[^'\n]+(?:'\w[^'\n]*)*'(?!\w)")
 _BOLD: Final = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")
 _EMOJI: Final = re.compile(r"(?<!\w):[a-z][a-z0-9_+'-]*:(?!\w)")
+#: Slack sends an emoji by its name; these may be a word of the request.
+_NAMED_EMOJI: Final = {
+    **dict.fromkeys(("snowflake", "ice_cube", "cold_face", "lock", "closed_lock_with_key"), "❄"),
+    **dict.fromkeys(("unlock", "arrow_forward"), "🔓"),
+    **dict.fromkeys(("double_vertical_bar", "pause_button"), "⏸"),
+    **dict.fromkeys(("skull", "skull_and_crossbones", "coffin", "headstone", "wastebasket"), "💀"),
+    **dict.fromkeys(("no_entry", "no_entry_sign", "x", "negative_squared_cross_mark"), "🚫"),
+    **dict.fromkeys(("arrow_right", "arrow_right_hook"), "→"),
+    **dict.fromkeys(("large_green_circle", "white_check_mark", "heavy_check_mark", "sunny", "fire"), "✅"),
+    "credit_card": "💳",
+    "link": "🔗",
+    "eyes": "👀",
+    "mag": "🔍",
+    "heavy_plus_sign": "➕",
+    "heavy_minus_sign": "➖",
+}
 _HEXES: Final = re.compile(r"0[xX][0-9a-fA-F]{6,}")
 #: Every look for a word begins again at each of them.
 _MANY_SPACES: Final = re.compile(r"[ \t]{3,}")
@@ -58,12 +81,14 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """`doubts` are sentences: while there is one, no form opens. `guarded` = a card number was cut out."""
+    """`doubts` are sentences: while there is one, no form opens. `guarded` = a card number was cut out.
+    `below_a_quote` = it is what the writer says below somebody else's words, which were left out."""
 
     text: str
     doubts: tuple[str, ...] = ()
     guarded: bool = False
     too_long: bool = False
+    below_a_quote: bool = False
 
 
 def clean(raw: str, our_id: str = "") -> Clean:
@@ -85,10 +110,27 @@ def clean(raw: str, our_id: str = "") -> Clean:
             "This held what looks like a full card number. It was not kept: please delete your message, and name"
             " the card by its last four digits."
         )
+    text = _WHOLE.sub(f" {QUOTED} ", text)
+    if _GOES_ON_BELOW.match(text):
+        doubts.append("What stands below the quote may be part of it. Say it again without the quote.")
+    own = _below_a_quote(text)
+    text = own or text
     for pattern in (_STRUCK, _QUOTE_LINE, _DOUBLE, _SINGLE):
         text = pattern.sub(f" {QUOTED} " if pattern is not _STRUCK else " ", text)
-    text = _ITALIC.sub(r"\1", _BOLD.sub(r"\1", _EMOJI.sub(" ", text)))
-    return Clean(text, tuple(dict.fromkeys(doubts)), guarded)
+    text = _ITALIC.sub(r"\1", _BOLD.sub(r"\1", _EMOJI.sub(_emoji, text)))
+    return Clean(text, tuple(dict.fromkeys(doubts)), guarded, below_a_quote=bool(own))
+
+
+def _below_a_quote(text: str) -> str:
+    """What the writer says below quoted lines, with the one hash of theirs where it has none; empty where the quote
+    may go on in it. A hash is a fact, whoever wrote it down."""
+    found = _ABOVE.match(text)
+    if found is None or _GOES_ON.search(found["quoted"]) or _QUOTE_LINE.search(found["own"]):
+        return ""
+    hashes = dict.fromkeys(_A_HASH.findall(found["quoted"]))
+    if len(hashes) == 1 and not _HEXES.search(found["own"]):
+        return f"{found['own'].rstrip()}\n{next(iter(hashes))}"
+    return found["own"]
 
 
 def _code(found: re.Match[str]) -> str:
@@ -122,6 +164,10 @@ def _markup(inside: str, our_id: str, doubts: list[str]) -> str:
     if label and _says_otherwise(label, target):
         doubts.append("A link in it shows something else than it leads to. Write it out.")
     return f" {target} " if "://" in target else f"<{inside}>"
+
+
+def _emoji(found: re.Match[str]) -> str:
+    return f" {_NAMED_EMOJI.get(found[0].strip(':'), '')} "
 
 
 def _bare(text: str) -> str:

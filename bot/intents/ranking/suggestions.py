@@ -59,6 +59,7 @@ _DECIDES: Final = re.compile(
 )
 #: `and Jonas's?`, `last month`: what was said before is missing, and nothing tells what it was.
 _JOINING: Final = r"(?:(?:and|what about|how about|for|the|now|then|'s)\b|[^\w§])*"
+_LONGEST_VALUE: Final = 120  # characters; nobody joins one value with more
 _ONE_VALUE: Final = re.compile(rf"{_JOINING}(?:§[a-z]\d+§)?{_JOINING}")
 #: Requests that are no kind of `ACTIONS`.
 _REQUESTS: Final = ACTIONS | {"reveal_card", "pause_sending", "undo"}
@@ -78,7 +79,11 @@ def ranked(readings: Sequence[Reading], context: Context) -> Ranked:
     readings = tuple(readings)
     first = readings[0]
     masked = context.found.masked
-    if context.doubts or _is_settled(readings) or _ONE_VALUE.fullmatch(masked):
+    if (
+        context.doubts
+        or _is_settled(readings)
+        or (len(masked) <= _LONGEST_VALUE and _ONE_VALUE.fullmatch(masked))
+    ):
         return Ranked(readings)
     if _is_others(first, masked):
         return Ranked((Reading(NONE),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from bot.intents.model import Reading
@@ -10,6 +11,7 @@ from bot.intents.plain_text import Clause, word_set
 from bot.intents.readings import questions
 from bot.intents.readings.card_choice import one_of
 from bot.intents.readings.context import Context
+from bot.intents.readings.lookups import read_lookup
 from bot.intents.readings.slot_values import REQUIRED, values_of
 from bot.intents.recognition import frame_of, lookup_intent_of
 
@@ -45,7 +47,8 @@ def read_misspelt_verb(bare: str, clause: Clause, context: Context) -> Reading |
             card_known=False,
         )
         if intent:
-            return _guess(intent, clause, context)
+            meant = replace(clause, text=clause.text.replace(word, near, 1))
+            return read_lookup(meant, context) or _guess(intent, clause, context)
     return None
 
 

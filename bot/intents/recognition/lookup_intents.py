@@ -72,7 +72,7 @@ DECIDES: Final = re.compile(
     r"^(?!.*\b(?:who|what|when|was|has|have|is|did|does|why|how|status|state|which|where|can i"
     r"|can (?!you\b|u\b|we\b|someone\b|somebody\b|this\b|it\b|now\b|go\b|be\b)\w+ (?:approve"
     r"|sign|reject)|should)\b).*"
-    r"\b(?:approve|approved|my approval|reject|rejected|nack|ack|signed|sign off"
+    r"\b(?:approve|ap{1,2}rov(?:e|ed|es)?|my approval|reject|rejected|nack|ack|signed|sign off"
     r"|sign (?:it|this|that) off|validate|i confirm|i agree|i deny|deny|lgtm"
     r"|ship it|go ahead)\b"
 )
@@ -89,13 +89,28 @@ HELP: Final = re.compile(
     r"|tell you|ask)\b|\bwhat (?:can|could|may|should) i (?:say|ask|tell you|write|type|use you for)\b"
 )
 NOT_OFFERED: Final = re.compile(
-    r"\b(?:cvv|cvc|cv2|security code)\b|card number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
+    r"\b(?:cvv|cvc|cv2|security code)\b|^(?!.*\bsecure link\b).*\bcard number\b|\bpan\b(?! pizza)|\bpin\b(?! (?:this"
     r"|it|that))|\bdispute\b|\bchargeback\b|make §?\w+§? an? approver|add §?\w+§? as (?:an )?approver"
 )
 
 #: What a person may do without a card or anything else at hand.
 RULES: Final = (
     _rule("funding_show", rf"{H}"),
+    _rule(
+        "card_transactions",
+        rf"\bwhat (?:all )?(?:went|has gone|goes|came|is going|was put|ran) (?:through|over)"
+        rf" (?:on |with |from |at )?(?:the |that )?{C}"
+        rf"|\bwhat (?:did|does|has) {C} (?:use|used|do|done|been doing)"
+        r" (?:it|(?:her|his|the|their|that) card)(?: for| with)?\b",
+        "card",
+    ),
+    _rule(
+        "card_balance",
+        rf"\bwhat(?:'s| is|s)? {C} (?:sitting|standing|down to|up to|sits?|at now)\b"
+        rf"|\bwhere (?:is|does) {C} (?:stand|sit)\b",
+        "card",
+    ),
+    _rule("spend_show", rf"{C} (?:sum|totals?)\b(?! (?:balance|limits?))", "card"),
     *(_rule(*row) for row in FIRST),
     _rule(
         "alerts_show",
@@ -106,7 +121,8 @@ RULES: Final = (
     _rule(
         "pending_approvals",
         r"\b(?:dis)?approv\w*\b(?!.*\bfunding)|pending requests?|waiting (?:for|on) (?:me|my"
-        r"|us|sign|a decision)|\bqueue\b|\bmy requests\b|\bneeds? (?:my|a|our|any)"
+        r"|us|sign|a decision)|\bqueue\b(?! (?:at|outside|in front|of (?:trucks|cars)|for the))"
+        r"|\bmy requests\b|\bneeds? (?:my|a|our|any)"
         r" (?:decision|approval|signature|sign-?off|second)|to sign\b|\b(?:open|outstanding"
         r"|unapproved) requests?\b|requests? (?:is |are )?(?:pending|open|waiting"
         r"|outstanding)|waiting for a second|what(?:'s| is) pending$|§r\d+§",
@@ -124,7 +140,9 @@ RULES: Final = (
         "ledger_show",
         r"\bledger\b|\bfloat (?:stmt|statment|statemnt|statements?|sheet|report|activity|bookings)\b"
         r"|\bfloat (?:movements?|statement|history|entries|log)|in and out of the"
-        r" float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) the float",
+        r" float|\b(?:account )?statement\b|\bbookings\b|movements (?:on|of) (?:the |our )?float"
+        r"|\bwhat (?:left|came (?:in|into)|went (?:out of|into|off)|entered) (?:the |our )?float\b"
+        r"|\bfloat in\s?(?:/|and|&|\+)\s?out\b|\bins? and outs? of (?:the |our )?float\b",
     ),
     _rule("fees_show", _FEE),
     _rule("funding_list", _FUNDING),

@@ -29,6 +29,10 @@ _ORDERS: Final = (
     rf"{_EXCHANGE}{_FEW}(?:{_CRYPTO}\b|§n\d+§)",
     rf"(?:speed up|accelerate|replace|cancel|drop|rush){_FEW}{H}",
     rf"(?:add|remove|make|put|take|appoint|delete|drop|swap|replace|set|turn){_FEW}{_PEOPLE}\b",
+    rf"approvers?\b{_FEW}→",
+    rf"(?:pay|send|wire|forward|transfer|pay out){_FEW}(?:{_CRYPTO}\b|§a\d+§|§n\d+§)"
+    r"[^.?!\n]{0,40}\b(?:metamask|binance|coinbase|kraken|trust wallet|phantom"
+    r"|(?:his|her|their|my|a|an external|external) (?:own )?(?:wallet|crypto wallet|address))\b",
     r"(?:lower|raise|change|set|drop|reduce|increase|skip|disable|turn off|bypass|switch off|remove|edit|update)"
     rf"{_FEW}{_RULES_OF_APPROVAL}\b",
 )

@@ -45,6 +45,11 @@ HARMLESS: Final = re.compile(
     r"|if you please|when you get (?:round to it|a chance)|(?:i'm |i am )?(?:sorry|embarrassed|ashamed|mortified) to (?:say|admit)(?: that)?|i(?:'m| am) afraid(?: that)?|i hate to (?:rush|bother|trouble) you|i don'?t like to (?:rush|bother|trouble|fuss|make a fuss)"
     r"|(?:just )?as i (?:said|say|feared|expected|thought)(?: (?:it|he|she|they) (?:would|might|did))?(?: (?:before|earlier|already))?(?=[ ]*(?:$|[.,;!]))|right now|from now(?: on)?(?= *$)|is it possible to|all good|after all|thank you so much|as usual|as always)\b"
 )
+#: What is over, and why money comes back: `offsite done`. Not what may be the request itself.
+IS_OVER: Final = re.compile(
+    r"(?:(?<=[,;.!–-] )|^\W*)(?!(?:all|already|it|that|this|now|just|get|got|been|is|was|and|not|be|never|well|nearly|almost|half|request|top-?up|topup|load|loading|freeze|unfreeze|unload|transfer|job|work|task|card|order|nothing|everything|both|one|two|me|you|we|i|he|she|they|too|so|as|no|yes|ok|limit|limits|markup|change|submission|deposit|funding|payment|reveal|closure|block|message|form|until|till|if|when|once|after|before)\b)"
+    r"[a-z-]{3,}(?: (?:is|was|are|got|has been|have been|all))? (?:done|over|finished|ended|stopped|wrapped|wrapped up)(?= *$| *[.,;!])"
+)
 NEGATED: Final = re.compile(
     r"\b(?:not|no|nor|nobody|none|nothing|neither|without|don'?t|won'?t|wouldn'?t|can'?t|cannot|couldn'?t|shouldn'?t"
     r"|mustn'?t|doesn'?t|didn'?t|isn'?t|aren'?t|wasn'?t|weren'?t|hasn'?t|haven'?t|hadn'?t|aint|ain't|n't|nope|nah"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.intents.requests.against import HARMLESS
+from bot.intents.requests.against import HARMLESS, IS_OVER
 
 _SUBJECT: Final = (
     r"(?:he|she|they|it|we|i|hes|shes|who|nobody|none|someone|somebody|there|§c\d+§|§m\d+§|(?:the|his|her|their|our|my|an?)\s+"
@@ -76,8 +76,8 @@ _SAID_WHAT: Final = re.compile(
 )
 #: The same in a part in which nothing is requested: whatever was said or is wanted there, with its content.
 _CONTENT: Final = re.compile(
-    r"\b(?:wants?|asked for|asks for|asking for|keeps asking for|demands?|insists on|needs)\s+(?=(?:an?|the|another|second|two|three|its|his|her|their|cash|proof|payment|verification|deposit|money|more|to (?:stop|see|pay|buy|key|use|add|check|know|be|get|have|hold|keep|start|book|travel|do|make|go|visit|take|finish|leave|work|join))\b)(?![^§]*§c)"
-    r"|\bkeeps asking\b|\bhas asked to be (?:reined in|careful)\b"
+    r"\b(?:wants?|asked for|asks for|asking for|keeps asking for|demands?|insists on|needs)\s+(?=(?:(?:[a-z]+ ){0,2}(?:money|cash|funds|budget|balances?) back\b|an?|the|another|second|two|three|its|his|her|their|cash|proof|payment|verification|deposit|money|more|to (?:stop|see|pay|buy|key|use|add|check|know|be|get|have|hold|keep|start|book|travel|do|make|go|visit|take|finish|leave|work|join))\b)(?![^§]*§c)"
+    r"|\bkeeps? asking\b|\bhas asked to be (?:reined in|careful)\b"
     r"|\b(?:said|says|tells? (?:me|us)|told (?:me|us)|confirmed|intimated(?: that)?|informed (?:me|us)|reports?|reported|mentioned)\s+(?:that\s+)?(?=(?!so\b|it\b|this\b|that\b|ok|yes\b|go\b|please|to\b|no\b|not\b|as\b|do\b)[a-z§][\w§'’]*(?:\s+\S+){2,})"
 )
 #: A report whose content is a wording: `Carol says the request is as follows`.
@@ -174,7 +174,7 @@ _REASONED: Final = re.compile(
 _IN_PASSING: Final = re.compile(
     r"\b(?:never|not|n['’]?t) (?:yet |even |ever )?(?:got|gotten|received|get|had|seen|collected|picked up) (?:the |a |his |her |their )?new (?:card|one|plastic)\b|\bfor once\b|\blike everyone else\b|^\W*(?:ag|aag|ai|eish)(?: (?:no|man|shame|nee))*\W*$|\bthere(?:'s| is|s| was) (?:nothing (?:on|left|in)\b|nobody (?:else )?(?:here|there|around|in)\b|no (?!need|reason|point|approval|ok\b|okay|confirmation|budget|request|consent|permission|way|question|more|longer)\w+)"
     r"|\b(?:i|we) promised (?:him|her|them|§c\d+§)(?: (?:the|his|her|their|some|that) [a-z]+(?: (?:money|cash|budget|allowance|funds?))?)?(?=\W*$| (?:§p|today|yesterday|this))|\bi promised (?:him|her|them|§c\d+§|[a-z]+) (?:that )?(?:i'd|i would|i'll|it|this)\b|\binstead of (?:somebody|someone) else(?:'?s)?\b|\bisn'?t (?:that|it|this) (?:grand|great|lovely|nice|wonderful|funny|sweet|awful|typical|something)\b"
-    r"|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
+    r"|\b(?:the )?(?:receipts?|invoices?|bills?|paperwork|documents?|slips?|details|vouchers?|quotes?) (?:(?:will|to|is|are|should|gonna) )*(?:come|comes|coming|follow|follows|following|sent|due|be here|be sent) (?:§[lp]\d+§|later|soon|afterwards|after|tomorrow|then|by mail|separately|next)\b|\b(?:he|she|they|it|we|i|§c\d+§) (?:now |only |still )?(?:gets?|got|receives?|received|sees?|hears?|has|have) nothing\b|\b(?:hit|reached|maxed|maxed out) (?:the |her |his |their )?(?:cap|limit|ceiling) (?:twice|again)\b"
     r"|\bno (?:luck|joy|clue|show)\b|\b(?:everyone|everybody)(?:'s| is| are| was) (?:waiting|hungry|stuck|there|ready|in|out|tired)\b|\b(?:that'?s|which is|this is) why\b"
     r"|\bor (?:else )?(?:the \w+|he|she|they|we|it)(?:'ll| will)? (?:can'?t|cannot|won'?t|will|loses?|miss(?:es)?|cancels?|be)\b|\b(?:he|she|they|it|§c\d+§) (?:always|usually) (?!freez|block|load|top|add|put|clos|tak|send|do|get)\w+s\b"
     r"|\b(?:does|do) not find (?:it|her|his|the) ?(?:card )?any ?more\b|\bdoes not (?:pass|go|work) without\b|\bfrom scratch\b|\bi (?:shan'?t|won'?t) (?:look|peek|tell anyone)\b|\b(?:comes?|came|arrived?|here|there) not yet\b|\bnot yet (?:here|arrived|come|there|delivered)\b|\b(?:hasn'?t|has not) (?:come|arrived|been delivered) yet\b"
@@ -235,9 +235,9 @@ _DEADLINE: Final = re.compile(
 
 def _without_what_is_harmless(text: str, intent: str, *, goes_on: bool) -> str:
     """A part without the words that tell something, in which a "not" or an "until" says nothing of this request."""
-    bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", text))
+    bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", IS_OVER.sub(" it is ", text)))
     if intent in _DONE_BEFORE:
-        bare = _DONE_BEFORE[intent].sub(" ", bare)
+        bare = _DONE_BEFORE[intent].sub(" it ", bare)
     if goes_on:
         bare = _GOES_ON.sub(" it ", bare)
     if intent in _TAKING_AWAY and _UNTIL_WE.match(bare):

@@ -64,6 +64,10 @@ _BARE_COMMA: Final = re.compile(r"\d{1,3},\d{3}")
 #: One word and a past day tell all: `replaced last week`.
 #: What a payment is for, by its paper: `against PO 4410`, `reason: invoice 11/2026`.
 _NAMES_A_REASON: Final = re.compile(r"\b(?:against|reason|ref|as per) (?:the )?§x\d+§\W*$")
+#: `invoice follows tomorrow`: its paper is late, not the request.
+_FOLLOWS: Final = re.compile(
+    r"^\W*(?:the |her |his |their |an? )?(?:receipts?|invoices?|bills?|paperwork|documents?|slips?|details|vouchers?) (?:(?:will|to|is|are|should) )*(?:comes?|coming|follows?|following|sent|due|be sent)\b"
+)
 _SOMEBODY_GOES: Final = re.compile(
     r"^(?:§c\d+§|he|she|they) (?:travels|flies|leaves|drives|lands|arrives|departs|returns)\b"
 )
@@ -83,7 +87,7 @@ _LEFT: Final = re.compile(
 )
 #: What is to come is part of the story where somebody or something comes, goes or has to be paid.
 _TO_COME: Final = re.compile(
-    r"\b(?:travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
+    r"\b(?:(?:receipts?|invoices?|bills?|paperwork|documents?|slips?|details|vouchers?) (?:comes?|follows?|will (?:come|follow)|to follow)|travels?|travelling|traveling|leaves? for|leaving for|flies|flying|lands?|arrives?|departs?|drives?|driving|goes to|going to (?:be|pay|need|travel|fly)|charges?|due|renews?|pays?"
     r"|will (?:charge|pay|need|explain|tell|send|give|be)|i'll (?:explain|send|tell|be)|hope you|starts|launch\w*|opens|off to|back|has a|meeting|booked|books|stalls|runs out|ends|moved to|postponed|delayed|extended|extends|rescheduled|sleeps?|stays? (?:in|at|until)|flight|train|checks? (?:in|out)|interview|appointment|wedding|course)\b"
 )
 
@@ -127,7 +131,9 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     for part in divided.story:
         if part.colon and introduces(part.text):
             return None
-        near = [own for own, _ in divided.said if own.sentence == part.sentence]
+        near = [
+            own for own, _ in divided.said if own.sentence == part.sentence and not _is_paid_for(part, own)
+        ]
         if ELSEWHERE.search(part.text) and any(
             not _NAMES_A_CARD.search(own.text) or _NO_TALE.search(part.text) is None for own in near
         ):
@@ -146,6 +152,18 @@ def read_explained_request(clauses: Sequence[Clause], context: Context) -> Readi
     if card is None or ANY_CARD.search(text):
         return _without_card(intent, text, context)
     return _reading(intent, divided, card, context)
+
+
+#: Behind a comma and an amount for a card: `8863 +180 pls, office chairs`.
+_A_THING: Final = re.compile(r"^[a-z'-]+(?: [a-z'-]+){0,3}$")
+
+
+def _is_paid_for(part: Part, own: Part) -> bool:
+    """Is a part no more than a thing that the money of the request is for?"""
+    complete = re.search(r"§a\d+§", own.text) is not None and re.search(r"§c\d+§", own.text) is not None
+    return (
+        complete and part.goes_on and _A_THING.match(part.text) is not None and not NEGATED.search(part.text)
+    )
 
 
 def _said_plainly(context: Context) -> str:
@@ -302,7 +320,7 @@ def _asked_shortly(divided: _Divided) -> _Divided | None:
 #: `a story that happens in a street` says nothing of the request where that one names its card itself.
 _NAMES_A_CARD: Final = re.compile(r"§c\d+§|\bit\b|\b(?:her|his|the|that|this|their) card\b")
 _NO_TALE: Final = re.compile(
-    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says|found|finds|dropped|forgot|broke|misplaced|parked|stuck|back on|off to|hes|shes|he's|she's)\b"
+    r"\b(?:is|are|was|were|got|has|have|had|lost|left|stole\w*|needs|takes|took|says|found|finds|dropped|forgot|broke|misplaced|parked|stuck|back on|off to|hes|shes|he's|she's|(?:do|does|did|wo|ca|is|was|has|have)n'?t|must|only|keeps?|wants?|no longer|anymore)\b"
 )
 _LIFTS: Final = re.compile(r"\b(?:take|lift|remove|undo|end|release|drop|cancel|clear|sending|o+f+)\b")
 #: What follows a card and makes of it somebody else's thing: `unlock §c0§ phone`.
@@ -338,10 +356,11 @@ def _divided(parts: Sequence[Part]) -> _Divided:
 def only_card(context: Context) -> tuple[str, KnownCard] | None:
     """The one card of a message, named so that it cannot be a word."""
     named = context.found.inside(context.found.masked, "card")
-    if not named or any(entity.traits & {"unknown", "weak"} or len(entity.value) != 1 for entity in named):
-        return None
-    cards = {id(entity.value[0]) for entity in named}
-    return (named[0].written, named[0].value[0]) if len(cards) == 1 else None
+    sure = [entity for entity in named if not entity.traits & {"unknown", "weak"} and len(entity.value) == 1]
+    cards = {id(entity.value[0]) for entity in sure}
+    if len(cards) != 1 or any(set(map(id, entity.value)) != cards for entity in named):
+        return None  # `4402, Will found it` names Will's card twice
+    return sure[0].written, sure[0].value[0]
 
 
 def _reading(intent: str, divided: _Divided, card: tuple[str, KnownCard], context: Context) -> Reading | None:
@@ -433,6 +452,8 @@ def _is_spare(entity: Entity, intent: str, divided: _Divided, context: Context) 
         return not any(_tells_apart(part) for part in homes)
     if entity.kind not in ("period", "later"):
         return True
+    if entity.kind == "later" and homes and all(_FOLLOWS.search(part.text) for part in homes):
+        return False
     if entity.kind == "period" and is_today(entity, context.facts):
         return False
     if not _is_past(entity, context) and (

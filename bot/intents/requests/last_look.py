@@ -12,7 +12,7 @@ from typing import Final
 from bot.intents.model import Reading
 from bot.intents.readings import Context
 from bot.intents.recognition import spaced
-from bot.intents.requests.against import ANY_CARD, HARMLESS, WANTS_LESS
+from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
@@ -78,6 +78,22 @@ _GREETS: Final = frozenset(
         "there",
         *(
             "eish",
+            "yebo",
+            "howzit",
+            "sawubona",
+            "aweh",
+            "heita",
+            "moin",
+            "servus",
+            "hola",
+            "salut",
+            "ciao",
+            "bonjour",
+            "hej",
+            "hoi",
+            "namaste",
+            "jambo",
+            "aloha",
             "ag",
             "ja",
             "shame",
@@ -170,7 +186,14 @@ _NOT_BY: Final = {
         r"^(?=.*\b(?:enable|activate|switch|turn|set up)\b).*\b(?:codes?|otp|threeds|sms|verification|contactless|apple pay|google pay)\b",
         re.DOTALL,
     ),
-    "reveal_card": re.compile(r"\b(?:was|had|been|were|denied|refused)\b"),
+    "order_card": re.compile(
+        r"\b(?:new|the|her|his|their) cards? (?:for [\w' -]{2,40} )?(?:(?:has|have|had|just|finally|already|now|is|was) )*(?:arrived|came|landed|here|delivered|works?|got here)\b(?! (?:to be|needed))"
+        r"|(?<!be )(?<!to )\b(?:i|we|he|she|they|§c\d+§|(?!be\b|been\b|please\b|pls\b|is\b|to\b|get\b|have\b|has\b|want\b|need\b|and\b)[a-z]+) (?:(?:has|have|had|already|just) )*ordered (?:an?|the|one|her|his|their)\b"
+    ),
+    "reveal_card": re.compile(
+        r"\b(?:was|had|been|were|denied|refused)\b"
+        r"|(?<!\bi )(?<!\bwe )(?<!would )(?<!\bto )(?<!please )(?<!kindly )(?<!you )(?<!hereby )\b(?:want|instruct|direct|advis|order|tell|told|ask|request|insist|decid|recommend|authori[sz])\w* (?:(?:us|me|him|her|them|finance|accounts|everyone) )?to (?:please )?(?:show|see|view|card|§c|open|get|reveal|look)"
+    ),
     "set_limits": re.compile(r"\bby §a|§a\d+§ (?:more|less)\b|\b(?:another|extra|additional) §a"),
 }
 #: `she paid the courier herself`.
@@ -201,12 +224,12 @@ _NOT_A_REQUEST: Final = re.compile(
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
     r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
-    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted)\b|\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
+    r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted)\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|(?<!because )(?<!since )\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
     r"|\b(?:not|never|n't|nobody|no one) (?:yet |been |has |have )*(?:approved|agreed|signed|authori[sz]ed|confirmed|cleared)\b|(?<!voucher was )(?<!receipt was )(?<!contract was )(?<!form was )\bnot (?:signed|approved|agreed)\b|\bdisagree\w*|\b(?:bob|carol|dave|he|she|they|boss|manager|finance) (?:is|are) against\b|\bcorrection\b|\bphish\w*|(?<!the )(?<!that )(?<!this )(?<!a )\bhold(?:ing)? off\b|\bfirst (?:ask|check|tell|call)\b|\bask [a-z§]\w* first\b|\brejected\W*$|\bi (?:don'?t|do not|didn'?t) (?:mean|want|wish|intend)\b"
     r"|\((?:[a-z]+'s|his|her|their) words?\)|\b(?:as soon as|once|unless|until|till|if|when|whenever) (?:[a-z]+|§[cm]\d+§) (?:agrees?|approves?|signs?|confirms?|says?|allows?|okays?|calls?|lands?|answers?|replies|arrives?|asks?|wants?)\b|\b(?:are|were) we (?:not )?(?:allowed|supposed)\b"
-    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark)[a-z]+ (?:set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
+    r"|\bmake (?!sure\b|it\b|her\b|his\b|the\b|that\b|a\b|an\b|this\b|our\b|me\b|them\b|§|no\b|mark|daily\b|weekly\b|monthly\b|max\b|limit\b|per\b)[a-z]+ (?:§c|(?:show|card|mark-?up|set|put|freeze|load|close|change|please|block|weekly|can|submit|add|send|top|unfreeze|take|pull|order)\b)|\blet'?s see\b|\bpracti[cs]\w+\b|\btranslat\w+\b|\bin (?:polish|german|french|spanish|english)\b|^\W*@\w"
     r"|\b(?:her|his|their|that|the|this) card (?:and|or|&|\+) (?:§c|(?:the )?card|his|hers|her|that|mine)|§c\d+§(?: card)? (?:and|or|&|\+) (?:her|his|their|that|the other) card\b|§c\d+§ (?:and|or|&) §c"
 )
 #: Somebody else gave the order: `the principal has instructed us to load …`. What its writer or `we` decided is a request.
@@ -225,7 +248,7 @@ _NOT_TO_DO: Final = re.compile(
 )
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
-    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it) (?:lands?|arrives?|comes|returns?|is back|gets)\b\W*$"
+    r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
 )
 
 
@@ -262,7 +285,7 @@ def _is_taken_back_around(reading: Reading, text: str) -> bool:
 
 
 #: `…, Bob please`: somebody is called by name at the end.
-_CALLED: Final = re.compile(r",\s+[A-Z][a-z]+ (?:please|pls)\W*$")
+_CALLED: Final = re.compile(r"[,.]\s+[A-Z][a-z]+ (?:please|pls)\W*$")
 _ENDS_IN_OURS: Final = re.compile(
     r"\b(?:top-?up|topup|thanks|load|freeze|unfreeze|card|limit|reveal|team|quickly|asap)\s+(?:please|pls)\W*$"
 )
@@ -333,7 +356,7 @@ def is_bare_comma(reading: Reading, context: Context) -> bool:
 def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
-        text = _TOO_MUCH.sub(" ", text)
+        text = _TOO_MUCH.sub(" ", IS_OVER.sub(" ", text))
     if intent == "submit_funding":
         text = without_absence(text)
     if intent == "close_card":

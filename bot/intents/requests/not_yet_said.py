@@ -32,6 +32,8 @@ _REPORTS: Final = (
     rf"(?<![\w'’])(?!(?:{_ALLOWED})\s)[a-z][\w'’]*\s+to\s+(?:please\s+)?{_VERB}\b",
     rf"\b(?:policy|plan|instruction|instructions|advice|rule|idea|script|habit|practice|job|task|duty|procedure|usual|aim|goal|intention)\s+(?:is|was|would be|are|were)\s+to\s+{_VERB}\b",
     rf"(?:\b(?:i|he|she|they)|§c\d+§)(?:'ll| will| can| could| would| shall| may)\s+(?:now |just |also |then |have to |need to )?(?!(?:order|book|register|create|update)\b){_VERB}\b",
+    rf"\bto\s+(?:please\s+)?§c\d+§\s+(?:card\s+)?{_VERB}\b",
+    rf"\b(?:that|whether|if) (?!you\b|we\b|someone\b|somebody\b)[a-z]+ will (?:please )?(?:§c\d+§ )?{_VERB}\b",
     rf"\b(?:i|we|he|she|they)'d have to\b|\bwe(?:'ll| will)\s+(?:now |just |also |then )?{_VERB}\b",
     r"\b(?:got|had|received|took) (?:an? |the )?(?:phone ?)?(?:call|mail|e-?mail|message|letter|note|sms|text) (?:to|asking|saying)\b|\bprompt(?:ed|s) (?:me|us) to\b",
     rf"(?<!\bi )\b(?:waiting|wait|forgot|forgets|forgotten|refused|failed|used|unable|hesitat\w+|afraid|tempted|not necessary|no question) (?:\w+ )?to\s+{_VERB}\b",
@@ -42,6 +44,7 @@ _WAITS: Final = (
     rf"\b{_YES}\s+(?:is |are |still |yet )*(?:awaited|pending|to follow|follows|required|missing|outstanding|needed|to come)\b",
     r"\b(?:has|have|needs?|must|still) to (?:first )?(?:approve|confirm|sign|agree|decide|ok)\b|\b(?:will|i'?ll|shall) (?:let you know|(?:first )?(?:confirm|approve|decide|sign))\b|\bto be (?:confirmed|decided|approved|discussed|announced)\b|\btb[acd]\b",
     r"\bfor (?:your |my |our |everyone's )?(?:information|info|awareness)\b",
+    r"[,;–-]\s*(?:but )?(?:[a-z']+ ){1,3}first(?: then| please| pls)?\W*$",
     r"[-–—(:]\s*(?:draft|cancelled|canceled|void|withdrawn|unapproved)\b\W*$|\bcancel (?:my|the|that|this) (?:\w+ )?(?:message|line|mail|text)\b",
     r"[,.]?\s(?:correct|right|ok|okay|yes|agreed|fine|true)\s*\?\W*$",
 )
@@ -51,7 +54,7 @@ _ELSE_TO_ASK: Final = (
 _TAKEN_BACK: Final = (
     r"[.;!,–—-]\s*(?:i take (?:it|that) back|my (?:mistake|bad|error)|stop|cancel(?: that| it)?|abort|haha\w*|lol|a joke|joke)\W*$",
     r"\((?:a |only |just )?(?:test|sample|copied|copy|forwarded|fwd|pasted|template)\b[^)]*\)|\bsent by the\b",
-    r",\s*(?:he|she|they) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*\W*$|,\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
+    r"[,.]\s*(?:he|she|they) (?:beg|demand|plead|shout|yell|scream|order|command|insist|implor|cri|cry)\w*\W*$|[,.]\s*(?:begs|demands|pleads|shouts|yells|sayeth|insists|orders) (?:the|my|our|his|her|[a-z]+)\b",
     r"[-–—,.]\s*(?:but )?(?:why|thoughts|is (?:that|this) (?:ok|okay|fine|right|good)(?: (?:with|for) (?:you|us))?|(?:any )?objections|makes sense|or not)\s*\?\W*$",
     r"\b[a-z]+ permitting\b|\b(?:like|(?<!same )as) last (?:time|month|week|year)\b|\baccording to (?!(?:plan|schedule|the|our)\b)",
     r"\b(?:as soon as|the moment|the minute|the second|the day) (?!possible|you )[a-z§][\w§'’]* (?:is|are|signs|comes|gets|calls|lands|arrives|returns|says|pays|leaves|answers)\b",
@@ -72,10 +75,22 @@ _VALUE: Final = re.compile(r"§[aht]\d+§|\bthreeds\b|\bmark-? ?up\b")
 
 def is_not_asked_for(text: str, intent: str) -> bool:
     """Is what a masked, `spaced` text says somebody else's to do, or does it still wait for a yes or an hour?"""
+    if intent == "reveal_card" and any(_is_shown_later(part.text) for part in cut(text)):
+        return True
     if _against().search(text) or (intent != "freeze_card" and _on_hold().search(text)):
         return True
     hours = _hours() if intent == "set_limits" else _hours_and_periods()
     return any(_is_put_off(part.text, hours) for part in cut(text))
+
+
+_SHOWN: Final = re.compile(r"\b(?:numbers?|digits|details|reveal\w*|link|card)\b")
+
+
+def _is_shown_later(part: str) -> bool:
+    """Is what is to be shown wanted at an hour that is to come?"""
+    return _SHOWN.search(part) is not None and (
+        part.startswith("after ") or _hours_and_periods().search(part) is not None
+    )
 
 
 def _is_put_off(part: str, hours: re.Pattern[str]) -> bool:

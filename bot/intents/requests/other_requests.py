@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.intents.model import Ask, Reading
 from bot.intents.plain_text import QUOTED, Clause
-from bot.intents.readings import Context, one_card, plain, questions
+from bot.intents.readings import Context, is_today, one_card, plain, questions
 from bot.intents.recognition import NOT_OFFERED, kind_of_request, spaced, without_undo_words
 from bot.intents.requests.against import LONGEST, asks_for_two
 from bot.intents.requests.around import speaks_against_from_around
@@ -114,6 +114,7 @@ _SEES_THE_NUMBER: Final = re.compile(
     rf"|\b(?:show|let)\b[^.?!\n]{{0,25}}?\b(?:the |a |his |her )?(?:{_FULL} (?:card )?|card ){_DIGITS}(?: (?:of|on|off|from|for))?(?: the)? §c"
     rf"|\b(?:need|want|require)(?: to (?:have|get|see|view))?(?: please)? (?:the |a |his |her )?{_FULL} (?:card )?{_DIGITS}(?: (?:of|on|off|from|for))(?: the)? §c"
     rf"|\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b(?=.*\b(?:number|digits|details)\b)|\b(?:number|digits|details)\b(?=.*\b(?:secure|safe|secured|protected) (?:link|way|manner|page|view)\b)"
+    rf"|\b(?:show|let)\b[^.?!\n]{{0,40}}?§c\d+§ (?:{_FULL} )?card {_DIGITS}\b|\b{_SEE}\b[^.?!\n]{{0,12}}?§c\d+§ (?:{_FULL} )?card {_DIGITS}\b"
     rf"|\b(?:the|that|a) link (?:for|to|of|with) (?:the |see the |view the )?(?:{_FULL} )?(?:card )?{_DIGITS}(?: (?:of|on|for))? (?:the )?§c"
     rf"|\b(?:type|enter|key|fill|put|give)\b[^.?!\n]{{0,12}}?\b(?:card )?{_DIGITS} (?:of|on|for) §c(?=.*\b(?:show (?:it|me)|see|view|open|link)\b)"
     rf"|\b{_SEE}\b (?:the |a |that |his |her )?(?:{_FULL} |card )?(?:card )?{_DIGITS} (?:of|on|off) (?:a|that|the|his|her) card\b|\b{_SEE}\b (?:a|the) card {_DIGITS}(?=\W*(?:$|[,.;]|for\b|please|pls))"
@@ -148,7 +149,7 @@ def is_taken_back(text: str) -> bool:
 
 
 _REQUEST_OF_MINE: Final = re.compile(
-    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b"
+    r"\brequest (?:that |which )?i (?:have )?(?:just |only )?(?:raised|made|filed|sent|put|submitted|entered)\b|\bmy (?:very |own |last |latest |previous |pending |open )*(?:request|submission)\b|\bmy (?:very )?(?:last|latest|previous) (?:one|request|entry)\b|\b(?:the|that|this) (?:(?:very|last|latest|previous|pending) )*(?:request|one|entry|order) of mine\b"
 )
 
 
@@ -277,6 +278,8 @@ def _reveal(
     kind = next((name for name, operation in kinds.items() if operation.intent == "reveal_card"), "")
     asks = [part for part in parts if _REVEAL.search(part.text) or _SEES_THE_NUMBER.search(part.text)]
     asks = asks or [part for part in _sentences(parts) if _SEES_THE_NUMBER.search(part.text)]
+    if any(_BY_LINK.search(part.text) for part in parts):
+        return None  # a PIN or the code on the back is shown by no link
     if not kind or not asks or any(_NO_REVEAL.search(part.text) for part in asks) or asks_for_two(clauses):
         return None
     if any(not _is_plain(part) for part in asks):
@@ -295,6 +298,8 @@ def _reveal(
         and not _SECURELY.search(part.text)
     ]
     if any(speaks_against_from_around(part.text, "reveal_card", asked=part.asked) for part in around):
+        return None
+    if any(not is_today(day, context.facts) for text in own for day in context.found.inside(text, "period")):
         return None
     if any(entity.kind not in ("card", "person", "period") for entity in context.found.entities):
         return None

@@ -129,7 +129,7 @@ _TALE: Final = re.compile(
     rf"^(?:(?:well|so|ok|okay|hey|hi|hon|look|listen|lord have mercy|good news|bad news|and|now|it turns out|turns out) )*(?!(?:whatever|what|everything|anything|all|please|pls|kindly|just|then|if|when|the rest)\b){_HEAD}(?:['’]s|['’]re|['’]m)? ?(?:(?:just|still|also|really|already|now|always) )*(?:is|are|was|were|am|has|have|had|got|lost|left|found|ran|drove|missed|took|paid|bought|spent|hit|blew|needs|went|came|goofed|messed|sent|put|broke|forgot|dropped|keeps?|won'?t|can'?t|cant|wont|ain'?t|didn'?t|doesn'?t|don'?t|hasn'?t|haven'?t|'s|'re|(?!(?:need|speed|feed|bleed|indeed|proceed|instead|red)\b)[a-z]{{2,}}ed)\b(?! to\b)"
 )
 _VERB_OF_OURS: Final = re.compile(
-    r"(?<=[\w§]) (?=(?:go (?:on|ahead) and )?(?:put|set|make|cap|limit|freeze|unfreeze|block|unblock|lock|unlock|close|shut|order|change|send|drop|raise|lower|load|top up|take|pull|run|move|bump|switch|turn|add|give|get|submit|thaw)"
+    r"(?<=[\w§]) (?=(?:go (?:on|ahead) and )?(?:put|set|make|cap|limit|freeze|unfreeze|block|unblock|lock|unlock|close|shut|order|change|send|drop|raise|lower|load|top up|take|pull|bring|return|unload|withdraw|transfer|refill|recharge|claw|run|move|bump|switch|turn|add|give|get|submit|thaw)"
     r" (?:§[ca]|it\b|(?:his|her|their|the|that|this) (?:card|daily|weekly|monthly|limit|phone|number|markup)\b|him a card|her a card|them a card|(?:back )?on §c))"
 )
 #: Behind these words a verb is somebody's.

@@ -20,7 +20,7 @@ _LEFT_OUT: Final = re.compile(rf"\b{_NOT_FINAL}\s+{_A_CARD}")
 _BEHIND_THE_CARD: Final = re.compile(rf"§c\d+§(?:\s+(?:card|one))?[\s,]*{_STILL}*{_STATE}\b")
 _UNDOES: Final = re.compile(
     r"\b(?:re-?|un-?)?(?:activat\w*|enabl\w*|open(?:ed|ing)?|instat\w*|releas\w*|resum\w*|restor\w*|liberat\w*)\b|\b(?:un|de)-?(?:freez|froz|block|lock|paus|suspend|ic)\w*"
-    r"|\b(?:thaw|defrost)\w*|\bfree\b|\blift\w*|\busable\b|\bagain\b|\bonce more\b|\b(?:switch|turn|bring|put|get|set|make)\b[^.;!?]{0,40}\b(?:on|back|works?|working|live|active)\b"
+    r"|\b(?:thaw|defrost)\w*|\bfree\b|\blift\w*|\busable\b|\bagain\b|\bonce more\b|\bactive\b|\blive\b(?! in\b)|\bback (?:from|in|at|home|to)\b|\bfound(?: it| (?:her|his|the|their) (?:card|wallet|purse|bag|phone))?\W*(?:$|[,.;!])|\bfound it\b|\b(?:switch|turn|bring|put|get|set|make)\b[^.;!?]{0,40}\b(?:on|back|works?|working|live|active)\b"
 )
 _STOPS: Final = re.compile(
     r"(?<!un )(?<!de )(?<!un-)(?<!de-)\b(?:freeze|block|lock|suspend|pause|disable|deactivate|stop|halt|close|terminate|cancel|kill|shut|retire|delete)\b"

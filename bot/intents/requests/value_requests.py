@@ -26,7 +26,7 @@ _TELLING: Final = frozenset({"card", "tx_hash", "rate", "phone", "email"})
 _A: Final = r"§a\d+§"
 _OURS: Final = re.compile(r"\b(?:cards?|mark-? ?up|funding|deposit|transfer|limits?)\b")
 _SUBMIT: Final = re.compile(
-    r"\b(?:submit\w*|book|register|registration|log|report(?:ed)?|declare|claim|record|file|enter|insert|announce|process|booking|stick (?:it|this|that) (?:through|in)"
+    r"\b(?:submit\w*|book|register|registration|log|report(?:ed|ing)?|registering|submitting|on its way|declare|claim|record|file|enter|insert|announce|process|booking|stick (?:it|this|that) (?:through|in)"
     r"|insert|hand over|this is the (?:transfer|deposit)|sent|transferred|paid in|here (?:is|comes|goes|it is)|pls credit|hand in|take it into|put (?:it )?in|book it in|new funding|funding to be|for the float|post|credit(?:ed|ing)?|hand(?:ed)? (?:it )?in|put (?:it |this |that |the one |one )?(?:in|through|thru|forward)|goes? (?:in|into)|here it goes|take it from there"
     r"|has to go in|for review|into review|to present|deposit|funding)\b"
 )
@@ -104,7 +104,7 @@ _SWITCH_OFF: Final = re.compile(
 _MARKUP: Final = re.compile(r"\bmark-? ?up\b")
 _TO_SET: Final = re.compile(
     rf"\b(?:set|chang\w+|make|made|put|rais\w+|lower\w*|increas\w+|reduc\w+|cut|drop|revis\w+|bring|brought|adjust\w*|mov\w+"
-    rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|correct|fix|update|now)\b|mark-? ?up:? {_A}"
+    rf"|bump|enhanc\w+|decid\w+|apply|becomes?|configure|from now|as of now|please|pls|kindly|put in|should be|must be|to be|shall be|go(?:es)? to|up to|down to|(?:down|up)(?= from §a\d+§ to\b)|correct|fix|update|now)\b|mark-? ?up:? {_A}"
 )
 _FROM: Final = re.compile(r"\bfrom\s+§a\d+§(?=\s+(?:usd |percent )?(?:down |up )?to\s+§a)")
 _INSTEAD_OF: Final = re.compile(r"\binstead of (?:the )?(?:present |current |old |previous |usual )?§a\d+§")
@@ -392,7 +392,9 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     asking = {part.sentence for part in parts if _is_own(part, intent) and _POLITELY.search(part.text)}
     for part in parts:
         if _is_own(part, intent):
-            if _NOT_IT.search(part.text):
+            if _NOT_IT.search(part.text) or (
+                part.asked and intent == "order_card" and part.sentence not in asking
+            ):
                 return True
             if intent == "set_3ds" and _CODES_GO.search(part.text):
                 continue
@@ -401,6 +403,7 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
         elif (
             part.colon
             and introduces(part.text)
+            and not (intent == "change_phone" and _NEW_NUMBER_OF.match(part.text))
             and not (
                 intent == "order_card" and (NEWCOMER.match(part.text) or _ENDS_IN_A_LABEL.search(part.text))
             )
@@ -411,6 +414,10 @@ def _speaks_against(parts: Sequence[Part], intent: str) -> bool:
     return False
 
 
+#: `Ines other number now: §t1§`: what its value is.
+_NEW_NUMBER_OF: Final = re.compile(
+    r"^\W*(?:(?:new|other|the|his|her|right|correct|different|current|phone|mobile|cell|of|for|on|is|now|card|change|update|pls|please|§c\d+§)\W+)*(?:phone|mobile|cell|number|sim|tel|line)\b(?:\W+(?:number|now|is|of|for|on|pls|please|card|to|at|from now|§c\d+§))*\W*$"
+)
 #: `her number is not §t1§`, `§t1§ is no longer hers`: the value that is meant is another one.
 _NOT_IT: Final = re.compile(
     r"(?:\b(?:not|no longer|never|neither|nor|without|isn'?t|wasn'?t|aint|ain'?t|wrong|old|former|previous)|n't)\b(?:\s+(?!more\b|than\b|over\b|above\b|spend\b|do\b|exceed\b|just\b|only\b|working\b|here\b|reachable\b|is\b|new\b|now\b|but\b|please\b|use\b)[\w'’]+){0,2}?\s+(?:is\s+|was\s+)?§[hter]\d+§"
@@ -490,8 +497,27 @@ def _limits(text: str, context: Context) -> bool:
     return terse or (_LIMIT.search(text) is not None and _LIMIT_SET.search(text) is not None)
 
 
+#: Somebody with a card of their own, in the story of a card for somebody else: `he is covering for §c3§ over December`.
+_STANDS_IN: Final = re.compile(
+    r"^\W*(?:(?:and|as|because|since|who) )?(?:(?:he|she|they|who)(?:'s|'ll|'re)? )?(?:(?:is|will be|will|has|are) )?(?:cover(?:s|ing)?|fill(?:s|ing)? in|stand(?:s|ing)? in|step(?:s|ping)? in|replac(?:es|ing)|take(?:s)? over|taking over|work(?:s|ing)?|report(?:s|ing)?|help(?:s|ing)?|assist(?:s|ing)?|travel(?:s|ling|ing)?|join(?:s|ing)?|drives|driving|start(?:s|ing)?)\b"
+    r"(?: (?:for|from|with|under|to|in for|out|together|along|the [a-z]+ of))* §c\d+§(?! (?:card|limit|daily|weekly|balance)\b)"
+)
+
+
+def _only_in_passing(text: str, context: Context) -> bool:
+    """Is every cardholder of the message one that whoever gets the new card works with?"""
+    passing = [
+        card
+        for part in cut(text)
+        if _STANDS_IN.match(part.text)
+        for card in context.found.inside(part.text, "card")
+    ]
+    return all(card in passing and "name" in card.traits for card in context.found.inside(text, "card"))
+
+
 def _order(text: str, context: Context) -> bool:
-    if _OWN_CARD.search(text) or (context.found.inside(text, "card") and not _ANOTHER.search(text)):
+    named = context.found.inside(text, "card") and not _only_in_passing(text, context)
+    if _OWN_CARD.search(text) or (named and not _ANOTHER.search(text)):
         return False
     if (
         context.found.inside(text, "phone")
@@ -532,7 +558,13 @@ def _reading(intent: str, text: str, context: Context) -> Reading | None:
         notes = (*notes, *more)
         if not slots.keys() & {"name", "phone", "email"}:
             return None
-    if intent == "order_card" and "name" not in slots and (holder := _holder_of_another(context)):
+    passing = intent == "order_card" and _only_in_passing(text, context)
+    if (
+        intent == "order_card"
+        and "name" not in slots
+        and not passing
+        and (holder := _holder_of_another(context))
+    ):
         slots = {"name": holder, **slots}
     missing = [slot for slot in REQUIRED[intent] if slot not in slots]
     spare = _spare(intent, text, context)
@@ -606,7 +638,11 @@ def _spare(intent: str, text: str, context: Context) -> bool:
         amounts = context.found.inside(text, "amount")
         if len(amounts) > 1 or any(a.doubt for a in amounts):
             return True
-    story = [part.text for part in cut(text) if not _is_own(part, intent)]
+    story = [
+        part.text
+        for part in cut(text)
+        if not _is_own(part, intent) and not (intent == "order_card" and _VALUE.search(part.text))
+    ]
     why = _why_submitted(text) if intent == "submit_funding" else ""
     for entity in context.found.entities:
         if why and entity in context.found.inside(why):
@@ -615,7 +651,11 @@ def _spare(intent: str, text: str, context: Context) -> bool:
             continue
         if _is_in_the_story(entity, intent, story, context):
             continue
-        if intent == "order_card" and entity.kind == "card" and _holder_of_another(context):
+        if (
+            intent == "order_card"
+            and entity.kind == "card"
+            and (_holder_of_another(context) or _only_in_passing(text, context))
+        ):
             continue
         if entity.kind not in _USED[intent] and not _is_earlier(entity, intent, text, context):
             return True

@@ -419,6 +419,8 @@ _SMALL: Final = word_set(
     fix sort arrange initiate start proceed perform make made done get have see want needful
     gonnae wee lads lad's pal sorted quid's already's finally home promptly
     usual one's own properly dolars dollas yo k kk bud wanna omg gosh boss nil ta ping thru through over above below mentioned following
+    howzit sawubona yebo moin servus hola salut ciao bonjour hej hei hoi namaste jambo habari aloha molo dumela lekker sharp siyabonga dankie enkosi
+    grazie obrigado bedankt tack takk eish aweh heita
     holder cardholder details detail value final particulars action subject task item entry form initiated processing process - + & ' " * # → > < = / ~ ☺ ! ? . , : ; ( ) |
     """
 )

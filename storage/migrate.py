@@ -91,6 +91,8 @@ def _current(database: Database) -> str | None:
     """Look without a lock."""
     if database.path is not None and not database.path.exists():
         return None
+    if why := database.log_of_another():
+        raise DatabaseUnreachable(why)
     engine = _engine(database)
     try:
         with engine.connect() as connection:

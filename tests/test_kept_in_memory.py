@@ -72,7 +72,7 @@ BOUNDS: dict[str, str] = {
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",
     "storage/set_aside/left_out.py": "500 rows that cannot be read",
     "storage/protection/unreadable_rows.py": "the tables with shapes of their own: two",
-    "storage/sqlite_connections.py": "idle connections, five; rows of one statement",
+    "storage/sqlite/connections.py": "idle connections, five; rows of one statement",
     "storage/store.py": "a number for each signed row: people, programs, passkeys",
     "storage/transaction.py": "passkeys that count, a person each; callbacks of one transaction",
     "storage/vault.py": "keys by master key and purpose",

@@ -27,6 +27,7 @@ from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
+from storage import master_keys
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.errors import NotAsOnRecord
@@ -115,6 +116,7 @@ async def at_start(core: Core) -> None:
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
+                await _name_older_keys(tx, core)
     await review(core)
 
 
@@ -161,6 +163,19 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
     for start in range(0, len(named), _ROWS_A_LINE):
         people = "\n".join(named[start : start + _ROWS_A_LINE])
         text = f"One-time codes go to these people, as in the copy. Compare them with what this channel says:\n{people}"
+        await alerts.thread_line(tx, core, alert, ACTOR, text)
+
+
+async def _name_older_keys(tx: Tx, core: Core) -> None:
+    """The copy does not know that a master key was retired since, so that key opens and signs again."""
+    alert = await alert_rows.open_one(tx, _CONDITION)
+    older = await master_keys.older_in_use(tx)
+    if alert is not None and older:
+        text = (
+            f"The copy is under an older master key ({', '.join(older)}), which counts again here, even if it was"
+            " retired since the copy was made. Before two people leave safe mode, an admin types `countersign keys"
+            " rewrap` on the machine: it moves everything to the first master key, and retires the older one."
+        )
         await alerts.thread_line(tx, core, alert, ACTOR, text)
 
 

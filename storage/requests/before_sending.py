@@ -14,8 +14,10 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, select
 
 from bot.domain.requests import Decision, Request, State
+from bot.partner.endpoints import Endpoint
 from storage import tables as t
 from storage.operators import Stopped, stops
+from storage.requests import unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS
 from storage.transaction import Tx
@@ -31,13 +33,19 @@ class Kept:
     """What is kept of a request, as one moment shows it.
 
     `others` are ids: of the kinds that were asked for, on the same target, sent and without a known outcome.
+    `is_unseen`: a start did not see its message in Slack, or that of its list, so nothing more is sent of it.
     """
 
     request: Request
     decisions: list[Decision]
     stopped: Stopped
     others: tuple[str, ...]
+    is_unseen: bool
     _sealed: tuple[Sealed | None, Sealed | None]
+
+    def may_be_sent(self, endpoint: Endpoint, *, is_urgent: bool) -> bool:
+        """May this call be made for it now? A look is no such call. An unseen message stops nothing urgent."""
+        return self.stopped.sends(endpoint, is_urgent=is_urgent) and (is_urgent or not self.is_unseen)
 
     def frozen(self, tx: Tx) -> Frozen:
         """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""
@@ -61,7 +69,7 @@ async def of(tx: Tx, request_id: str, *, others: Collection[str] | None) -> Kept
         stopped = stops.stopped(tx, request.program, seen)
     found = {row.other_id for row in rows if row.other_id is not None}
     sealed = (first.sealed_private, first.sealed_body)
-    return Kept(request, list(made.values()), stopped, tuple(sorted(found)), sealed)
+    return Kept(request, list(made.values()), stopped, tuple(sorted(found)), first.is_unseen, sealed)
 
 
 def _decision(row: Any) -> Decision:
@@ -94,6 +102,7 @@ def _asked(*, with_kinds: bool) -> Select[Any]:
             *stops.COLUMNS,
             *_DECISION,
             other.id.label("other_id"),
+            unseen.is_held().label("is_unseen"),
         )
         .select_from(joined)
         .where(_R.id == bindparam("id"))

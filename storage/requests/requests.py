@@ -22,6 +22,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     Select,
+    and_,
     bindparam,
     case,
     exists,
@@ -70,6 +71,7 @@ _GUARDED = frozenset(
 )
 _TERMS = frozenset({"terms", "summary", "exposure_usd", "approvals_needed", "facts", "digest", "rows"})
 _LIMITS_LOCK = 0x6C696D69  # any number that only this lock uses
+_UNDER_WAY = (State.EXECUTING, State.UNRESOLVED)
 EXPIRED_AT_ONCE = 200
 _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 # What is asked all the time is built once.
@@ -684,6 +686,27 @@ async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
     r, d = t.request.c, t.decision.c
     approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
     return await _unsent(tx, or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now), limit)
+
+
+async def may_be_sent(tx: Tx, *, sent_after: datetime, limit: int) -> list[Request]:
+    """Those of which something may be sent without another word of people, a list for its rows, the oldest first: not
+    sent yet as in `with_approvals`; or under way, where no key is known to have expired that was first sent after
+    `sent_after` or never."""
+    r, d, row = t.request.c, t.decision.c, t.request.alias("row")
+    approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
+    unsent = r.state.in_(UNSENT) & or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now)
+
+    def is_sent_again(of: Any) -> ColumnElement[bool]:
+        return and_(
+            of.state.in_((State.APPROVED, *_UNDER_WAY)),
+            or_(of.first_sent_at.is_(None), of.first_sent_at > sent_after),
+            or_(of.key_expires_at.is_(None), of.key_expires_at > tx.now),
+        )
+
+    of_rows = exists().where(row.c.parent_id == r.id, is_sent_again(row.c))
+    under_way = r.state.in_(_UNDER_WAY) & or_(r.rows.is_(None) & is_sent_again(r), of_rows)
+    wanted = (r.parent_id.is_(None), or_(unsent, under_way))
+    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=limit)
 
 
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:

@@ -1,4 +1,4 @@
-"""Requests of which nothing may be sent for the first time, as a start did not see their messages in Slack.
+"""Requests of which nothing more may be sent, as a start did not see their messages in Slack.
 
 A reading for each, that belongs to no program, so that taking a request up asks nothing more.
 """

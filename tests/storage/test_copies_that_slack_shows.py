@@ -59,19 +59,24 @@ class Slack(ScriptedSlack):
         self.reads = 0
 
     async def read(self, wanted: Wanted) -> PostedMessages:
+        """Of the channels that are wanted alone, and at the places: direct messages show nothing."""
         self.reads += 1
+        wanted_places = set(wanted.places.values())
+        asked = {*wanted.channels, *(place.channel for place in wanted_places)}
+        unread = {channel: error for channel, error in self.unread.items() if channel in asked}
         places = {Place(one.channel, one.ts) for one in self.messages}
         shown = [
             PostedMessage(one.dedupe, datetime.fromtimestamp(float(one.ts), UTC), one.log_end)
             for one in self.messages
-            if one.channel not in self.unread and one.thread_ts is None
+            if one.channel in wanted.channels or Place(one.channel, one.ts) in wanted_places
+            if one.channel not in unread and one.thread_ts is None
         ]
         unseen = {
-            id_: self.unread.get(place.channel, GONE)
+            id_: unread.get(place.channel, GONE)
             for id_, place in wanted.places.items()
-            if place.channel in self.unread or place not in places
+            if place.channel in unread or place not in places
         }
-        return PostedMessages(shown, self.unread, self.cut, unseen, self.of_others)
+        return PostedMessages(shown, unread, self.cut, unseen, self.of_others)
 
     async def take(self, world: World) -> None:
         """All that is to be posted and drawn again."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.domain.people import KindPolicy, Tier
 from bot.domain.requests import Request, State
+from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.requests import lifecycle, view_models
@@ -21,10 +23,17 @@ from tests.storage.test_copies_of_lists import approve as approve_list
 from tests.storage.test_copies_of_lists import pending as a_list
 from tests.storage.test_copies_that_slack_shows import Slack, modes, start
 from tests.storage.test_restores_at_odd_times import copied, in_force, open_alerts, read_ledger
-from tests.support.databases import SqliteFiles
+from tests.support.databases import Databases, SqliteFiles
 from tests.support.world import ALICE, CAROL, World, a_policy, a_world
 
 COOL_OFF = timedelta(minutes=10)
+
+
+@pytest.fixture
+def databases(request: pytest.FixtureRequest) -> Databases:
+    """On which the copy is put in place."""
+    found: Databases = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture
@@ -42,6 +51,38 @@ async def posted(world: World, slack: Slack, *, approved: bool = True) -> Reques
     request = await world.top_up("44", approved=approved)
     await slack.take(world)
     return await world.request(request.id)
+
+
+async def sent_with(world: World, slack: Slack, fault: str, **how: Any) -> Request:
+    """Approved and sent once, which met this."""
+    request = await posted(world, slack)
+    await world.advance(COOL_OFF.total_seconds() + 1)
+    await world.fault(fault, times=1, **how)
+    await world.run_due()
+    await slack.take(world)
+    return await world.request(request.id)
+
+
+async def one_under_way(world: World, slack: Slack) -> Request:
+    """It was refused and is to be sent again."""
+    return await sent_with(world, slack, "status", status=429)
+
+
+async def a_list_under_way(world: World, slack: Slack) -> Request:
+    """The same of one row; the others are next."""
+    batch = await a_list(world)
+    await slack.take(world)
+    await approve_list(world, batch)
+    await slack.take(world)
+    await world.advance(COOL_OFF.total_seconds() + 1)
+    await world.fault("status", status=429, times=1)
+    queue, *_ = await execution.due(world.core)
+    await execution.execute(world.core, queue.ids[0])  # the next one waits for a place after this answer
+    await slack.take(world)
+    return await world.request(batch.id)
+
+
+Ask = Callable[[World, Slack], Awaitable[Request]]
 
 
 def message_of(world: World, slack: Slack, request: Request) -> int:
@@ -82,6 +123,88 @@ async def test_what_was_stopped_since_the_copy_is_not_paid_from_it_where_its_mes
     assert (await world.request(request.id)).state is State.APPROVED
     assert await world.attempts(request.id) == []
     assert request.id in await the_alert(world)
+
+
+@pytest.mark.parametrize("ask", [one_under_way, a_list_under_way])
+@pytest.mark.parametrize("databases", ["sqlite_files", "postgres_databases"], indirect=True)
+async def test_what_was_under_way_in_the_copy_and_stopped_since_is_not_sent_again_from_it(
+    world: World, databases: Databases, tmp_path: Path, ask: Ask
+) -> None:
+    slack = Slack()
+    held = await ask(world, slack)
+    keys = [row.key for row in await rows_of(world, held)] or [held.key]
+    copy = await copied(world, tmp_path / "copy.db")
+    kept = len(slack.messages)
+    await lifecycle.cancel(world.core, held.id, ALICE)
+    await slack.take(world)
+    assert (await world.request(held.id)).state is State.FAILED
+    del slack.messages[kept:]
+    del slack.messages[message_of(world, slack, held)]
+
+    url = await put_in_place(copy, databases)
+    await start(world, url, slack)
+    assert (await world.request(held.id)).state is State.EXECUTING
+    await slack.take(world)
+    await cooled_off(world)
+
+    assert [await world.debits(key) for key in keys] == [0] * len(keys)
+    assert held.id in await the_alert(world)
+    async with world.store.read() as tx:
+        view = await view_models.request(tx, world.core, await world.request(held.id))
+    assert "its message is not in Slack any more" in view.paused
+
+    await lifecycle.cancel(world.core, held.id, ALICE)  # as of what was approved
+    ended = [row.outcome_text for row in await rows_of(world, held)] or [
+        (await world.request(held.id)).outcome_text
+    ]
+    assert all("from this database" in text and "Nothing was sent" not in text for text in ended), ended
+    await copy_detection.look_at_unseen(world.core, slack.read)
+    assert await open_alerts(world, "requests_unseen") == []
+    await world.store.close()
+    databases.drop(url)
+
+
+@pytest.mark.parametrize("ask", [one_under_way, a_list_under_way])
+async def test_what_is_under_way_goes_on_once_its_message_could_be_read(world: World, ask: Ask) -> None:
+    slack = Slack()
+    request = await ask(world, slack)
+    slack.unread = {world.core.channels.approvals: "not_in_channel"}
+    await restart(world, slack)
+    await slack.take(world)
+    world.core.unseen.clear()
+    await cooled_off(world)
+    assert (await world.request(request.id)).state is State.EXECUTING
+
+    slack.unread = {}
+    await copy_detection.look_at_unseen(world.core, slack.read)
+    await world.run(60, step=10)
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+
+
+async def test_what_may_have_been_carried_out_is_looked_up_and_not_sent_again(world: World) -> None:
+    slack = Slack()
+    request = await sent_with(world, slack, "drop_before_commit")
+    assert request.state is State.EXECUTING
+    del slack.messages[message_of(world, slack, request)]
+    await restart(world, slack)
+    await cooled_off(world)
+
+    made = [one.purpose for one in await world.attempts(request.id)]
+    assert (made[0], set(made[1:])) == ("send", {"look"})
+    assert await world.debits(request.key) == 0
+
+
+async def test_an_approval_of_what_is_held_under_way_runs_out(world: World) -> None:
+    slack = Slack()
+    request = await one_under_way(world, slack)
+    del slack.messages[message_of(world, slack, request)]
+    await restart(world, slack)
+    await world.advance(timedelta(hours=25).total_seconds())
+    await world.run(60, step=20)
+    ended = await world.request(request.id)
+    assert ended.state is State.FAILED
+    assert await world.debits(request.key) == 0
+    assert "It was not carried out from this database" in ended.outcome_text
 
 
 async def test_a_person_who_deletes_a_message_while_nothing_runs_holds_that_request_alone(

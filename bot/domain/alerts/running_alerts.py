@@ -192,16 +192,17 @@ SLACK_NOT_ALL_SEEN = AlertKind(
 
 REQUESTS_UNSEEN = AlertKind(
     name="requests_unseen",
-    raised_when="the message of an approved request was not seen in Slack at a start; that request is not sent",
+    raised_when="the message of a request that is approved or under way was not seen in Slack at a start; nothing more"
+    " of it is sent",
     found_by="start",
     ends="the messages are read, or the requests have ended",
     wordings=one(
         Severity.WARNING,
         "{count} not sent, as Slack did not show what became of it",
         "A request's message shows what became of it, such as that somebody stopped it. Without it Countersign does not"
-        " know whether its database is an older copy from before that. {found} Nothing was sent from this database."
-        " If one is still needed, make sure that nobody stopped it. Then stop it and request it again. What is only not"
-        " readable is sent once it was read.",
+        " know whether its database is an older copy from before that. {found} Nothing more of them is sent from this"
+        " database. What was sent before is looked up all the same. If one is still needed, make sure that nobody"
+        " stopped it. Then stop it and request it again. What is only not readable is sent once it was read.",
     ),
     endings=over("No request waits for its message in Slack any more", "Some waited for {lasted}."),
 )

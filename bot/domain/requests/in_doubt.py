@@ -16,6 +16,12 @@ _UNSENT_ENDS = TERMINAL - SENT
 # It is true of what is on record alone.
 _OF_SENDING = re.compile(r"\s*Nothing was sent\b[^.]*\.(?: You can request it again\.)?")
 _NOT_FROM_HERE = "It was not sent from this database."
+# The same of what was called and refused each time.
+_OF_CARRYING_OUT = re.compile(
+    r"\s*(?:It was not carried out\.|Your card provider had not carried it out, and it is not sent again\.)"
+    r"(?: Make a new request if it is still wanted\.)?"
+)
+_NOT_DONE_FROM_HERE = "It was not carried out from this database."
 _MAY_BE_DONE = "may have been carried out"
 IN_DOUBT = (
     f"While this waited an older copy of the database was put in place, or another copy was used, so it {_MAY_BE_DONE}."
@@ -44,14 +50,16 @@ def said_in_doubt(request: Request, text: str) -> str:
     return f"{_OF_SENDING.sub('', text)} {IN_DOUBT}".strip()
 
 
-def said_unread(text: str, what: str) -> str:
-    """The same text, without what nobody knows while `what` (its ledger, …) was not read since a start."""
-    if _NOT_FROM_HERE in text:
+def said_unread(text: str, what: str, *, was_called: bool = False) -> str:
+    """The same text, without what nobody knows while `what` (its ledger, …) was not read since a start. `was_called`:
+    it was sent from here, and refused each time."""
+    here = _NOT_DONE_FROM_HERE if was_called else _NOT_FROM_HERE
+    if here in text:
         return text
+    known = (_OF_CARRYING_OUT if was_called else _OF_SENDING).sub("", text)
     return (
-        f"{_OF_SENDING.sub('', text)} {_NOT_FROM_HERE} Since Countersign started it could not read {what}, so it does"
-        " not know whether another copy of the database sent it. Check the card and the ledger before you request it"
-        " again."
+        f"{known} {here} Since Countersign started it could not read {what}, so it does not know whether another copy"
+        " of the database sent it. Check the card and the ledger before you request it again."
     ).strip()
 
 

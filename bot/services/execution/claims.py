@@ -109,7 +109,7 @@ async def _nothing_to_call(tx: Tx, core: Core, held: Request, kept: Kept) -> boo
     # Another process may have queued it, or the one before this.
     if core.awaits_look() and not core.kinds[held.kind].handling.is_urgent:
         return True
-    return await ending_without_a_call.nothing_to_call(tx, core, held, kept.stopped)
+    return await ending_without_a_call.nothing_to_call(tx, core, held, kept)
 
 
 @asynccontextmanager
@@ -146,7 +146,7 @@ async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim 
         if kept is None or not _is_unchanged(kept.request, seen):
             return None
         request, stopped = kept.request, kept.stopped
-        if _nothing_leaves(core, request, stopped):
+        if _nothing_leaves(core, kept):
             return None
         if isinstance(look, Cleared):
             look = await presend_checks.last_look(tx, core, kept, look)
@@ -165,11 +165,11 @@ def _is_unchanged(current: Request, seen: Request) -> bool:
     return (current.version, current.fence) == (seen.version, seen.fence)
 
 
-def _nothing_leaves(core: Core, request: Request, stopped: Stopped) -> bool:
+def _nothing_leaves(core: Core, kept: Kept) -> bool:
     """Was sending stopped since it was looked at? What was sent before is still looked up, unless the key fails."""
-    cls = core.kinds[request.kind]
-    may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
-    return stopped.by_key or (not may_send and request.state is State.APPROVED)
+    cls = core.kinds[kept.request.kind]
+    may_send = kept.may_be_sent(cls.endpoint, is_urgent=cls.handling.is_urgent)
+    return kept.stopped.by_key or (not may_send and kept.request.state is State.APPROVED)
 
 
 def _unless_draft(request: Request, look: presend_checks.Look, stopped: Stopped) -> presend_checks.Look:
@@ -218,8 +218,9 @@ async def _begin(
     may_repeat = may_repeat and not planning.approval_is_void(request)
     approval_holds = isinstance(look, Cleared) and may_repeat
     step = planning.next_step(request, history, tx.now, approval_holds=approval_holds, is_urgent=is_urgent)
-    # A pause stops sending, and nothing else. What is undone is sent again only where the card reads otherwise.
-    may_send = stopped.sends(operation.endpoint, is_urgent=is_urgent)
+    # A pause stops sending, and nothing else; so does a message that a start did not see. What is undone is sent again
+    # only where the card reads otherwise.
+    may_send = kept.may_be_sent(operation.endpoint, is_urgent=is_urgent)
     if urgency.is_for_now(request) or not may_send:
         step = planning.Step.LOOK
     to_send = None if step is planning.Step.LOOK else _to_send(tx, kept, look, looked_at_s)

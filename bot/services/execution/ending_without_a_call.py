@@ -16,8 +16,8 @@ from bot.services import audit
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.execution import effect_writer
-from storage.operators import Stopped
-from storage.requests import attempts, requests
+from bot.services.processes import start_holds
+from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
 
 _KEY_LOST = (
@@ -31,10 +31,10 @@ _UNTRUSTED = (
 )
 
 
-async def nothing_to_call(tx: Tx, core: Core, current: Request, stopped: Stopped) -> bool:
+async def nothing_to_call(tx: Tx, core: Core, current: Request, kept: Kept) -> bool:
     """Nothing may be called now for what this process holds; where that has gone on for too long, it ends here."""
-    cls = core.kinds[current.kind]
-    may_send = stopped.sends(cls.endpoint, is_urgent=cls.handling.is_urgent)
+    cls, stopped = core.kinds[current.kind], kept.stopped
+    may_send = kept.may_be_sent(cls.endpoint, is_urgent=cls.handling.is_urgent)
     if current.state is not State.EXECUTING:
         is_stopped = stopped.by_key or (not may_send and current.state is State.APPROVED)
         can_be_held = current.state is State.APPROVED and not stopped.draft_only
@@ -45,7 +45,10 @@ async def nothing_to_call(tx: Tx, core: Core, current: Request, stopped: Stopped
     history = planning.History.of(made, cls.endpoint)
     can_wait = not cls.handling.is_urgent  # no time ends what cannot
     if can_wait and planning.never_executed(current, history, tx.now):
-        await _end(tx, core, current, Event.FAIL, planning.LAPSED, made)
+        text = (
+            await start_holds.said_unsent(tx, current, planning.LAPSED) if kept.is_unseen else planning.LAPSED
+        )
+        await _end(tx, core, current, Event.FAIL, text, made)
         return True
     if (
         can_wait

@@ -137,7 +137,7 @@ async def _places(tx: Tx) -> Mapping[str, unseen_requests.Place]:
     """Where the messages of open requests are. First those of which something may be sent without another word. Where
     one was not seen before, that place counts: it may have been posted once more since."""
     kind = message_kinds.REQUEST_CARD
-    found = await requests.with_approvals(tx, limit=_CARDS_MOST)
+    found = await unseen_requests.sent_without_a_word(tx)
     found += await requests.find(tx, states=OPEN, oldest_first=True, limit=_CARDS_MOST)
     by_subject = {message_kinds.stored_subject(kind.about, one.id): one.id for one in found}
     there = await outbox.places(tx, list(by_subject), kind.form)

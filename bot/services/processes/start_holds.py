@@ -173,7 +173,7 @@ async def said_unsent(tx: Tx, request: Request, text: str) -> str:
     unread = kept.value.get("unread", "") if kept is not None else ""
     if not unread and await unseen_requests.holds(tx, request):
         unread = "its message in Slack"
-    return said_unread(text, unread) if unread else text
+    return said_unread(text, unread, was_called=request.state not in UNSENT) if unread else text
 
 
 async def report(core: Core) -> None:

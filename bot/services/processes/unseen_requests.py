@@ -1,7 +1,8 @@
-"""Approved requests whose message a start did not see in Slack: nothing of them is sent.
+"""Requests, approved or under way, whose message a start did not see in Slack: nothing more of them is sent.
 
 A request's message is drawn again with whatever becomes of it. Where nobody can read it, this database may be an older
-copy in which the request still waits, and it was stopped since. It waits for people: they stop it and request it again.
+copy in which the request still waits or is tried again, and it was stopped since. It waits for people: they stop it and
+request it again. What may have been carried out already is looked up all the same.
 What was only not readable is sent once it was read. All processes share what is kept here.
 """
 
@@ -12,7 +13,8 @@ from typing import NamedTuple
 
 from bot.domain import slack_faults
 from bot.domain.alerts import Said, running_alerts
-from bot.domain.requests import Request
+from bot.domain.requests import UNSENT, Request, State
+from bot.outcomes import timing
 from bot.services import alerts, outbox_messages
 from bot.services.core import Core
 from storage.operators import safe_mode
@@ -65,10 +67,22 @@ async def why(tx: Tx, request: Request) -> str:
     if one is None:
         return ""
     found = "is not in Slack any more" if one.why == GONE else "could not be read in Slack"
-    return (
-        f"It is not sent: its message {found} when Countersign started, so Countersign does not know whether somebody"
-        f" stopped it. {_fix(one.why)}"
+    is_in_doubt = request.state not in UNSENT and (
+        request.outcome_unknown or request.state is State.UNRESOLVED
     )
+    then = _fix_in_doubt(one.why) if is_in_doubt else _fix(one.why)
+    return (
+        f"{_not_sent(request, is_in_doubt=is_in_doubt)}: its message {found} when Countersign started, so Countersign"
+        f" does not know whether somebody stopped it. {then}"
+    )
+
+
+def _not_sent(request: Request, *, is_in_doubt: bool) -> str:
+    if request.state in UNSENT:
+        return "It is not sent"
+    if request.is_batch:
+        return "Nothing more of it is sent"
+    return "It is only looked up, and not sent again" if is_in_doubt else "It is not sent again"
 
 
 async def _unseen(tx: Tx, request: Request) -> Unseen | None:
@@ -79,6 +93,10 @@ async def _unseen(tx: Tx, request: Request) -> Unseen | None:
 def _fix(why: str) -> str:
     again = "stop it and request it again."
     return f"If nobody did, {again}" if why == GONE else f"It is sent once that was read, or {again}"
+
+
+def _fix_in_doubt(why: str) -> str:
+    return "Do not repeat it." if why == GONE else "Do not repeat it. It is sent again once that was read."
 
 
 async def note(core: Core, found: Mapping[str, Unseen]) -> None:
@@ -108,7 +126,7 @@ async def review(core: Core) -> None:
 
 async def _keep(tx: Tx, core: Core, found: Mapping[str, Unseen]) -> None:
     before = await of(tx)
-    waiting = {one.id: one for one in await _sent_without_a_word(tx, core)} if found or before else {}
+    waiting = {one.id: one for one in await _held_unseen(tx, core)} if found or before else {}
     unseen = {id_: one for id_, one in found.items() if id_ in waiting}
     for id_ in before.keys() - unseen.keys():
         await rows.drop(tx, id_)
@@ -127,13 +145,19 @@ async def _keep(tx: Tx, core: Core, found: Mapping[str, Unseen]) -> None:
         tx.after_commit(core.carrier.wake)
 
 
-async def _sent_without_a_word(tx: Tx, core: Core) -> list[Request]:
+async def sent_without_a_word(tx: Tx) -> list[Request]:
+    """Of which something may be sent without another word of people, the oldest first, in safe mode as well. A list is
+    there for its rows."""
+    return await requests.may_be_sent(tx, sent_after=tx.now - timing.KEY_TRUSTED_FOR, limit=_MOST)
+
+
+async def _held_unseen(tx: Tx, core: Core) -> list[Request]:
     """In safe mode there is none. What is urgent is sent all the same."""
     if await safe_mode.current(tx) is not None:
         return []
     return [
         one
-        for one in await requests.with_approvals(tx, limit=_MOST)
+        for one in await sent_without_a_word(tx)
         if one.kind in core.kinds and not core.kinds[one.kind].handling.is_urgent
     ]
 

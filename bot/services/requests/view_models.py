@@ -47,7 +47,7 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
         live=core.is_live(found.program),
         next_look_at=await _next_look_at(tx, core, found),
         batch=batch,
-        paused=await _why_waits(tx, core, found) if found.state in UNSENT or waiting else "",
+        paused=await _why_waits(tx, core, found, is_waiting=bool(waiting)),
         waits_for=await local_facts.goes_first(tx, core, found),
         can_be_cancelled=found.parent_id is None and await local_facts.can_be_cancelled(tx, core, found),
         waiting=waiting,
@@ -58,8 +58,11 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
     )
 
 
-async def _why_waits(tx: Tx, core: Core, found: Request) -> str:
+async def _why_waits(tx: Tx, core: Core, found: Request, *, is_waiting: bool) -> str:
     is_urgent = found.kind in core.kinds and core.kinds[found.kind].handling.is_urgent
+    if found.state not in UNSENT and not is_waiting:
+        is_tried_again = found.is_open and not is_urgent and (found.is_batch or found.outcome_text)
+        return await unseen_requests.why(tx, found) if is_tried_again else ""
     waits = await programs.why_waits(tx, found.program, is_urgent=is_urgent)
     return waits or ("" if is_urgent else await unseen_requests.why(tx, found))
 

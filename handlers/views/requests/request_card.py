@@ -129,7 +129,10 @@ def waits(view: RequestView) -> str:
 def _waits_until(request: Request, why: str) -> str:
     is_urgent = urgency.urgency_of(request.kind) is not None
     until = None if is_urgent else request.valid_until
-    end = f" It waits until {b.when(until, '{time}')}, then it ends and nothing is sent." if until else ""
+    if request.outcome_unknown and request.state not in UNSENT:
+        until = None  # it ends with what is found
+    then = "it ends and nothing is sent" if request.state in UNSENT else "nothing more is sent"
+    end = f" It waits until {b.when(until, '{time}')}, then {then}." if until else ""
     return f"{why}{end}"
 
 

@@ -24,6 +24,7 @@ from bot.intents.requests.last_look import (
 )
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
+from bot.intents.requests.told_apart import Apart, is_only_told, request_apart, with_card_of_the_tale
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
 
 if TYPE_CHECKING:
@@ -55,13 +56,17 @@ def read_request(
 
 
 __all__ = [
+    "Apart",
     "asks_for_two",
     "is_bare_comma",
+    "is_only_told",
     "may_be_a_freeze",
     "may_be_unfreeze",
     "may_tell_a_state",
     "read_request",
+    "request_apart",
     "stays_closed",
+    "with_card_of_the_tale",
     "with_first_load",
     "with_name",
 ]

@@ -78,6 +78,10 @@ _NUMBERED: Final = re.compile(
 _IDIOM: Final = re.compile(
     r"(?:i'?m )?(?:not kidding|no kidding|no joke|not joking|for real|true story|i swear)"
 )
+#: `would it help`: small words that ask.
+_MODAL: Final = re.compile(
+    r"\b(?:would|could|should|shall|may|might|can|must|will|needs?|wants?|do|does|is|are|has|have)\b"
+)
 #: What only a piece before the request may be: an apology, a "but" in its midst.
 _EXCUSE: Final = re.compile(r"(?:my (?:bad|fault|mistake)|our (?:bad|fault|mistake)|long story(?: short)?)")
 _NAMES: Final = re.compile(r"[^\W\d_]")
@@ -208,7 +212,7 @@ def _tale(masked: str, *, why: bool) -> tuple[str, bool] | None:
     bare = bare[joined.end() :] if (joined := _JOINED.match(bare)) else bare
     bare = _I_TOLD.sub("he was", bare)
     if _IDIOM.fullmatch(bare) or (is_small(bare) and "§" not in bare):
-        return ("", False) if found is None else None
+        return ("", False) if found is None and not _MODAL.search(bare) else None
     words = re.findall(r"§[a-z]\d+§|[a-z][\w'’-]*", bare)
     if len(words) < _FEWEST or _COMMANDS.match(bare) or _BUT.match(bare):
         return None

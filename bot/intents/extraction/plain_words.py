@@ -125,7 +125,7 @@ _ROWS: Final = tuple(
         ("plastic", r"\b(?P<verb>need|want|order|get|issue) (?:some )?plastic\b", r"\g<verb> a card"),
         (
             "visa",
-            r"(?P<who>\b(?:get|give|order|issue) (?:[\w'’-]+ ){1,3}an?) (?:visa|mastercard)\b(?=[^\n]*@)",
+            r"(?P<who>\b(?:get|give|order|issue) (?:[\w'’-]+ ){1,3}an?) (?:visa|mastercard)\b(?=[^\n]{0,60}@)",
             r"\g<who> card",
         ),
         ("acct", r"\bacct\b\.?", "account"),

@@ -256,7 +256,7 @@ _UNSETTLED: Final = re.compile(
     r"|\bbut (?:the |his |her |our |my |their )?(?:budget|boss|manager|director|cfo|ceo|finance|approvers?|bob|carol|dave)\b"
 )
 #: `Nora's card was stolen too`: another card beside the one of the request.
-_ANOTHER_CARD: Final = re.compile(r"§c\d+§[^.;!?\n]*\b(?:too|also|as well)\W*$")
+_ANOTHER_CARD: Final = re.compile(r"§c\d+§[^.;!?\n]{0,60}\b(?:too|also|as well)\W*$")
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
     r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"

@@ -43,7 +43,7 @@ from bot.intents.requests import (
     Apart,
     asks_for_two,
     is_bare_comma,
-    is_only_told,
+    is_only_background,
     may_be_a_freeze,
     may_be_unfreeze,
     may_tell_a_state,
@@ -163,7 +163,7 @@ def _or_apart(
     asked = _looked_at_again(_without_second(_asked_for(its_own, alone, kinds), its_own), alone)
     if len(asked) != 1 or not (asked[0].opened or asked[0].takes_back):
         return list(readings)
-    if not is_only_told(apart, asked[0], context.facts):
+    if not is_only_background(apart, asked[0], context.facts):
         return list(readings)
     whole = _looked_at_again(_without_second(asked, clauses), context, apart=True)
     return whole if whole[0].opened or whole[0].takes_back else list(readings)

@@ -14,6 +14,7 @@ from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
+from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
     is_bare_comma,
@@ -24,7 +25,6 @@ from bot.intents.requests.last_look import (
 )
 from bot.intents.requests.other_requests import is_taken_back, read_other_request, read_reveal
 from bot.intents.requests.plain_requests import read_plain_request
-from bot.intents.requests.told_apart import Apart, is_only_told, request_apart, with_card_of_the_tale
 from bot.intents.requests.value_requests import read_value_request, with_first_load, with_name
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ __all__ = [
     "Apart",
     "asks_for_two",
     "is_bare_comma",
-    "is_only_told",
+    "is_only_background",
     "may_be_a_freeze",
     "may_be_unfreeze",
     "may_tell_a_state",

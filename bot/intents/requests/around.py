@@ -283,7 +283,7 @@ def speaks_against_from_around(
 
 
 def without_what_was_said(text: str) -> str:
-    """What is told without words that are harmless in it, and without who said it where its content is told as well."""
+    """the background without words that are harmless in it, and without who said it where its content stands there as well."""
     bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", text))
     return _SPACES.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", _OUTSIDER_SAYS.sub(" it ", bare))))
 

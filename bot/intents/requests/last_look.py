@@ -379,7 +379,7 @@ def _without_its_reason(text: str, intent: str) -> str:
 def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> bool:
     """Whether something in the whole message speaks against opening the form of this reading.
 
-    `apart`: what is told around the request was judged already, piece by piece.
+    `apart`: the background around the request was judged already, piece by piece.
     """
     text = _without_its_reason(spaced(context.found.masked), reading.intent)
     if any(

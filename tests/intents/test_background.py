@@ -19,7 +19,7 @@ REQUESTS = (
     "weekly limit 900 for 3018",
     "kindly route the purchase codes of 3018 to our webhook",
 )
-TOLD = (
+BACKGROUND = (
     "{}, because the steering committee approved it on 20/11",
     "{} since nobody in the depot is holding that phone",
     "{}, as the old SIM was cancelled",
@@ -29,7 +29,7 @@ TOLD = (
     "{}, owing to the strike at Changi T3",
 )
 #: Some of them are reasons, some statements; each may mean that the request is not meant, not now, or not its writer's.
-NOT_TOLD = (
+NOT_BACKGROUND = (
     "{}, because Bob has not approved it",
     "{} because Carol told me to",
     "{}, since he asked for it",
@@ -84,7 +84,7 @@ def _pairs(patterns: tuple[str, ...]) -> list[tuple[str, str]]:
     return [(p.format(r), r) for (row, p), (column, r) in pairs if (row + column) % every == 0]
 
 
-@pytest.mark.parametrize(("text", "request_"), _pairs(TOLD))
+@pytest.mark.parametrize(("text", "request_"), _pairs(BACKGROUND))
 def test_a_reason_or_a_story_changes_nothing_of_the_request(text: str, request_: str) -> None:
     alone, whole = opened(request_), opened(text)
 
@@ -93,7 +93,7 @@ def test_a_reason_or_a_story_changes_nothing_of_the_request(text: str, request_:
     assert (whole.intent, whole.slots) == (alone.intent, alone.slots)
 
 
-@pytest.mark.parametrize(("text", "request_"), _pairs(NOT_TOLD))
+@pytest.mark.parametrize(("text", "request_"), _pairs(NOT_BACKGROUND))
 def test_what_may_be_more_than_a_tale_keeps_the_form_closed(text: str, request_: str) -> None:
     assert opened(text) is None, request_
 

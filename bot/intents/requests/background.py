@@ -21,6 +21,8 @@ from bot.intents.requests.parts import tells_enough
 from bot.intents.requests.wording import is_small, said_in
 
 _MOST_WORDS: Final = 90
+# Where so many words were taken out, there is nothing to tell apart; and patterns look through a gap again and again.
+_GAP: Final = re.compile(r"\s{20}")
 _MOST_PIECES: Final = 14
 _REASON: Final = r"(?:because|becos|becoz|bcos|bcoz|bcause|becuase|becasue|cause|cos|coz|cuz|bcs|since|given that|given the|seeing (?:as|that)|considering that|as|due to|owing to|on account of|in view of|in light of|reason being)"
 #: `as usual`, `as of now`, `as per the form` tell no reason; nor do `since Monday` and `as soon as`.
@@ -44,7 +46,7 @@ _FINITE: Final = re.compile(
     r"\b(?:is|are|was|were|am|has|have|had|needs?|lost|left|found|got|went|came|ran|stole|took|gave|broke|forgot|kept|paid|bought|spent|hit|blew|met|sent|saw|knew|will|can|must|do|does|did|goes|says?"
     r"|cannot|can't|cant|won't|wont|isn't|isnt|aren't|wasn't|don't|dont|doesn't|doesnt|didn't|didnt|hasn't|hasnt|haven't|gotta|gonna|[a-z]{2,}(?:ed|ing)|[a-z]{3,}(?:[^s]s))\b|(?:'s|’s|'re|'ve|n't)\b"
 )
-#: No tale: a condition, a doubt, an order, a wish, somebody's words, another time, a change of mind.
+#: No tale: a condition, a doubt, an order, a hope, somebody's words, another time, a change of mind.
 _NO_TALE: Final = re.compile(
     r"\b(?:if|unless|whether|once|until|till|til|maybe|perhaps|might|would|should|shall|could|ought|suppose\w*|imagine|pretend\w*|hypothe\w+|assum\w+|provided|depending|otherwise|else|however|though|although|except|rather|only if|either|or"
     r"|please|pls|plz|plss?|kindly|can (?:you|u|we|i)|let's|lets|let (?:me|us)|same|too|also|again|another|everything|ignore|disregard|forget|scratch|cancel|stop|wait|hold|never ?mind|nvm|undo|revers\w+|actually|correction|oops|mistake|joke|joking|kidding|test|drill|draft|sample|example|template|quote\w*|training"
@@ -53,7 +55,7 @@ _NO_TALE: Final = re.compile(
     r"|freez\w*|unfreez\w*|froz\w*|unfroz\w*|(?:un)?block(?:s|ing)?|(?:un)?lock(?:s|ing)?|suspend\w*|thaw\w*|clos(?:e|es|ing|ure)|terminat\w*|reactivat\w*|activat\w*|deactivat\w*|topp?\w*[ -]?up\w*|topup\w*|load(?:s|ed|ing)?|reload\w*|unload\w*|refill\w*|recharg\w*|submit\w*|reveal\w*|limits?|markup|threeds)\b|[?¿]|\bi (?:need|want)\b|\bwe (?:need|want)\b(?! (?:it|this|that|the money|the card) (?:for|to)\b)"
 )
 #: Said behind "because", these tell why: `because he asked for it back`, `since the committee approved it`.
-_TOLD_AS_WHY: Final = re.compile(
+_BACKGROUND_AS_WHY: Final = re.compile(
     r"\b(?:has |have |was |were |is |are |been |already |just )*(?:approved|agreed|signed|confirmed|decided|authori[sz]ed)(?: (?:it|this|that|by|on|in|to it|the|so))?\b|\b(?:again|also|too|another|always|every|each|next|soon|usually|orders?|test|plan(?:s|ned)?|sign|limit|everything)\b|\bwhere (?:he|she)\b"
 )
 _NOT: Final = re.compile(
@@ -87,14 +89,14 @@ _EXCUSE: Final = re.compile(r"(?:my (?:bad|fault|mistake)|our (?:bad|fault|mista
 _NAMES: Final = re.compile(r"[^\W\d_]")
 _FEWEST: Final = 2
 _STOPS: Final = " \t\n,;:.!?-–—()[]*_"
-#: What its writer promised somebody is no report: `told him I'd help`.
-_I_TOLD: Final = re.compile(
+#: What its writer promised somebody is no report: `promised him help`.
+_I_PROMISED: Final = re.compile(
     r"\b(?:i )?(?:told|promised) (?:him|her|them|§c\d+§) (?:that )?(?:i|we)(?:'?d|'?ll| would| will)\b"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Background:
     """A piece that only tells something: masked, in small letters, without its "because". `why` = it had one."""
 
     text: str
@@ -105,11 +107,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """Where in the text the request stands, and what is told around it."""
+    """Where in the text the request stands, and the background around it."""
 
     start: int
     end: int
-    told: tuple[Told, ...]
+    background: tuple[Background, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,14 @@ class _Piece:
     end: int
     strong: bool  # a stop or a line end comes before it
     ended: bool  # the same after it
-    tale: Told | None = None
+    tale: Background | None = None
     excuse: bool = False
 
 
 def request_apart(text: str, entities: Sequence[Entity]) -> Apart | None:
-    """The one stretch of a text that tells nothing, and what is told beside it; None where nothing is."""
+    """The one stretch of a text that holds no background, and the background beside it; None where nothing is."""
     low = text.lower()
-    if len(low) != len(text) or len(low.split()) > _MOST_WORDS:
+    if len(low) != len(text) or len(low.split()) > _MOST_WORDS or _GAP.search(low):
         return None
     pieces = _pieces(low, entities)
     if not 1 < len(pieces) <= _MOST_PIECES:
@@ -138,12 +140,12 @@ def request_apart(text: str, entities: Sequence[Entity]) -> Apart | None:
         return None
     if first and not (pieces[first - 1].ended or _ASKS_NOW.match(low[pieces[first].start :])):
         return None  # `he shouted, freeze it`: what stands before a comma may rule what follows
-    told = tuple(
+    background = tuple(
         piece.tale for number, piece in enumerate(pieces) if not first <= number <= last and piece.tale
     )
-    if not told:
+    if not background:
         return None
-    return Apart(pieces[first].start, pieces[last].end, told)
+    return Apart(pieces[first].start, pieces[last].end, background)
 
 
 _BUT: Final = re.compile(r"\bbut\b")
@@ -200,9 +202,11 @@ def _piece(
     tale = _tale(masked, why=why)
     if tale is not None and asked and (strong or not tale[1]):
         tale = None  # `freeze it, as she is away?` asks for the whole
-    told = Told(*tale, not strong, tuple(entity for _, entity in inside)) if tale is not None else None
+    background = (
+        Background(*tale, not strong, tuple(entity for _, entity in inside)) if tale is not None else None
+    )
     excuse = _EXCUSE.fullmatch(masked) is not None
-    return _Piece(start, end, strong, ended, told, excuse)
+    return _Piece(start, end, strong, ended, background, excuse)
 
 
 def _tale(masked: str, *, why: bool) -> tuple[str, bool] | None:
@@ -210,7 +214,7 @@ def _tale(masked: str, *, why: bool) -> tuple[str, bool] | None:
     found = _WHY.match(masked)
     bare = masked[found.end() :] if found else masked
     bare = bare[joined.end() :] if (joined := _JOINED.match(bare)) else bare
-    bare = _I_TOLD.sub("he was", bare)
+    bare = _I_PROMISED.sub("he was", bare)
     if _IDIOM.fullmatch(bare) or (is_small(bare) and "§" not in bare):
         return ("", False) if found is None and not _MODAL.search(bare) else None
     words = re.findall(r"§[a-z]\d+§|[a-z][\w'’-]*", bare)
@@ -221,7 +225,7 @@ def _tale(masked: str, *, why: bool) -> tuple[str, bool] | None:
         return None
     ruled = bare
     if reason and not _NOT.search(bare):
-        ruled = _TOLD_AS_WHY.sub(" ", bare)
+        ruled = _BACKGROUND_AS_WHY.sub(" ", bare)
     if _NO_TALE.search(without_what_was_said(ruled)) or _NEEDS_DONE.search(bare) or said_in(_spaced(bare)):
         return None
     if found is not None and _NOUN_REASON.match(found["why"]):
@@ -253,7 +257,7 @@ _ITS_CARD: Final = re.compile(
 
 
 def with_card_of_the_tale(text: str, apart: Apart, entities: Sequence[Entity]) -> tuple[str, Entity | None]:
-    """The request by itself; for "his card" in it the card that what was told before names, and which one that was."""
+    """The request by itself; for "his card" in it the card that the background names, and which one that was."""
     own = text[apart.start : apart.end]
     inside = [one for one in entities if apart.start <= one.start and one.end <= apart.end]
     before = [one for one in entities if one.kind == "card" and one.end <= apart.start]
@@ -268,16 +272,16 @@ def with_card_of_the_tale(text: str, apart: Apart, entities: Sequence[Entity]) -
     return (put, sure[-1]) if put != own else (own, None)
 
 
-def is_only_told(apart: Apart, reading: Reading, facts: Facts) -> bool:
+def is_only_background(apart: Apart, reading: Reading, facts: Facts) -> bool:
     """Is everything beside the request harmless to it: no value that is not its own, nothing that speaks against it?"""
     return all(
-        _is_harmless(told, reading, facts) and not _speaks_against(told, reading.intent)
-        for told in apart.told
-        if told.text and not (is_small(told.text) and "§" not in told.text)
+        _is_harmless(background, reading, facts) and not _speaks_against(background, reading.intent)
+        for background in apart.background
+        if background.text and not (is_small(background.text) and "§" not in background.text)
     )
 
 
-#: Whoever does or is what is told here decides nothing about the request: `she is on no-pay leave`, `the old SIM was cancelled`.
+#: Whoever does or is the background here decides nothing about the request: `she is on no-pay leave`, `the old SIM was cancelled`.
 _OF_SOMEBODY: Final = re.compile(
     r"^(?:(?:we're|we are|i'm|i am) (?!think|consider|plan|wait|go|check|ask|jok|kid|test|wonder|hop|try|about)[a-z]+ing\b|he|she|they|hes|shes|(?:he|she)'s|they're|§c\d+§|(?:(?:his|her|their|the|our|a|an) )?(?!(?:it|its|it's|this|that|that's|there|there's|nobody|none|nothing|not|no|i|i'm|we|you|these|those|one|all|both|what|request|top-?up|topup|freeze|block|load|order|change|closure|transfer|form|card(?! got| was)|amount|limit|markup|submission|answer|decision|approval|budget|boss|manager|director|cfo|ceo|board|finance|bob|carol|dave)\b)[a-z][\w'’-]* (?:[\w'’-]+ ){0,4}?(?:is|are|was|were|has|have|had|won't|can't|got|[a-z]+ed|[a-z]+ing|[a-z]+s)\b)"
 )
@@ -288,20 +292,20 @@ _NOT_NEEDED: Final = re.compile(
 _TAKES_AWAY: Final = frozenset({"freeze_card", "close_card", "unload_card"})
 
 
-def _speaks_against(told: Told, intent: str) -> bool:
-    """Does what is told take the request back or doubt it? What somebody's reason says of him does neither."""
-    if told.why or _OF_SOMEBODY.match(told.text):
-        if intent not in _TAKES_AWAY and _NOT.search(told.text) and _NOT_NEEDED.search(told.text):
-            return speaks_against_from_around(told.text, intent, goes_on=told.goes_on)
+def _speaks_against(background: Background, intent: str) -> bool:
+    """Does the background take the request back or doubt it? What somebody's reason says of him does neither."""
+    if background.why or _OF_SOMEBODY.match(background.text):
+        if intent not in _TAKES_AWAY and _NOT.search(background.text) and _NOT_NEEDED.search(background.text):
+            return speaks_against_from_around(background.text, intent, goes_on=background.goes_on)
         return False
-    return speaks_against_from_around(told.text, intent, goes_on=told.goes_on)
+    return speaks_against_from_around(background.text, intent, goes_on=background.goes_on)
 
 
-def _is_harmless(told: Told, reading: Reading, facts: Facts) -> bool:
-    return all(_belongs(entity, told, reading, facts) for entity in told.entities)
+def _is_harmless(background: Background, reading: Reading, facts: Facts) -> bool:
+    return all(_belongs(entity, background, reading, facts) for entity in background.entities)
 
 
-def _belongs(entity: Entity, told: Told, reading: Reading, facts: Facts) -> bool:
+def _belongs(entity: Entity, background: Background, reading: Reading, facts: Facts) -> bool:
     if entity.doubt:
         return False
     match entity.kind:
@@ -312,7 +316,7 @@ def _belongs(entity: Entity, told: Told, reading: Reading, facts: Facts) -> bool
                 return all(card is reading.card for card in entity.value)
             return (
                 reading.intent == "order_card"
-                and told.why
+                and background.why
                 and _NAMES.search(entity.written) is not None
                 and not any(char.isdigit() for char in entity.written)
             )
@@ -321,20 +325,22 @@ def _belongs(entity: Entity, told: Told, reading: Reading, facts: Facts) -> bool
         case "period":
             past = entity.value is not None and entity.value.last_day <= facts.now.date()
             if past or is_today(entity, facts):
-                return tells_enough(told.text)
-            tells = told.why or _OF_SOMEBODY.match(told.text) is not None
-            return tells and reading.intent != "close_card" and tells_enough(told.text)
+                return tells_enough(background.text)
+            tells = background.why or _OF_SOMEBODY.match(background.text) is not None
+            return tells and reading.intent != "close_card" and tells_enough(background.text)
         case "later":
-            return told.why and reading.intent != "close_card" and tells_enough(told.text)
+            return background.why and reading.intent != "close_card" and tells_enough(background.text)
         case "number":
-            if INCIDENTAL in entity.traits or (told.why and _PLACE.fullmatch(entity.written)):
-                return tells_enough(told.text)
-            return told.why and _NUMBERED.search(told.text) is not None
+            if INCIDENTAL in entity.traits or (background.why and _PLACE.fullmatch(entity.written)):
+                return tells_enough(background.text)
+            return background.why and _NUMBERED.search(background.text) is not None
         case "amount":
             own = reading.slots.get("amount") or reading.slots.get("limits")
-            lines = len(_A_LINE.findall(told.text)) if own else 0
-            return told.why and len(_NUMBERED.findall(told.text)) + lines >= len(_SUM.findall(told.text))
+            lines = len(_A_LINE.findall(background.text)) if own else 0
+            return background.why and len(_NUMBERED.findall(background.text)) + lines >= len(
+                _SUM.findall(background.text)
+            )
     return False
 
 
-__all__ = ["Apart", "is_only_told", "request_apart", "with_card_of_the_tale"]
+__all__ = ["Apart", "is_only_background", "request_apart", "with_card_of_the_tale"]

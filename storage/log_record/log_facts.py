@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
-from storage.log_record import open_requests
+from storage.log_record import counted, open_requests
 from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
 
@@ -85,7 +85,7 @@ class LogFacts:
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it.
+    of all passkeys, where people were not notified of it. `counted`: what was approved in the last two days.
     """
 
     seq: int = 0
@@ -105,6 +105,7 @@ class LogFacts:
     open: Mapping[str, OpenRequest] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     reset: Reset | None = None
+    counted: counted.Hours = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -124,10 +125,12 @@ class _Working:
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
         self._asked, self._reset = set(before.asked), before.reset
+        self._counted = counted.Working(before.counted)
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):
             open_requests.take(self._open, one)
+            self._counted.take(one, one.at)
             return
         _, _, about = one.subject.partition(":")
         match one.action:
@@ -185,6 +188,7 @@ class _Working:
             open=self._open,
             asked=frozenset(self._asked),
             reset=self._reset,
+            counted=self._counted.hours(),
         )
 
 

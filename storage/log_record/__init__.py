@@ -6,6 +6,22 @@ open_requests  which requests are open, and what may follow what
 """
 
 from storage.log_record import on_record, open_requests
-from storage.log_record.log_facts import RESET_REPORTED, LogFacts, Policy, Reset
+from storage.log_record.log_facts import (
+    PREVIOUS_TAKEN_FOR,
+    RESET_REPORTED,
+    LogFacts,
+    Policy,
+    Reset,
+    SecretsOnRecord,
+)
 
-__all__ = ["RESET_REPORTED", "LogFacts", "Policy", "Reset", "on_record", "open_requests"]
+__all__ = [
+    "PREVIOUS_TAKEN_FOR",
+    "RESET_REPORTED",
+    "LogFacts",
+    "Policy",
+    "Reset",
+    "SecretsOnRecord",
+    "on_record",
+    "open_requests",
+]

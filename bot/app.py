@@ -134,7 +134,7 @@ async def _start(given: Start) -> Running:
     async with AsyncExitStack() as stack:
         begun = replace(given, stack=stack)
         parts = await _build(begun)
-        stack.push_async_callback(audit_anchors.drop, parts.core)
+        stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
         _write_to_slack(begun, parts)

@@ -86,6 +86,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("moved", 3, poller.moved),
         Job("first-ledger", 5, poller.first_ledger),
         Job("unseen", 10, lambda: copy_detection.look_again(core, watchers.read_posted)),
+        Job("unseen-messages", 30, lambda: copy_detection.look_at_unseen(core, watchers.read_posted)),
         Job("held", 10, lambda: start_holds.report(core)),
         Job("ledger", poll.ledger.total_seconds(), poller.ledger, calls=10),
         Job("webhook", 300, poller.webhook, calls=2),

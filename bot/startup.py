@@ -73,6 +73,11 @@ TRACES_NOT_INSTALLED = (
     "OTEL_EXPORTER_OTLP_ENDPOINT is set, and what sends traces is not installed, so none are sent. Install it with"
     " `pip install 'countersign[otel]'`, or remove the setting."
 )
+#: Of a database that was not moved to the first key of the keyring, or is a backup of before it was.
+OLDER_KEYS = (
+    "The database still uses an older master key ({kids}), which opens and signs here, even if it was retired in a"
+    " newer database. Run `countersign keys rewrap`: it moves everything to the first key, and retires the older one."
+)
 # How much of the audit chain is checked before the bot starts; `audit verify` checks all of it.
 AUDIT_CHECKED_AT_START = 10_000
 # So many anchors of entries that are there are compared.
@@ -171,6 +176,10 @@ async def open_store(start: Start) -> Store:
             "One process works on an SQLite file, so it does everything: leave --roles out, or use PostgreSQL."
         )
     await _optimize(store)
+    async with store.read() as tx:
+        older = await master_keys.older_in_use(tx)
+    if older:
+        log.warning("keys.older_in_use", extra={"fault": OLDER_KEYS.format(kids=", ".join(older))})
     return store
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import os
+import re
 import socket
 import sqlite3
 import sys
@@ -18,7 +20,7 @@ from typing import Any
 from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
-from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseUnreachable
+from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 PRAGMAS: tuple[str, ...] = (
@@ -32,6 +34,8 @@ PRAGMAS: tuple[str, ...] = (
 # directory of 20,000 cards takes 17.
 WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
+# What a lock file says.
+_INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+)\n")
 
 
 def process_name() -> str:
@@ -110,6 +114,29 @@ class Database:
             )
         return ""
 
+    def log_of_another(self) -> str:
+        """That the log beside the SQLite file is of another file, with the fix; empty where it is not.
+
+        SQLite would not notice, and mix the two. Known where Countersign was killed, and a file put in place after it.
+        """
+        if self.path is None:
+            return ""
+        log, lock = log_path(self.path), lock_path(self.path)
+        try:
+            opened = _INODES.fullmatch(lock.read_bytes())
+            found, beside = self.path.stat(), log.stat()
+        except OSError:
+            return ""
+        if opened is None or not beside.st_size or beside.st_ino != int(opened["log"]):
+            return ""
+        if found.st_ino == int(opened["file"]):
+            return ""
+        return (
+            f"The log {log} is of another file than {self.path}, which was put in its place while Countersign ran or"
+            " after it was killed. Nothing was opened, because SQLite would mix the two. If you put another database in"
+            f" place, move {log} away, keep it, and start. If it is the same database, copied, remove {lock} and start."
+        )
+
     def _why_unwritable(self, error: OSError) -> str:
         if error.errno == errno.EROFS:
             return (
@@ -128,10 +155,16 @@ class Database:
 
         It appears under its name with the write-ahead log switched on: that switch is the one step at
         which several starters at once would trip over each other. Raises `DatabaseUnreachable` where it
-        cannot be made.
+        cannot be made, and `DatabaseMissing` where one was deleted and is kept beside it.
         """
         if self.path is None or self.path.exists():
             return
+        if kept := sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")):
+            raise DatabaseMissing(
+                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
+                f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start. For a new, empty"
+                " database move it away."
+            )
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -175,6 +208,12 @@ def set_pragmas(dbapi: Any, *, read_only: bool = False, busy_ms: int = BUSY_MS) 
     cursor.close()
 
 
+def log_path(path: Path) -> Path:
+    """The log of changes of an SQLite file, whatever path leads to it."""
+    real = path.resolve()
+    return real.with_name(real.name + "-wal")
+
+
 def lock_path(path: Path) -> Path:
     """The lock file of an SQLite file, whatever path leads to it."""
     real = path.resolve()
@@ -207,6 +246,12 @@ class FileLock:
                 f"Another Countersign process is using {path}. Stop it first; to run several at once,"
                 " use PostgreSQL."
             ) from None
+
+    def note(self, *, file: int, log: int) -> None:
+        """Which file and which log are open, by their inodes, for whoever opens them after this process."""
+        with suppress(OSError):  # a full disk: then nobody knows
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, b"%d %d\n" % (file, log), 0)
 
     def release(self) -> None:
         self._name.close()

@@ -78,7 +78,7 @@ class ChangedOutside(StorageError):
 class Unreadable(ChangedOutside):
     """A row that nothing can be done with until it is put right."""
 
-    reason = "unreadable_row"
+    reason = "row_unreadable"
 
     def __init__(self, row: UnreadableRow) -> None:
         self.row = row = row.because or row

@@ -42,6 +42,16 @@ async def check_canary(tx: Tx) -> None:
         )
 
 
+async def older_in_use(tx: Tx) -> list[str]:
+    """Keys other than the first under which this database still has something, and which were not retired in it.
+
+    While a key is changed there is one, and again after a backup of before the change was put back: the copy does not
+    know that it was retired.
+    """
+    known = sorted((await tx.run(select(t.keycheck.c.kid))).scalars())
+    return [kid for kid in known if kid != tx.vault.primary_kid and kid not in tx.vault.retired]
+
+
 async def is_unsigned(tx: Tx) -> bool:
     """Is this database from before its rows were signed?"""
     rows = (await tx.run(select(t.keycheck))).all()

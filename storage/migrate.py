@@ -22,11 +22,15 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import NullPool
 
 from storage import instance, tables
-from storage.database import Database, file_lock, set_pragmas
+from storage.database import Database, connections_named, file_lock, set_pragmas
 from storage.errors import DatabaseInUse, DatabaseUnreachable, SchemaBehind, SchemaTooNew
 
 _FOLDER = Path(__file__).parent / "migrations"
 _WAIT_MS = 60_000  # an upgrade by another starter may take a while
+_CONNECTED = text(
+    "SELECT DISTINCT application_name FROM pg_stat_activity WHERE application_name LIKE :names"
+    " AND datname = current_database() AND pid <> pg_backend_pid() ORDER BY 1"
+)
 _ADVISORY_LOCK = 0x636F756E  # any number that only this program uses
 # One of the two lines by which a file of a migration says what it is, and what it follows.
 _REVISION = re.compile(r"""^(revision|down_revision)\b[^=\n]*=\s*["']?(\w+)""", re.MULTILINE)
@@ -91,6 +95,8 @@ def _current(database: Database) -> str | None:
     """Look without a lock."""
     if database.path is not None and not database.path.exists():
         return None
+    if why := database.log_of_another():
+        raise DatabaseUnreachable(why)
     engine = _engine(database)
     try:
         with engine.connect() as connection:
@@ -142,6 +148,7 @@ def _migrate(database: Database, choose: Choose) -> str:
 
 def _upgrade(connection: Connection, database: Database, found: str | None, choose: Choose) -> None:
     if database.path is None:
+        _require_nobody_else(connection, database)
         _run_scripts(connection, choose)
         return
     try:
@@ -154,6 +161,16 @@ def _upgrade(connection: Connection, database: Database, found: str | None, choo
             f"Another Countersign process is using {database.path}, and the database has to be upgraded."
             " Stop it first."
         ) from None
+
+
+def _require_nobody_else(connection: Connection, database: Database) -> None:
+    """A process of an older version goes on writing rows of its time beneath this one. Raises `DatabaseInUse`."""
+    found = connection.execute(_CONNECTED, {"names": connections_named("%")}).scalars().all()
+    if found:
+        raise DatabaseInUse(
+            f"Other Countersign processes are using {database.shown} ({', '.join(found)}), and the database has to be"
+            " upgraded. Stop them first."
+        )
 
 
 def _run_scripts(connection: Connection, choose: Choose) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, text
@@ -24,7 +25,7 @@ from storage.errors import DatabaseMissing, DatabaseUnreachable, Unreadable
 from storage.migrate import require_current
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
-from storage.sqlite_connections import SqliteEngine
+from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
 
@@ -67,6 +68,7 @@ class Store:
         vault: Vault,
         clock: Clock,
         lock: FileLock | None,
+        file: OpenFile | None,
     ) -> None:
         self.database = database
         self.vault = vault
@@ -81,6 +83,7 @@ class Store:
         #: Is given what was done, and how many seconds it took.
         self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
+        self._file = file
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()
@@ -123,10 +126,27 @@ class Store:
         if exclusive and (unwritable := database.unwritable()):
             raise DatabaseUnreachable(unwritable)
         lock = FileLock(database.path) if database.path is not None and exclusive else None
-        writer, reader = (engines or _engines)(database)
-        prober = engines(database)[0] if engines else _prober(database)
+        file = None
+        if database.path is not None:
+            try:
+                file = OpenFile(database.path)
+            except SQLAlchemyError:
+                if lock is not None:
+                    lock.release()
+                raise
+            if lock is not None:
+                lock.note(**file.inodes)
+        writer, reader = engines(database) if engines else _engines(database, file)
+        prober = engines(database)[0] if engines else _prober(database, file)
         store = cls(
-            database, writer=writer, reader=reader, prober=prober, vault=vault, clock=clock, lock=lock
+            database,
+            writer=writer,
+            reader=reader,
+            prober=prober,
+            vault=vault,
+            clock=clock,
+            lock=lock,
+            file=file,
         )
         try:
             await store._settle(exclusive)
@@ -161,6 +181,7 @@ class Store:
         began, tx = self._clock.monotonic(), None
         try:
             async with self.write_turn, self._writer.begin() as connection:
+                self.require_its_file()
                 tx = Tx(
                     connection,
                     vault=self.vault,
@@ -172,8 +193,10 @@ class Store:
                 )
                 yield tx
                 await tx.ends()
+                self.require_its_file()
         except SQLAlchemyError as error:
             self._stored_at = float("-inf")
+            await self.keep_what_is_open()
             await self._look_for_the_cause(error, tx)
             raise
         except Exception as error:
@@ -187,16 +210,41 @@ class Store:
         if self.observe is not None:
             self.observe(what, self._clock.monotonic() - began)
 
+    def misplaced(self) -> Misplaced | None:
+        """Is the SQLite file at its path another one than the one that is open, or none? None where all is well."""
+        return None if self._file is None else self._file.misplaced()
+
+    def require_its_file(self) -> None:
+        """Raise `OperationalError` where the SQLite file at its path is not the one that is open: what is stored then
+        is lost, so nothing is read, approved or sent by it."""
+        if self._file is not None:
+            self._file.require()
+
+    async def keep_what_is_open(self) -> Path | None:
+        """Of an SQLite file that is misplaced: keep what was open, and leave nothing that could get into the other
+        file. Returns where it is kept; None where it could not be."""
+        if self._file is None or self._file.misplaced() is None:
+            return None
+        await self._file.keep(self._clock.now())
+        return self._file.kept
+
     def stored_within(self, seconds: float) -> bool:
         """Was a transaction committed in these last seconds, and none failed at the database since?"""
         return self._clock.monotonic() - self._stored_at <= seconds
 
     @asynccontextmanager
-    async def read(self) -> AsyncIterator[Tx]:
-        """A snapshot for reading only: a write in it is refused by the database."""
+    async def read(self, *, though_misplaced: bool = False) -> AsyncIterator[Tx]:
+        """A snapshot for reading only: a write in it is refused by the database.
+
+        `though_misplaced`: of the SQLite file that is open, where another one, or none, is at its path.
+        """
         began, tx = self._clock.monotonic(), None
+        if self.misplaced() is not None:
+            await self.keep_what_is_open()
         try:
             async with self._reader.begin() as connection:
+                if not though_misplaced:
+                    self.require_its_file()
                 tx = Tx(
                     connection,
                     vault=self.vault,
@@ -215,7 +263,7 @@ class Store:
     async def _look_for_the_cause(self, error: Exception, tx: Tx | None) -> None:
         """Raise `Unreadable` where a transaction failed and the first rows of what it read have one that cannot be
         read. In the rest of them whoever calls `look_on` looks, at its next turn."""
-        if tx is None or not unreadable_rows.may_be_unreadable(error):
+        if tx is None or self.misplaced() is not None or not unreadable_rows.may_be_unreadable(error):
             return
         tables = tx.tables_met() & set(unreadable_rows.LOOKED_THROUGH)
         self._suspected |= tables
@@ -298,6 +346,7 @@ class Store:
         now = self._clock.monotonic()
         takes_room = now - self._had_room_at >= _ROOM_LASTS_S
         async with self._prober.begin() as connection:
+            self.require_its_file()
             tx = Tx(connection, vault=self.vault, now=self._clock.now(), writes=True, versions=self._versions)
             if tx.is_postgres:
                 await tx.run(text(f"SET LOCAL lock_timeout = {_PROBE_WAITS_MS}"))
@@ -324,6 +373,9 @@ class Store:
         await self._reader.dispose()
         await self._writer.dispose()
         await self._prober.dispose()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -349,9 +401,9 @@ def _optimize(connection: Connection) -> None:
     connection.exec_driver_sql("PRAGMA optimize")
 
 
-def _engines(database: Database) -> tuple[Engine, Engine]:
+def _engines(database: Database, file: OpenFile | None) -> tuple[Engine, Engine]:
     """One engine to write through and one to read through."""
-    if database.path is None:
+    if file is None:
         from sqlalchemy.ext.asyncio import create_async_engine
 
         named = {"application_name": connections_named(process_name())}
@@ -371,8 +423,8 @@ def _engines(database: Database) -> tuple[Engine, Engine]:
         )
         return writer, reader
     return (
-        SqliteEngine(database.path, writes=True, connections=1),
-        SqliteEngine(database.path, writes=False, connections=_READERS),
+        SqliteEngine(file, writes=True, connections=1),
+        SqliteEngine(file, writes=False, connections=_READERS),
     )
 
 
@@ -382,13 +434,13 @@ def _with_stopped_ones_ended(database: Database) -> str:
     return f"{given} -c idle_in_transaction_session_timeout={_STANDS_STILL_MS}".strip()
 
 
-def _prober(database: Database) -> Engine:
+def _prober(database: Database, file: OpenFile | None) -> Engine:
     """To ask whether it can be written. Of its own, as all that write may be waiting for the same lock."""
-    if database.path is None:
+    if file is None:
         from sqlalchemy.ext.asyncio import create_async_engine
 
         named = {"application_name": connections_named(process_name())}
         return create_async_engine(
             database.url, pool_size=1, max_overflow=1, pool_pre_ping=True, connect_args=named
         )
-    return SqliteEngine(database.path, writes=True, connections=1, busy_ms=_PROBE_WAITS_MS)
+    return SqliteEngine(file, writes=True, connections=1, busy_ms=_PROBE_WAITS_MS)

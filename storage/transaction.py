@@ -29,7 +29,7 @@ from sqlalchemy import (
 from storage.columns import UtcDateTime
 from storage.errors import Unreadable
 from storage.set_aside import SetAside, tables_of
-from storage.sqlite_connections import SqliteConnection
+from storage.sqlite import SqliteConnection
 from storage.vault import Vault
 
 if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import audit, config, keys
-from bot.cli.errors import in_sentences, whole_output
+from bot.cli import audit, config, keys, terminal
+from bot.cli.terminal import in_sentences, whole_output
 
 app = typer.Typer(
     name="countersign",
@@ -44,7 +44,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         import bot
 
-        typer.echo(f"countersign {bot.__version__}")
+        terminal.echo(f"countersign {bot.__version__}")
         raise typer.Exit
 
 
@@ -220,7 +220,7 @@ def doctor(
 @in_sentences
 def manifest() -> None:
     """Print the manifest of the Slack app: paste it where Slack asks for one."""
-    typer.echo(Path(__file__).with_name("manifest.yml").read_text(encoding="utf-8"), nl=False)
+    terminal.echo(Path(__file__).with_name("manifest.yml").read_text(encoding="utf-8").removesuffix("\n"))
 
 
 @app.command()
@@ -236,7 +236,7 @@ def migrate() -> None:
     from storage.migrate import migrate as upgrade
 
     revision = asyncio.run(upgrade(settings().database_url))
-    typer.echo(f"The database is at revision {revision}.")
+    terminal.echo(f"The database is at revision {revision}.")
 
 
 @app.command()

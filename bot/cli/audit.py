@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.errors import ExitCode, Mistake, in_sentences
+from bot.cli import terminal
+from bot.cli.terminal import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
     from storage.audit import Anchor, Report
@@ -106,9 +107,9 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: 
             " was cut off: check it with --anchors, and keep a copy of the database before anything else."
         )
     if as_json:
-        typer.echo(_as_json(report, found if deep else None))
+        terminal.echo(_as_json(report, found if deep else None))
     elif report.ok:
-        typer.echo(f"The audit chain is whole: {in_words(report.count)} checked, up to {report.last}.")
+        terminal.echo(f"The audit chain is whole: {in_words(report.count)} checked, up to {report.last}.")
     else:
         _say_where_it_is_broken(report)
     if deep and not as_json:
@@ -119,11 +120,11 @@ async def _verify(first: int, last: int | None, anchors: list[Anchor], *, deep: 
 
 def _say_what_differs(found: list[str]) -> None:
     if not found:
-        typer.echo("Requests, decisions, outcomes and signed rows are as the chain has them.")
+        terminal.echo("Requests, decisions, outcomes and signed rows are as the chain has them.")
         return
     for one in found:
-        typer.echo(one, err=True)
-    typer.echo(
+        terminal.echo(terminal.in_a_line(one), err=True)
+    terminal.echo(
         f"{len(found)} row(s) are not as the chain has them. Somebody changed the database outside Countersign: keep a"
         " copy of it before anything else.",
         err=True,
@@ -146,4 +147,4 @@ def _say_where_it_is_broken(report: Report) -> None:
     from bot.services.audit import broken
 
     found = broken(report.first_bad, report.kind)
-    typer.echo(f"{found} Before that entry it is whole: {in_words(report.count)}.", err=True)
+    terminal.echo(f"{found} Before that entry it is whole: {in_words(report.count)}.", err=True)

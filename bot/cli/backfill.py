@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import typer
-
-from bot.cli.errors import ExitCode, Mistake
+from bot.cli import terminal
+from bot.cli.terminal import ExitCode, Mistake
 
 if TYPE_CHECKING:
     from bot.services.events import Found
@@ -50,7 +49,7 @@ async def pull(since_text: str) -> None:
                     " stored; run the command again for the rest.",
                     ExitCode.NOT_WELL,
                 ) from None
-            typer.echo(
+            terminal.echo(
                 f"{program.name}: {found.seen} event(s) since {since:%Y-%m-%d %H:%M} UTC,"
                 f" {found.new} of them new. A running bot handles them within seconds."
             )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
-
+from bot.cli import terminal
 from bot.cli.environment import settings
 from bot.config import Need
 
@@ -25,8 +24,8 @@ async def back_up(target: Path) -> None:
     vault = Vault(Keyring.parse(found.master_key.read().reveal()))
     copied = await maintenance.back_up(found.database_url, target, vault=vault, clock=SystemClock())
     at = f"{copied.last_entry_at:%Y-%m-%d %H:%M:%S} UTC" if copied.last_entry_at else "no time"
-    typer.echo(f"{target} is written and checked: {_in_words(copied.requests, copied.audit_entries, at)}.")
-    typer.echo("Keep it apart from the master key, without which nobody can use it.")
+    terminal.echo(f"{target} is written and checked: {_in_words(copied.requests, copied.audit_entries, at)}.")
+    terminal.echo("Keep it apart from the master key, without which nobody can use it.")
 
 
 async def restore(copy: Path) -> None:
@@ -40,10 +39,10 @@ async def restore(copy: Path) -> None:
     vault = Vault(Keyring.parse(found.master_key.read().reveal()))
     copied, kept = await maintenance.put_back(found.database_url, copy, vault=vault, clock=SystemClock())
     at = f"{copied.last_entry_at:%Y-%m-%d %H:%M:%S} UTC" if copied.last_entry_at else "no time"
-    typer.echo(f"{copy} is in place: {_in_words(copied.requests, copied.audit_entries, at)}.")
+    terminal.echo(f"{copy} is in place: {_in_words(copied.requests, copied.audit_entries, at)}.")
     if kept is not None:
-        typer.echo(f"The database that was there is kept as {kept}.")
-    typer.echo(
+        terminal.echo(f"The database that was there is kept as {kept}.")
+    terminal.echo(
         "The next start is in safe mode: nothing is sent, approvals of before are void, and debits that this copy does"
         " not know are listed in the alerts channel, with who gets one-time codes by this copy, from the start on. Two"
         " people leave it with /countersign resume."

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.errors import ExitCode, Mistake, in_sentences
+from bot.cli import terminal
+from bot.cli.terminal import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
     from bot.config import Config
@@ -50,15 +51,15 @@ def check(
         config = Config.parse(content)
     except ConfigError as error:
         if as_json:
-            typer.echo(_as_json(path, None, error.problems))
+            terminal.echo(_as_json(path, None, error.problems))
         else:
             for problem in error.problems:
-                typer.echo(f"{path}: {problem}", err=True)
+                terminal.echo(f"{path}: {problem}", err=True)
         raise typer.Exit(ExitCode.UNUSABLE) from None
     if as_json:
-        typer.echo(_as_json(path, config, ()))
+        terminal.echo(_as_json(path, config, ()))
         return
-    typer.echo(f"{path} is valid; policy version {config.digest[:12]}.")
+    terminal.echo(f"{path} is valid; policy version {config.digest[:12]}.")
     _show(config)
 
 
@@ -74,12 +75,12 @@ def _show(config: Config) -> None:
     from bot.domain.people import SUM_WORDS
 
     people, policy = config.policy.people, config.policy
-    typer.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")
-    typer.echo(f"Requesters: {', '.join(people.requesters) or 'every full member'}.")
-    typer.echo(f"Approvers: {', '.join(people.approvers)}.")
-    typer.echo(f"Admins: {', '.join(people.admins) or 'nobody, so approvers do what admins do'}.")
+    terminal.echo(f"Requests go to {config.channels.approvals}, alerts to {config.channels.alerts}.")
+    terminal.echo(f"Requesters: {', '.join(people.requesters) or 'every full member'}.")
+    terminal.echo(f"Approvers: {', '.join(people.approvers)}.")
+    terminal.echo(f"Admins: {', '.join(people.admins) or 'nobody, so approvers do what admins do'}.")
     for one in policy.delegations:
-        typer.echo(
+        terminal.echo(
             f"{one.delegate} decides in the place of {one.away} from {one.since:%Y-%m-%d %H:%M} to before"
             f" {one.until:%Y-%m-%d %H:%M} UTC: {one.reason}"
         )
@@ -90,4 +91,4 @@ def _show(config: Config) -> None:
             for tier in rule.tiers
         )
         approvals = f"{rule.approvals} approval" if rule.approvals == 1 else f"{rule.approvals} approvals"
-        typer.echo(f"{kind}: {approvals}{steps}; expires after {write_duration(rule.expires)}.")
+        terminal.echo(f"{kind}: {approvals}{steps}; expires after {write_duration(rule.expires)}.")

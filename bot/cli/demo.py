@@ -13,12 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import available_timezones
 
-import typer
-
-from bot.cli import tour
-from bot.cli.errors import Mistake
+from bot.cli import terminal, tour
 from bot.cli.sandboxes import HOST, opened_to, start_partner, start_slack
 from bot.cli.serving import port_taken, until_signalled
+from bot.cli.terminal import Mistake
 from bot.config import Bind, Settings
 
 if TYPE_CHECKING:
@@ -266,7 +264,7 @@ def _greet(host: str, port: int, partner: Partner, *, passkeys: bool) -> None:
         if passkeys
         else "As Alice, type /card topup and send the form. Switch to Bob and press Approve."
     )
-    typer.echo(
+    terminal.echo(
         f"""
   Countersign is running. Open
 

@@ -9,10 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
-import typer
-
+from bot.cli import terminal
 from bot.cli.environment import open_store, operator
-from bot.cli.errors import Mistake
+from bot.cli.terminal import Mistake
 from storage import audit
 
 
@@ -34,7 +33,7 @@ async def export_chain(form: str, output: Path | None) -> None:
             )
     if output is not None:
         output.with_name(output.name + ".manifest.json").write_text(json.dumps(manifest, indent=2) + "\n")
-        typer.echo(f"{written.count} entries written to {output}.", err=True)
+        terminal.echo(f"{written.count} entries written to {output}.", err=True)
 
 
 def _opened(output: Path | None) -> AbstractContextManager[BinaryIO]:

@@ -17,7 +17,8 @@ from typing import Any, Final
 
 import typer
 
-from bot.cli.errors import Mistake
+from bot.cli import terminal
+from bot.cli.terminal import Mistake
 
 # Packaged beside this file, in the repository a link to the one at its root.
 _EXAMPLE = Path(__file__).with_name("countersign.toml")
@@ -67,7 +68,7 @@ def write(folder: Path, given: Answers) -> None:
     _create(folder / POLICY, policy, mode=0o644)
     _create(folder / MASTER_KEY, new_master() + "\n", mode=0o400)
     _create(folder / ENVIRONMENT, environment, mode=0o600)
-    typer.echo(_what_next(folder))
+    terminal.echo(_what_next(folder))
 
 
 def _refuse_unwritable(folder: Path) -> None:
@@ -116,7 +117,7 @@ def _with_answer(answers: Answers, name: str) -> Answers:
         try:
             _require_possible(typed)
         except (ConfigError, SettingsError) as wrong:
-            typer.echo("\n".join(wrong.problems))
+            terminal.echo("\n".join(wrong.problems))
         else:
             return typed
 

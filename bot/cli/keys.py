@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.errors import ExitCode, Mistake, in_sentences
+from bot.cli import terminal
+from bot.cli.terminal import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
     from bot.partner.secret import Secret
@@ -69,7 +70,7 @@ def new_master() -> None:
     """
     from storage.vault import new_master as make
 
-    typer.echo(make())
+    terminal.echo(make())
 
 
 @app.command()
@@ -159,7 +160,9 @@ async def _set(name: str, url: str, key: Secret) -> None:
             subject=f"program:{name}:{program.key_version}",
             body={"base_url": address, "key_prefix": program.key_prefix},
         )
-    typer.echo(f"{name}: key {program.key_prefix}… is sealed (version {program.key_version}), for {address}.")
+    terminal.echo(
+        f"{name}: key {program.key_prefix}… is sealed (version {program.key_version}), for {address}."
+    )
 
 
 async def _remove(name: str) -> None:
@@ -182,7 +185,7 @@ async def _remove(name: str) -> None:
             subject=f"program:{name}:{removed.key_version}",
             body={"base_url": removed.base_url, "key_prefix": removed.key_prefix},
         )
-    typer.echo(f"{name} and its key {removed.key_prefix}… are removed.")
+    terminal.echo(f"{name} and its key {removed.key_prefix}… are removed.")
 
 
 async def _list(*, as_json: bool) -> None:
@@ -198,13 +201,13 @@ async def _list(*, as_json: bool) -> None:
             shown = {
                 name: getattr(program, name) for name in ("name", "key_prefix", "key_version", "base_url")
             }
-            typer.echo(json.dumps({**shown, "paused_reason": program.paused_reason}))
+            terminal.echo(json.dumps({**shown, "paused_reason": program.paused_reason}))
             continue
         paused = f"  paused: {program.paused_reason}" if program.is_paused else ""
         key = f"{program.key_prefix}…  version {program.key_version}"
-        typer.echo(f"{program.name}  {key}  {program.base_url}{paused}")
+        terminal.echo(terminal.in_a_line(f"{program.name}  {key}  {program.base_url}{paused}"))
     if not found and not as_json:
-        typer.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
+        terminal.echo("No program has a key yet: countersign keys set main --url https://host/api/partner/v1")
 
 
 async def _relay(name: str) -> None:
@@ -220,7 +223,7 @@ async def _relay(name: str) -> None:
         async with store.begin() as tx:
             await audit.append(tx, actor=operator(), action="relay.secret_shown", subject=f"relay:{name}")
         for key in store.vault.derived("relay_secret", name):
-            typer.echo(secret_text(key))
+            terminal.echo(secret_text(key))
 
 
 async def _rewrap() -> None:
@@ -242,13 +245,13 @@ async def _rewrap() -> None:
                 body={"moved": moved, "signed": signed},
             )
             retired = await master_keys.retire(tx, actor=operator())
-    typer.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
+    terminal.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
     if signed:
-        typer.echo(
+        terminal.echo(
             f"{signed} open request(s) signed again. Who has one of them in a dialog has to open it again."
         )
     for kid in retired:
-        typer.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
+        terminal.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
 
 
 async def _reset_passkeys() -> None:
@@ -265,7 +268,7 @@ async def _reset_passkeys() -> None:
         async with store.read() as tx:  # a trigger may have undone it with the commit
             if (lacked := await audit.lacked(tx)) is not None:
                 raise LogNotWhole(lacked.seq, "head")
-    typer.echo(
+    terminal.echo(
         f"{count} passkey(s) ended. Now add the first two together: /countersign passkey add in Slack."
     )
 
@@ -312,10 +315,10 @@ async def _verify(*, as_json: bool) -> None:
     primary = store.vault.primary_kid
     old = {kid: count for kid, count in in_use.items() if kid != primary}
     if as_json:
-        typer.echo(json.dumps({"first_key": primary, "sealed": dict(in_use)}))
+        terminal.echo(json.dumps({"first_key": primary, "sealed": dict(in_use)}))
         raise typer.Exit(ExitCode.NOT_WELL if old else ExitCode.DONE)
-    typer.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")
+    terminal.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")
     for kid, count in sorted(old.items()):
-        typer.echo(f"{count} still under {kid}: run countersign keys rewrap", err=True)
+        terminal.echo(f"{count} still under {kid}: run countersign keys rewrap", err=True)
     if old:
         raise typer.Exit(ExitCode.NOT_WELL)

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-import typer
-
-from bot.cli.errors import Mistake
+from bot.cli import terminal
+from bot.cli.terminal import Mistake
 
 if TYPE_CHECKING:
     from bot.intents import Facts, Parsed
@@ -41,14 +40,14 @@ def parse_command(text: str | None, directory: Path | None, *, jsonl: bool) -> N
     facts = read_directory(directory) if directory is not None else asyncio.run(_from_database())
     for one in _texts(text, jsonl=jsonl):
         parsed = parse(one, facts, kinds=kinds())
-        typer.echo(json.dumps(as_json(parsed), ensure_ascii=False))
+        terminal.echo(json.dumps(as_json(parsed), ensure_ascii=False))
 
 
 def unread_command() -> None:
     """Print the texts that nobody understood, as they are kept: one JSON object a line, the oldest first."""
     for one in asyncio.run(_unread()):
         said = {"said_at": one.said_at.isoformat(timespec="seconds"), "text": one.text}
-        typer.echo(json.dumps(said, ensure_ascii=False))
+        terminal.echo(json.dumps(said, ensure_ascii=False))
 
 
 async def _unread() -> list[UnreadText]:
@@ -143,7 +142,7 @@ def _now(text: Any, zone: ZoneInfo, path: Path) -> datetime:
 
 def _texts(text: str | None, *, jsonl: bool) -> Iterator[str]:
     if text is None and sys.stdin.isatty():
-        typer.echo("Type a text, then Ctrl-D on a line of its own.", err=True)
+        terminal.echo("Type a text, then Ctrl-D on a line of its own.", err=True)
     given = text if text is not None else sys.stdin.read()
     if not jsonl:
         yield given

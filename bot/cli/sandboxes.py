@@ -7,10 +7,9 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from bot.cli.errors import Mistake
+from bot.cli import terminal
 from bot.cli.serving import port_taken, until_signalled
+from bot.cli.terminal import Mistake
 
 if TYPE_CHECKING:
     from sandbox.launching import Launch
@@ -34,7 +33,7 @@ def opened_to(host: str) -> str:
     except AddressError as error:
         raise Mistake(str(error)) from None
     if opened:
-        typer.echo(warning_of(opened), err=True)
+        terminal.echo(warning_of(opened), err=True)
     return opened
 
 
@@ -107,6 +106,6 @@ async def run_sandbox(options: Launch) -> None:
             raise port_taken(taken.error, taken.port, f"--{taken.half}-port") from taken
         stack.push_async_callback(running.close)
         for line in lines(running, kept=options.state is not None):
-            typer.echo(line)
+            terminal.echo(line)
 
     await until_signalled(start)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any
 
-from bot.cli.errors import ExitCode, Mistake
+from bot.cli.terminal import ExitCode, Mistake
 
 # Below the ten seconds after which Docker and most supervisors send SIGKILL.
 SHUTDOWN_S = 9.5

@@ -8,6 +8,11 @@ _AS_WRITTEN = str.maketrans({**{shown: sign for sign, shown in SHOWN_FOR.items()
 _NOT_CODE = str.maketrans({"`": SHOWN_FOR["`"]})
 
 
+#: Letters, signs and marks by their class, of which a reader sees nothing: fillers of Hangul and Khmer, the empty
+#: Braille sign, a joiner of marks, Mongolian selectors.
+UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+
+
 class Lines(str):
     """A text of ours with line breaks, which `quoted` leaves as it is."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -33,11 +33,14 @@ from bot.services import snapshots
 from bot.services.core import Core
 from bot.services.events import CURSOR, POLLED
 from bot.services.measures import ACK_BOUNDS_S, Durations
+from bot.services.operators import health
 from bot.services.processes import start_holds
 from storage.errors import DatabaseFault
 from storage.maintenance import Figures, figures
 
 log = logging.getLogger("countersign.metrics")
+
+T = TypeVar("T")
 
 # Prometheus gives up after ten seconds, and shows nothing of this process then.
 READ_TIMEOUT_S = 3.0
@@ -50,10 +53,13 @@ ACKS = ("command", "button", "form", "event", "other")
 
 async def text(sources: Sources, turn: asyncio.Lock) -> bytes:
     """All of them, as Prometheus reads them. `turn` is held while the database is read."""
-    reading = await from_the_database(sources.core, turn)
+    reading, is_writable = await asyncio.gather(
+        from_the_database(sources.core, turn), _is_writable(sources.core)
+    )
     is_connected = await sources.slack_connected()
     registry = CollectorRegistry()
-    registry.register(_Families([*_of_process(sources, is_connected), *_of_database(sources, reading)]))
+    of_process = _of_process(sources, is_connected, is_writable=is_writable)
+    registry.register(_Families([*of_process, *_of_database(sources, reading)]))
     ProcessCollector(namespace="countersign", registry=registry)
     return generate_latest(registry)
 
@@ -78,16 +84,33 @@ class FromDatabase(NamedTuple):
 
 async def from_the_database(core: Core, turn: asyncio.Lock) -> FromDatabase | None:
     """None while it does not answer in time."""
-    reading = asyncio.create_task(_read(core, turn))
+    return await _in_time(_read(core, turn))
+
+
+async def _in_time(asked: Coroutine[Any, Any, T]) -> T | None:
+    """What the database answers; None while it does not in time."""
+    answer = asyncio.create_task(asked)
     try:
-        await asyncio.wait({reading}, timeout=READ_TIMEOUT_S)
-        if reading.done():
-            return reading.result()
+        await asyncio.wait({answer}, timeout=READ_TIMEOUT_S)
+        if answer.done():
+            return answer.result()
     finally:
         # Not waited for: psycopg takes up to ten seconds to give up a query.
-        reading.cancel()
+        answer.cancel()
     log.warning("metrics.database_not_read", extra={"error": "TimeoutError"})
     return None
+
+
+async def _is_writable(core: Core) -> bool:
+    """What `/readyz` says of it at this time: both try it when they are asked."""
+    return bool(await _in_time(_is_well(core)))
+
+
+async def _is_well(core: Core) -> bool:
+    try:
+        return await health.database_is_written(core) is None
+    except (DatabaseFault, OSError):
+        return False
 
 
 async def _read(core: Core, turn: asyncio.Lock) -> FromDatabase | None:
@@ -103,7 +126,7 @@ async def _read(core: Core, turn: asyncio.Lock) -> FromDatabase | None:
     return FromDatabase(found, floats, held)
 
 
-def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]:
+def _of_process(sources: Sources, is_connected: bool | None, *, is_writable: bool) -> Iterator[Metric]:
     core, measures = sources.core, sources.core.measures
     yield _gauge(
         "build_info",
@@ -119,11 +142,7 @@ def _of_process(sources: Sources, is_connected: bool | None) -> Iterator[Metric]
         ("program",),
         {(name,): int(core.holds(shared_work.reads(name))) for name in core.partners}.items(),
     )
-    yield _single(
-        "storage_writable",
-        "0 while nothing can be stored, as last tried",
-        int(measures.can_store),
-    )
+    yield _single("storage_writable", "0 while nothing can be stored", int(is_writable))
     yield _gauge(
         "api_budget_left",
         "Calls that the key's minute still has room for, by program",

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from bot.domain.addresses import is_address
 from bot.domain.card_numbers import holds_card_number
 from bot.domain.money import InvalidAmount, parse_usd
+from bot.domain.sentences import UNSEEN
 
 _KEPT = "äöüÄÖÜ"
 _ALLOWED = re.compile(r"[A-Za-z0-9äöüÄÖÜ /\-^.')]*")
@@ -27,6 +28,8 @@ _EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,
 # Groups of digits with a space, a dot or a dash between them; after a plus they are a phone number.
 _DIGIT_GROUPS = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
 
+# How the sign before them is drawn: by themselves they are nothing.
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 REASON_LIMIT = 1000
 """Characters of a reason; what Slack takes in one field of a form is more."""
 
@@ -43,7 +46,7 @@ def refuse_card_number(text: str) -> None:
 
 
 def _refuse_invisible(text: str, what: str) -> None:
-    if any(unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
+    if any(c in UNSEEN or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") for c in text):
         raise ValueError(f"The {what} holds an invisible or control character. Type it again by hand.")
 
 
@@ -198,8 +201,9 @@ def read_reason(text: str) -> str:
     Control and invisible characters are removed, line breaks kept. Raises ValueError with the sentence for
     the field, also for a card number.
     """
-    reason = "".join(c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf")).strip()
-    if not reason:
+    seen = (c for c in text if c == "\n" or (c not in UNSEEN and unicodedata.category(c) not in ("Cc", "Cf")))
+    reason = "".join(seen).strip()
+    if not _SELECTORS.sub("", reason).strip():
         raise ValueError("Say why: the people who approve read it.")
     if len(reason) > REASON_LIMIT:
         raise ValueError(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} fit.")

@@ -19,7 +19,7 @@ from bot.services.anchor_places import EVERY_ENTRIES, Unreadable
 from bot.services.audit import record
 from bot.services.core import Core
 from storage import audit, instance
-from storage.errors import ChangedOutside, LogNotWhole
+from storage.errors import ChangedOutside, DatabaseFault, LogNotWhole
 from storage.operators import passkeys_on_record
 from storage.transaction import Tx
 
@@ -36,6 +36,22 @@ async def drop(core: Core) -> None:
     """State where the chain ends now, in every place outside the database. Where the database lacks what this process
     knows, that is stated, and `LogNotWhole` raised then."""
     await _drop(core, in_channel=True)
+
+
+async def drop_last(core: Core) -> None:
+    """As `drop`, at an end. Where the SQLite file at its path is not the one that is open, by what is open: then the
+    next start knows that what it finds is older."""
+    if core.store.misplaced() is None:
+        await drop(core)
+        return
+    try:
+        async with core.store.read(though_misplaced=True) as tx:
+            anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
+    except DatabaseFault as error:
+        log.warning("audit.no_last_anchor", extra={"error": type(error).__name__})
+        return
+    if anchor is not None:
+        await core.anchors.write(anchor)
 
 
 async def _drop(core: Core, *, in_channel: bool) -> tuple[audit.Anchor | None, Mapping[str, str]]:

@@ -50,7 +50,6 @@ class Measures:
     call_times: dict[str, Durations] = field(default_factory=dict)  # by operation
     acks: dict[str, Durations] = field(default_factory=dict)  # by kind of interaction
     traces: Traces = field(default_factory=Traces)
-    can_store: bool = True
     chain_checked_to: int = 0
     """The last entry of the audit chain when it was found whole last; 0 before that."""
     chain_checked_at_s: float | None = None

@@ -99,16 +99,24 @@ def build(
     posts to us, and what each of `more` adds. What `/readyz` found is for this machine alone."""
     app = application(limits, now_s)
     door = app[_DOOR]
+    under_way: dict[str, asyncio.Task[str | None]] = {}
+
+    async def look(name: str) -> str | None:
+        """Everybody who asks meanwhile shares one check: anybody may ask, and a check takes a look at something."""
+        if name not in under_way:
+            under_way[name] = asyncio.create_task(_ask(checks[name]))
+            under_way[name].add_done_callback(lambda _: under_way.pop(name))
+        return await asyncio.shield(under_way[name])
 
     async def healthz(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
     async def readyz(request: web.Request) -> web.Response:
-        only = [name for name in request.query.get("only", "").split(",") if name]
+        only = list(dict.fromkeys(name for name in request.query.get("only", "").split(",") if name))
         if unknown := [name for name in only if name not in checks]:
             return web.json_response({"error": f"Unknown checks: {', '.join(unknown)}"}, status=400)
         names = only or list(checks)
-        answers = await asyncio.gather(*(_ask(checks[name]) for name in names))
+        answers = await asyncio.gather(*(look(name) for name in names))
         wrong = {name: answer for name, answer in zip(names, answers, strict=True) if answer}
         body: dict[str, object] = {"ready": not wrong}
         if door.is_local(request):

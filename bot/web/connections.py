@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ _FORWARDED: Final = "X-Forwarded-For"
 # What a proxy adds for whom it asks.
 _OF_PROXIES: Final = (_FORWARDED, "Forwarded", "X-Real-IP", "Via")
 _TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+_WITH_PORT: Final = re.compile(r"(?P<four>[0-9.]+)(?::[0-9]+)?|\[(?P<six>[0-9a-fA-F:.]+)\](?::[0-9]+)?")
 # Addresses whose refusals are remembered: a flood from many must not fill the memory.
 _MOST_ADDRESSES: Final = 10_000
 
@@ -72,7 +74,9 @@ class Door:
     def client_of(self, request: web.BaseRequest) -> str:
         """The address that asks: behind a proxy of ours the last one that the proxy itself has seen."""
         address = request.remote or ""
-        for hop in reversed([part.strip() for part in request.headers.get(_FORWARDED, "").split(",")]):
+        # A proxy adds to the line that is there, or a line of its own below it.
+        hops = ",".join(request.headers.getall(_FORWARDED, ())).split(",")
+        for hop in map(_without_port, reversed(hops)):
             if not self._is_proxy(address) or not _is_address(hop):
                 break
             address = hop
@@ -241,6 +245,12 @@ def _counted_as(address: str) -> str:
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
     return str(ipaddress.IPv6Network((int(found), 64), strict=False).network_address)
+
+
+def _without_port(hop: str) -> str:
+    """The address of `1.2.3.4:5678` and `[2001:db8::1]:5678`, as some proxies write it."""
+    found = _WITH_PORT.fullmatch(hop.strip())
+    return hop.strip() if found is None else found["four"] or found["six"]
 
 
 def _is_address(text: str) -> bool:

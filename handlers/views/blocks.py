@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from bot.domain.sentences import SHOWN_FOR
+from bot.domain.sentences import SHOWN_FOR, UNSEEN
 
 Block = dict[str, Any]
 Line = tuple[str, str]
@@ -67,11 +67,15 @@ _UTC_TIME = re.compile(r"\b(\d{4}-\d\d-\d\d) (?:at )?(\d\d:\d\d)(:\d\d)? UTC\b")
 
 def clean(text: str) -> str:
     """Without control, zero-width and direction-changing characters; line breaks and spaces stay plain."""
-    if text.isprintable():  # nearly always, and far quicker than looking at each character
+    if text.isprintable() and UNSEEN.isdisjoint(
+        text
+    ):  # nearly always, and far quicker than looking at each character
         return text
     text = text.replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n").replace("\t", " ")
     return "".join(
-        c for c in text if c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        c
+        for c in text
+        if c == "\n" or (c not in UNSEEN and unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
     )
 
 

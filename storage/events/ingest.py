@@ -99,6 +99,7 @@ class Ingest:
     async def _commit(self, batch: Sequence[tuple[Row, asyncio.Future[bool]]]) -> None:
         """Those who waited may have gone meanwhile; their events are stored all the same."""
         try:
+            self._store.require_its_file()
             found = await self._writer.write([row for row, _ in batch])
         except Exception as error:  # noqa: BLE001 - whatever broke it is for everybody in the batch to handle
             for _, stored in batch:

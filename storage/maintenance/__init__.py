@@ -2,7 +2,7 @@
 
 from storage.maintenance.copies import Copied, CopyRefused, back_up, put_back
 from storage.maintenance.figures import Figures, figures
-from storage.maintenance.write_probe import is_out_of_use, lacks_room, why_not_written
+from storage.maintenance.write_probe import is_out_of_use, lacks_room, misplaced, why_not_written
 
 __all__ = [
     "Copied",
@@ -12,6 +12,7 @@ __all__ = [
     "figures",
     "is_out_of_use",
     "lacks_room",
+    "misplaced",
     "put_back",
     "why_not_written",
 ]

@@ -13,6 +13,7 @@ import sqlite3
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as NoFreeConnection
 
+from storage.sqlite import Misplaced
 from storage.store import Store
 
 # Below the time a probe has (`bot.web.CHECK_TIMEOUT_S`).
@@ -34,6 +35,7 @@ _ON_SQLITE = {
     sqlite3.SQLITE_BUSY: "Another process holds the write lock of {shown} for more than a second. Find it with"
     " `fuser -v {shown}`, and end it or wait for it.",
     sqlite3.SQLITE_FULL: "The disk of {shown} is full. Free some space there.",
+    sqlite3.SQLITE_READONLY_DBMOVED: "{shown} was replaced, moved or deleted while it was open.",
     sqlite3.SQLITE_READONLY: "{shown} can only be read. Give the file and its folder to the user that Countersign runs"
     " as, and check that the file system is not mounted read-only.",
     sqlite3.SQLITE_CANTOPEN: "{shown} cannot be opened any more. Check that the file and its folder are still there.",
@@ -41,6 +43,19 @@ _ON_SQLITE = {
     sqlite3.SQLITE_CORRUPT: "{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup.",
     sqlite3.SQLITE_NOTADB: "{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup.",
 }
+_MISPLACED = {
+    Misplaced.REPLACED: "{shown} is not the file that Countersign has open: another file was put in its place while"
+    " Countersign ran",
+    Misplaced.GONE: "{shown} is gone: the file was deleted or moved while Countersign ran",
+    Misplaced.LOG: "{shown}-wal is not the file that Countersign has open: it was replaced, moved or deleted while"
+    " Countersign ran",
+}
+_NOTHING_BY_IT = (
+    "{what}, so nothing is read, approved or sent. {kept} Stop Countersign, put the newest database in place, and"
+    " start: the runbook says how, under “The database file was replaced or deleted”."
+)
+_KEPT = "What Countersign had open is kept as {path}."
+_NOT_KEPT = "What Countersign had open could not be kept beside it."
 _NO_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
 _NO_ANSWER = "{shown} does not answer. Check that the database server runs and can be reached."
 _REFUSED = (
@@ -55,6 +70,8 @@ _SLOW = "{shown} takes longer than two seconds to store one row. Check the load 
 async def why_not_written(store: Store) -> str:
     """Why nothing can be stored now and what to do, in sentences; empty where it can."""
     shown = store.database.shown
+    if why := await misplaced(store):
+        return why
     try:
         async with asyncio.timeout(ANSWERS_WITHIN_S):
             await store.probe()
@@ -65,6 +82,17 @@ async def why_not_written(store: Store) -> str:
     except OSError:
         return _NO_ANSWER.format(shown=shown)
     return lacks_room(store)
+
+
+async def misplaced(store: Store) -> str:
+    """That the SQLite file at its path is not the one that is open, what was done about it, and what to do; empty where
+    it is, and on PostgreSQL."""
+    found = store.misplaced()
+    if found is None:
+        return ""
+    path = await store.keep_what_is_open()
+    kept = _KEPT.format(path=path) if path is not None else _NOT_KEPT
+    return _NOTHING_BY_IT.format(what=_MISPLACED[found].format(shown=store.database.shown), kept=kept)
 
 
 def is_out_of_use(error: BaseException) -> bool:
@@ -96,8 +124,8 @@ def explained(error: SQLAlchemyError) -> str:
     original = error.orig if isinstance(error, DBAPIError) else None
     if isinstance(original, sqlite3.Error):
         # The lower byte is the kind, what is above says which of it [sqlite.org, rescode].
-        code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF
-        return _ON_SQLITE.get(code, _ON_SQLITE[sqlite3.SQLITE_IOERR])
+        code = getattr(original, "sqlite_errorcode", sqlite3.SQLITE_IOERR)
+        return _ON_SQLITE.get(code) or _ON_SQLITE.get(code & 0xFF, _ON_SQLITE[sqlite3.SQLITE_IOERR])
     code = getattr(original, "sqlstate", None) or ""
     if code in _ON_POSTGRES or not code or code.startswith(_AWAY):
         return _ON_POSTGRES.get(code, _NO_ANSWER)

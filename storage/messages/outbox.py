@@ -283,6 +283,16 @@ async def sent(tx: Tx, row_id: int) -> None:
     await _settle(tx, row_id, state="sent", sent_at=tx.now, last_error="")
 
 
+async def look_first(tx: Tx) -> None:
+    """All that waits and is due may have been posted, as another copy of the database had it, too: it is read
+    back as what was left in mid-send. What is drawn over its message is drawn again all the same.
+
+    It waits for no lock: what somebody else changes just now is written or sent by a process that knows of it."""
+    o = t.outbox.c
+    waits = select(o.id).where(o.state == "owed", o.due_at <= tx.now).with_for_update(skip_locked=True)
+    await tx.run(update(t.outbox).where(o.id.in_(waits)).values(state="sending", due_at=tx.now))
+
+
 async def retry(tx: Tx, row_id: int, *, due_at: datetime, error: str) -> None:
     """Send it again, later."""
     await _settle(tx, row_id, state="owed", due_at=due_at, last_error=error)

@@ -12,7 +12,10 @@ from storage.database import connections_named
 from storage.transaction import Tx
 from storage.upsert import inserting
 
-_CONNECTED = text("SELECT 1 FROM pg_stat_activity WHERE application_name = :name LIMIT 1")
+# It shows the connections of the whole server, on which there may be a copy of this database.
+_CONNECTED = text(
+    "SELECT 1 FROM pg_stat_activity WHERE application_name = :name AND datname = current_database() LIMIT 1"
+)
 
 
 @dataclass(frozen=True, slots=True)

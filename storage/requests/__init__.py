@@ -22,4 +22,5 @@ __all__ = [
     "lost_debits",
     "request_search",
     "requests",
+    "unseen",
 ]

@@ -27,6 +27,7 @@ from sqlalchemy import (
     exists,
     func,
     literal,
+    not_,
     or_,
     select,
     text,
@@ -57,7 +58,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
-from storage.requests import lost_debits, request_search
+from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
@@ -757,11 +758,13 @@ def _claimable(tx: Tx, reserved: ColumnElement[bool] | None = None) -> tuple[Col
 def _claimable_at(
     now: Any, is_held: ColumnElement[bool], reserved: ColumnElement[bool] | None = None
 ) -> tuple[ColumnElement[bool], ...]:
-    """Due, in a state that can be claimed, and free, or `reserved` by whoever asks."""
+    """Due, in a state that can be claimed, and free, or `reserved` by whoever asks; of what was not sent so far, only
+    where its message in Slack was seen."""
     row = t.request.c
     free = or_(row.lease_until.is_(None), ~is_held)
     held = free if reserved is None else reserved
-    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held
+    may_go = or_(row.state != State.APPROVED, not_(unseen.is_held()))
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held, may_go
 
 
 def _refuse(named: set[str]) -> None:

@@ -715,6 +715,8 @@ ELSEWHERE = {
     "slack_unseen": ("tests/storage/test_holds_after_a_start.py", "slack_unseen"),
     "anchors_missing": ("tests/integration/test_copies_without_anchors.py", "anchors_missing"),
     "slack_not_all_seen": ("tests/storage/test_copies_that_slack_shows.py", "slack_not_all_seen"),
+    "requests_unseen": ("tests/storage/test_requests_unseen_in_slack.py", "requests_unseen"),
+    "new_database": ("tests/storage/test_requests_unseen_in_slack.py", "new_database"),
     "paused": ("tests/handlers/test_people_commands.py", "Sending to main is paused by"),
     "relay_destinations": ("tests/relay/test_relay.py", "relay_destinations"),
     "relay_unreadable": ("tests/relay/test_relay.py", "relay_unreadable"),

@@ -21,8 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bot import app, log, startup
-from bot.cli.errors import explain
 from bot.cli.serving import until_signalled
+from bot.cli.terminal import explain
 from bot.config import Config, Settings
 from bot.domain import process_roles
 from bot.engine.embedded import Embedded

@@ -7,13 +7,14 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
 from bot.domain.process_roles import ALL, Role
 from bot.services.core import Core
 from bot.services.processes import Replica, replicas
-from storage.database import process_name
+from storage.database import connections_named, process_name
 from storage.messages import Alert, alerts
 from storage.operators import replicas as rows
 from tests.crash.outside import outside
@@ -85,6 +86,18 @@ async def test_who_is_gone_is_forgotten_without_an_alert(core: Core) -> None:
 
     async with core.store.read() as tx:
         assert await rows.silent(tx, since=timedelta(0)) == []
+
+
+async def test_who_is_connected_to_a_copy_on_the_same_server_is_not_on_this_database(
+    core: Core, postgres_databases: PostgresDatabases
+) -> None:
+    """A dump that was put back beside the database it is of: the copy has the rows of those who work on the other."""
+    copy = postgres_databases.migrated()
+    with psycopg.connect(copy, application_name=connections_named("elsewhere:1")):
+        await began(core, "elsewhere:1:works", "worker", silent_for_s=11)
+
+        assert await reported(core) == []
+    postgres_databases.drop(copy)
 
 
 async def test_whoever_starts_with_the_same_name_has_taken_the_place_of_the_one_before(core: Core) -> None:

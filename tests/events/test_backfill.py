@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.backfill import moment
-from bot.cli.errors import Mistake
+from bot.cli.terminal import Mistake
 from bot.domain.events import State
 from bot.services.events import CURSOR
 from storage.events import cursors, inbox, webhook_secrets

@@ -10,14 +10,15 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from bot.services.older_copies.messages_in_slack import Wanted
+from bot.services.processes.unseen_requests import GONE, NOT_REACHED, Place
 from handlers.slack_api.posted_messages import posted_messages
 from handlers.slack_api.publish import EVENT_TYPE
 
 PAGE = 200
 
 
-def at(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+def ts(seconds: int) -> str:
+    return f"{seconds}.000001"
 
 
 class Client:
@@ -27,15 +28,25 @@ class Client:
     def __init__(self, channels: dict[str, list[tuple[int, str]] | str]) -> None:
         self.channels = channels
         self.pages = dict.fromkeys(channels, 0)
+        self.looks: list[tuple[str, str]] = []
+        self.refuses_looks = ""
 
     async def auth_test(self) -> dict[str, Any]:
         return {"bot_id": "B1"}
 
-    async def conversations_history(self, *, channel: str, cursor: str | None, **_: Any) -> dict[str, Any]:
+    async def conversations_history(
+        self, *, channel: str, cursor: str | None = None, latest: str = "", oldest: str = "", **_: Any
+    ) -> dict[str, Any]:
         self.pages[channel] += 1
         messages = self.channels[channel]
         if isinstance(messages, str):
             raise SlackApiError("refused", {"ok": False, "error": messages})  # type: ignore[no-untyped-call]
+        if latest:
+            self.looks.append((latest, oldest))
+            if self.refuses_looks:
+                raise SlackApiError("refused", {"ok": False, "error": self.refuses_looks})  # type: ignore[no-untyped-call]
+        upper, lower = float(latest or "inf"), float(oldest or 0)
+        messages = [one for one in messages if lower <= float(ts(one[0])) <= upper]
         first = int(cursor or 0)
         shown, left = messages[first : first + PAGE], messages[first + PAGE :]
         more = {"next_cursor": str(first + PAGE)} if left else {}
@@ -44,10 +55,13 @@ class Client:
 
 def _message(seconds: int, dedupe: str) -> dict[str, Any]:
     if not dedupe:
-        return {"ts": f"{seconds}.000001", "user": "U0BOB"}
-    payload = {"instance": "i", "dedupe": dedupe, "log_end": f"end of {dedupe}"}
+        return {"ts": ts(seconds), "user": "U0BOB"}
+    if dedupe == "tombstone":  # of a deleted message that has a thread
+        return {"ts": ts(seconds), "user": "USLACKBOT", "subtype": "tombstone"}
+    instance, _, known = dedupe.rpartition("/")
+    payload = {"instance": instance or "i", "dedupe": known, "log_end": f"end of {known}"}
     return {
-        "ts": f"{seconds}.000001",
+        "ts": ts(seconds),
         "bot_id": "B1",
         "metadata": {"event_type": EVENT_TYPE, "event_payload": payload},
     }
@@ -57,11 +71,11 @@ def people(until: int, count: int) -> list[tuple[int, str]]:
     return [(until - n, "") for n in range(count)]
 
 
-def wanted(*channels: str, back_to: dict[str, datetime] | None = None) -> Wanted:
+def wanted(*channels: str, places: dict[str, Place] | None = None) -> Wanted:
     async def is_of_before(dedupes: Collection[str]) -> bool:
         return any(one.startswith("before") for one in dedupes)
 
-    return Wanted(channels, back_to or {}, is_of_before)
+    return Wanted(channels, places or {}, is_of_before)
 
 
 async def read(client: Client, want: Wanted) -> Any:
@@ -95,7 +109,7 @@ async def test_the_cards_of_what_is_open_are_read_however_far_back_they_are() ->
     client = Client({"C1": history})
 
     near = await read(client, wanted("C1"))
-    far = await read(client, wanted("C1", back_to={"C1": at(8001)}))
+    far = await read(client, wanted("C1", places={"R-1": Place("C1", ts(8000))}))
 
     assert [one.dedupe for one in near.messages] == ["before:1"]
     assert [one.dedupe for one in far.messages] == ["before:1", "before:card"]
@@ -117,3 +131,80 @@ async def test_what_is_behind_too_many_messages_of_people_is_said_not_to_be_read
     found = await read(client, wanted("C1", "C2"))
 
     assert (list(found.cut), client.pages["C1"]) == (["C1"], 10)
+
+
+FAR = [(9000, "before:1"), *people(8999, 2150)]
+
+
+async def test_the_message_of_a_request_is_looked_at_behind_any_number_of_others() -> None:
+    """Its newest known message ended the reading after 2,000 others, and what became of the request was not seen."""
+    client = Client({"C1": [*FAR, (6000, "lost:card"), *people(5999, 1000)]})
+
+    found = await read(client, wanted("C1", places={"R-1": Place("C1", ts(6000))}))
+
+    assert [one.dedupe for one in found.messages] == ["before:1", "lost:card"]
+    assert (client.pages["C1"], client.looks, found.unseen) == (11, [(ts(6000), ts(6000))], {})
+
+
+@pytest.mark.parametrize(
+    "left", [[], [(6000, "tombstone")], [(6000, "")]], ids=["nothing", "thread", "a person's"]
+)
+@pytest.mark.parametrize("before", [[(9000, "before:1")], FAR], ids=["near", "far"])
+async def test_a_message_that_is_not_there_any_more_is_not_seen(
+    left: list[tuple[int, str]], before: list[tuple[int, str]]
+) -> None:
+    client = Client({"C1": [*before, *left, (5000, "before:card")]})
+    places = {"R-1": Place("C1", ts(6000)), "R-2": Place("C1", ts(5000))}
+
+    found = await read(client, wanted("C1", places=places))
+
+    assert found.unseen == {"R-1": GONE}
+    assert "before:card" in [one.dedupe for one in found.messages]
+
+
+async def test_one_look_finds_all_that_are_near_and_there_are_not_many_of_them() -> None:
+    near = [(6000 - n, f"before:{n}") for n in range(0, 60, 2)]
+    apart = [*people(5900, 300), (5500, "before:a"), *people(5499, 300), (5100, "before:b")]
+    client = Client({"C1": [*FAR, *near, *apart]})
+    places = {f"R-{at}": Place("C1", ts(at)) for at, dedupe in [*near, *apart] if dedupe}
+
+    found = await read(client, wanted("C1", places=places))
+
+    assert (found.unseen, len(client.looks)) == ({}, 3)
+
+    many = [
+        one
+        for n in range(40)
+        for one in [(600_000 - n * 1000, f"before:{n}"), *people(599_999 - n * 1000, 300)]
+    ]
+    client = Client({"C1": [(9_000_000, "before:x"), *people(8_999_999, 2150), *many]})
+    places = {f"R-{at}": Place("C1", ts(at)) for at, dedupe in many if dedupe}
+    found = await read(client, wanted("C1", places=places))
+    assert len(client.looks) == 20
+    assert found.unseen == dict.fromkeys(list(places)[20:], NOT_REACHED), "the first ones matter most"
+
+
+@pytest.mark.parametrize("error", ["not_in_channel", "channel_not_found", "ratelimited"])
+async def test_a_message_that_slack_does_not_show_is_not_seen_wherever_it_is(error: str) -> None:
+    client = Client({"C1": [(9, "before:1")], "C2": error, "D1": [(8, "before:2")], "D2": error})
+    places = {f"R-{channel}": Place(channel, ts(8)) for channel in ("C2", "D1", "D2")}
+
+    found = await read(client, wanted("C1", "C2", places=places))
+
+    assert found.unseen == {"R-C2": error, "R-D2": error}
+    assert "before:2" in [one.dedupe for one in found.messages]
+
+
+async def test_a_look_that_is_refused_leaves_what_was_read() -> None:
+    client = Client({"C1": [*FAR, (6000, "lost:card")]})
+    client.refuses_looks = "ratelimited"
+    found = await read(
+        client, wanted("C1", places={"R-1": Place("C1", ts(6000)), "R-2": Place("C1", ts(9000))})
+    )
+    assert (found.unseen, found.unread) == ({"R-1": "ratelimited"}, {"C1": "ratelimited"})
+    assert [one.dedupe for one in found.messages] == ["before:1"]
+
+
+async def test_what_this_app_posted_for_another_installation_is_known_from_ours() -> None:
+    client = Client({"C1": [(9, "other/1"), (8, "before:1")], "C2": [(9, "before:2"), (8, "")]})
+    assert list((await read(client, wanted("C1", "C2"))).of_others) == ["C1"]

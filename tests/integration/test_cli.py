@@ -446,3 +446,35 @@ def test_help_is_quick_because_nothing_heavy_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True, timeout=30)
 
     assert done.stdout.strip() == "[]"
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e\x9b8m\nThe audit chain is whole: 9 entries checked.\u2028"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("keys", "list"), ("keys", "list", "--json"), ("audit", "verify", "--deep"), ("doctor",)],
+    ids=" ".join,
+)
+def test_what_somebody_wrote_into_the_database_never_steers_the_terminal(
+    ready: Terminal, words: Sequence[str]
+) -> None:
+    with sqlite3.connect(ready.folder / "c.db") as database:
+        database.execute("UPDATE program SET base_url = base_url || ?, key_prefix = ?", (HOSTILE, HOSTILE))
+        database.execute(
+            "INSERT INTO person_card (partner_ref, slack_id) VALUES (?, ?)", (HOSTILE, f"U0{HOSTILE}")
+        )
+    database.close()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", *words],
+        cwd=ready.folder,
+        env=ready.env,
+        capture_output=True,
+        timeout=60,
+    )
+
+    said = (done.stdout + done.stderr).decode()
+    assert [c for c in said if not c.isprintable() and c != "\n"] == []
+    assert "The audit chain is whole: 9 entries" not in [line.strip() for line in said.splitlines()]
+    assert not any(line.startswith("The audit chain is whole: 9") for line in said.splitlines())

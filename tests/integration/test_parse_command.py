@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bot.cli.errors import Mistake
 from bot.cli.parse import parse_command, read_directory
+from bot.cli.terminal import Mistake
 from bot.domain.cards import CardEntry
 from bot.domain.time import SystemClock
 from storage.cards import cards

@@ -224,6 +224,57 @@ async def test_of_a_named_proxy_alone_the_clients_address_is_believed(is_named: 
         assert await status("203.0.113.8", b"good") == (200 if is_named else 429)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("198.51.100.{}", "203.0.113.7"),
+        ("198.51.100.{}, 203.0.113.7",),
+        ("198.51.100.{}", "198.51.100.99, 203.0.113.7:4711"),
+        ("203.0.113.7:{}",),
+        ("198.51.100.{}, [2001:db8::7]:4711",),
+    ],
+)
+async def test_whatever_a_client_writes_above_it_what_the_proxy_says_counts(lines: tuple[str, ...]) -> None:
+    """A proxy adds a line of its own, or to the line that is there; some write the port, too."""
+    named = (ipaddress.ip_network("127.0.0.0/8"),)
+    async with running(limits=Limits(proxies=named)) as server, aiohttp.ClientSession(server.url) as session:
+
+        async def status(number: int, body: bytes, lines: tuple[str, ...] = lines) -> int:
+            headers = [("X-Forwarded-For", line.format(number)) for line in lines]
+            async with session.post("/webhooks/main", data=body, headers=headers) as answer:
+                return answer.status
+
+        for number in range(100):
+            await status(number, b"bad")
+
+        assert await status(100, b"good") == 429
+        assert await status(7, b"good", ("198.51.100.{}:99",)) == 200
+
+
+async def test_who_asks_whether_it_is_ready_again_and_again_gets_one_look() -> None:
+    looks = 0
+
+    async def look() -> None:
+        nonlocal looks
+        looks += 1
+        await asyncio.sleep(0.2)
+
+    server = await serve(build({"database": look}), host="127.0.0.1", port=0)
+    try:
+        async with aiohttp.ClientSession(server.url) as session:
+
+            async def ask() -> int:
+                async with session.get("/readyz?only=" + ",".join(["database"] * 500)) as answer:
+                    return answer.status
+
+            assert set(await asyncio.gather(*(ask() for _ in range(20)))) == {200}
+            assert looks == 1
+            assert await ask() == 200
+            assert looks == 2
+    finally:
+        await server.stop()
+
+
 async def test_the_server_shows_no_version_also_where_no_application_answers() -> None:
     async with running() as server:
         for asked in (b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", b"\x00\x01 nonsense\r\n\r\n"):

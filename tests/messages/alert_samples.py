@@ -87,6 +87,11 @@ FACTS: Mapping[tuple[str, str], Facts] = {
     ("ledger_unseen", "sends"): {"program": "main", "error": "Your card provider did not answer."},
     ("ledger_unseen", "others"): {"program": "main", "error": "Your card provider did not answer."},
     ("slack_not_all_seen", ""): {"where": "<#C0ALERTS>"},
+    ("requests_unseen", ""): {
+        "count": "2 requests are",
+        "found": "Not in <#C0APPROVALS> any more: R-7K3M, R-P2QX.",
+    },
+    ("new_database", ""): {"where": "<#C0ALERTS>"},
     ("slack_unseen", "others"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "held"): {"error": "Slack did not answer (ratelimited)."},
     ("slack_unseen", "sends"): {

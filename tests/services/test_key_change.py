@@ -18,7 +18,7 @@ from bot.domain.requests import DecisionKind, State
 from bot.partner.secret import Secret
 from bot.services.core import never
 from bot.services.events import Poller
-from bot.services.operators import deep_check, key_change
+from bot.services.operators import deep_check, key_change, safe_mode
 from bot.services.requests import decision_mac, verification
 from bot.services.requests.signatures import signed
 from storage import audit, key_rotation, master_keys
@@ -34,6 +34,7 @@ from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
 from tests.services.outcome_steps import execute, keys_sent
+from tests.storage.test_restores_at_odd_times import lines_of, open_alerts
 from tests.support.world import BOB, MASTER, World
 
 NEW = new_master()
@@ -223,3 +224,26 @@ async def test_a_delivery_signed_with_a_secret_under_a_retired_key_is_refused_at
     with pytest.raises(CannotOpen, match="retired"):
         async with world.store.read() as tx:
             await webhook_secrets.accepted(tx, "main")
+
+
+@pytest.mark.parametrize("is_moved", [False, True], ids=["of before", "of after"])
+async def test_a_copy_of_before_the_key_was_changed_says_that_the_older_key_counts_again(
+    world: World, *, is_moved: bool
+) -> None:
+    """What `countersign restore` puts in place does not know that the key was retired."""
+    async with world.store.begin() as tx:
+        await audit.append(tx, actor="test", action="something", subject="test")
+    await with_keys(world, NEW, MASTER)
+    if is_moved:
+        await rewrapped(world)
+    await safe_mode.enter(world.core, (0, None), (9, None))
+    await safe_mode.at_start(world.core)
+
+    (alert,) = await open_alerts(world, "older_copy")
+    listed = await lines_of(world, alert)
+    assert (f"under an older master key ({OLD_KID})" in listed) == (not is_moved)
+    assert ("keys rewrap" in listed) == (not is_moved)
+    if not is_moved:
+        assert await rewrapped(world) == [OLD_KID], "what it says to do works in safe mode"
+    async with world.store.read() as tx:
+        assert await master_keys.older_in_use(tx) == []

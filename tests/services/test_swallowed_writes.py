@@ -28,7 +28,7 @@ from bot.services.passkeys.page import PageRefused
 from storage import audit
 from storage.cards import otp_recipients as recipients
 from storage.errors import ChangedOutside, LogNotWhole
-from storage.sqlite_connections import SqliteConnection
+from storage.sqlite import SqliteConnection
 from storage.tables import metadata
 from tests.services.outcome_steps import alert_kinds
 from tests.services.test_passkeys_on_record import confirm_by_click, next_start

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from storage import sqlite_connections
 from storage.cards import api_snapshots
-from storage.sqlite_connections import SqliteConnection
+from storage.sqlite import SqliteConnection
+from storage.sqlite import connections as sqlite_connections
 from storage.store import Store
 
 SOON_S = 3.0  # well below the ten seconds that SQLite waits for a lock

@@ -21,6 +21,7 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.messages import Outbox
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, Wanted
+from bot.services.processes.unseen_requests import GONE, Place
 from bot.services.requests import approvals, lifecycle
 from storage.messages import outbox as outbox_rows
 from storage.operators import safe_mode as rows
@@ -54,14 +55,23 @@ class Slack(ScriptedSlack):
         super().__init__()
         self.unread: dict[str, str] = {}
         self.cut: Sequence[str] = ()
+        self.of_others: Sequence[str] = ()
+        self.reads = 0
 
-    async def read(self, _wanted: Wanted) -> PostedMessages:
+    async def read(self, wanted: Wanted) -> PostedMessages:
+        self.reads += 1
+        places = {Place(one.channel, one.ts) for one in self.messages}
         shown = [
             PostedMessage(one.dedupe, datetime.fromtimestamp(float(one.ts), UTC), one.log_end)
             for one in self.messages
             if one.channel not in self.unread and one.thread_ts is None
         ]
-        return PostedMessages(shown, self.unread, self.cut)
+        unseen = {
+            id_: self.unread.get(place.channel, GONE)
+            for id_, place in wanted.places.items()
+            if place.channel in self.unread or place not in places
+        }
+        return PostedMessages(shown, self.unread, self.cut, unseen, self.of_others)
 
     async def take(self, world: World) -> None:
         """All that is to be posted and drawn again."""
@@ -221,7 +231,7 @@ async def test_a_start_looks_in_the_channels_in_which_messages_are_whatever_the_
     assert "C0BEFORE" in wanted.channels
 
     assert {before, "C0ANOTHER"} <= set(wanted.channels)
-    assert before in wanted.back_to, f"the card of {request.id} is there"
+    assert wanted.places[request.id].channel == before
 
 
 async def test_what_is_posted_until_all_was_read_does_not_count_as_of_before_however_often_it_starts(

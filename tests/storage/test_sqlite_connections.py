@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from storage import sqlite_connections
 from storage.cards import api_snapshots
+from storage.sqlite import connections as sqlite_connections
 from storage.store import Store
 
 MANY = text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i FROM n")

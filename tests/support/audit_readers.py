@@ -23,7 +23,7 @@ _READS = re.compile(r"\b(?:FROM|JOIN) audit\b", re.IGNORECASE)
 _PRODUCT = tuple(f"{ROOT}/{name}/" for name in ("bot", "storage", "handlers"))
 _TESTS = f"{ROOT}/tests/"
 # What every statement goes through.
-_WAY = (f"{ROOT}/storage/transaction.py", f"{ROOT}/storage/sqlite_connections.py")
+_WAY = (f"{ROOT}/storage/transaction.py", f"{ROOT}/storage/sqlite/connections.py")
 _AUDIT = f"{ROOT}/storage/audit.py"
 
 #: The function of `storage` that reads, and for those of `storage.audit` that do not check what they read, who leans on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
 
@@ -103,6 +104,17 @@ def test_what_cannot_be_meant_is_refused_with_a_sentence(read: Reader, typed: st
     with pytest.raises(ValueError, match=r"\.$") as found:
         read(typed)
     assert says in str(found.value)
+
+
+def test_a_reason_of_which_nothing_is_seen_is_none() -> None:
+    ignored = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u2800\u3164\uffa0\ufe0f\U000e0101"
+    unseen = [
+        c for c in map(chr, range(0x110000)) if unicodedata.category(c) in ("Cc", "Cf", "Zs", "Zl", "Zp")
+    ]
+    for text in [*unseen, *ignored, "".join(ignored), " \u3164 \u200b\n"]:
+        with pytest.raises(ValueError, match="Say why"):
+            readers.read_reason(text)
+    assert readers.read_reason("\u3164It was \u2764\ufe0f lost\u2800") == "It was \u2764\ufe0f lost"
 
 
 def test_names_we_take_are_names_the_service_takes_and_prints_the_same() -> None:

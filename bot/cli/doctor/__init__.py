@@ -18,10 +18,11 @@ from contextlib import AsyncExitStack
 
 import typer
 
+from bot.cli import terminal
 from bot.cli.doctor import database_checks, machine_checks, partner_checks, slack_checks
 from bot.cli.doctor.database_checks import messages
 from bot.cli.doctor.findings import Finding, Level, of_error, well
-from bot.cli.errors import ExitCode
+from bot.cli.terminal import ExitCode
 
 __all__ = ["Level", "doctor_command", "examine", "messages"]
 
@@ -31,10 +32,10 @@ def doctor_command(*, as_json: bool) -> None:
     found = asyncio.run(_findings(shows_each=not as_json))
     counts = Counter(finding.level for finding in found)
     if as_json:
-        typer.echo(json.dumps(_as_json(found, counts), ensure_ascii=False, indent=1))
+        terminal.echo(json.dumps(_as_json(found, counts), ensure_ascii=False, indent=1))
     else:
         wrong, to_check = counts[Level.WRONG], counts[Level.TO_CHECK]
-        typer.echo(f"\n{wrong} wrong, {to_check} to check, {counts[Level.WELL]} well.")
+        terminal.echo(f"\n{wrong} wrong, {to_check} to check, {counts[Level.WELL]} well.")
     if counts[Level.WRONG]:
         raise typer.Exit(ExitCode.NOT_WELL)
 
@@ -44,7 +45,7 @@ async def _findings(*, shows_each: bool) -> list[Finding]:
     async for finding in examine():
         found.append(finding)
         if shows_each:
-            typer.echo(f"{finding.level} {finding.text}")
+            terminal.echo(terminal.in_a_line(f"{finding.level} {finding.text}"))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.cli.errors import explain
+from bot.cli.terminal import explain
 
 
 class Level(StrEnum):

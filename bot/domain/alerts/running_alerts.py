@@ -190,6 +190,39 @@ SLACK_NOT_ALL_SEEN = AlertKind(
 )
 
 
+REQUESTS_UNSEEN = AlertKind(
+    name="requests_unseen",
+    raised_when="the message of an approved request was not seen in Slack at a start; that request is not sent",
+    found_by="start",
+    ends="the messages are read, or the requests have ended",
+    wordings=one(
+        Severity.WARNING,
+        "{count} not sent, as Slack did not show what became of it",
+        "A request's message shows what became of it, such as that somebody stopped it. Without it Countersign does not"
+        " know whether its database is an older copy from before that. {found} Nothing was sent from this database."
+        " If one is still needed, make sure that nobody stopped it. Then stop it and request it again. What is only not"
+        " readable is sent once it was read.",
+    ),
+    endings=over("No request waits for its message in Slack any more", "Some waited for {lasted}."),
+)
+
+
+NEW_DATABASE = AlertKind(
+    name="new_database",
+    raised_when="a start with a new database finds messages that this app posted from another one",
+    found_by="start",
+    ends="reported once",
+    wordings=one(
+        Severity.WARNING,
+        "This database is new, and Countersign posted here before",
+        "The older messages in {where} are from another database of Countersign. Nothing of that one is known here:"
+        " requests, approvals, limits used, pauses. If it is another installation, or was left on purpose, there is"
+        " nothing to do. If it was lost, pause sending with `/countersign pause` and put its newest backup in place"
+        " with `countersign restore`.",
+    ),
+)
+
+
 def safe_mode(
     *,
     head_seq: int,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.domain.card_numbers import holds_card_number
+from bot.domain.sentences import UNSEEN
 
 MOST_CHARS: Final = 2000
 QUOTED: Final = "□"  # stands where evidence was
@@ -31,7 +32,7 @@ _CONTROL: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff]"
 )
-_UNSEEN: Final = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\uffa0]")
+_UNSEEN: Final = re.compile(f"[{''.join(sorted(UNSEEN))}]")
 # Joiners and selectors belong between or behind emoji; beside a letter, a digit or a sign they hide.
 _MISJOINED: Final = re.compile(
     "[\x20-\x7e\n\u00a0-\u04ff][\u200d\ufe00-\ufe0f]|^[\u200d\ufe00-\ufe0f]|\u200d[\x21-\x7e]"

@@ -13,11 +13,11 @@ from datetime import datetime
 from bot.domain import shared_work
 from bot.domain.alerts import Severity
 from bot.domain.time import in_words
+from bot.services import audit_anchors
 from bot.services.alerts import called
 from bot.services.core import Core
 from bot.services.messages import mentions
-from storage import audit
-from storage.maintenance import lacks_room, why_not_written
+from storage.maintenance import lacks_room, misplaced, why_not_written
 
 log = logging.getLogger("countersign.storage")
 
@@ -51,34 +51,48 @@ class StorageWatch:
     async def look(self) -> None:
         """Try to store something where nothing else has shown that it works, and say what has changed."""
         core = self._core
+        if why := await misplaced(core.store):
+            await self._is_misplaced(why)
+            return
         # A row that was changed says nothing of room for new ones, and of SQLite's disk alone it is known from here.
         shows_by_itself = core.store.database.path is not None and core.store.stored_within(_STORED_LATELY_S)
         why = lacks_room(core.store) if shows_by_itself else await why_not_written(core.store)
-        # An older copy that was put in place takes rows, and nothing is done on it: people have an alert about that.
-        core.measures.can_store = not why and not await self._lacks_an_entry()
         if why:
             await self._is_not_stored(why)
         else:
             await self._is_stored()
 
-    async def _lacks_an_entry(self) -> bool:
-        async with self._core.store.read() as tx:
-            return await audit.lacked(tx) is not None
+    async def _is_misplaced(self, why: str) -> None:
+        """It does not pass by itself as a hiccup does, so it is said at once."""
+        if self._since is None:
+            await audit_anchors.drop_last(self._core)
+        since = self._begins(why)
+        if not self._is_said and self._held:
+            await self._call(
+                f"Countersign does nothing since {since:%Y-%m-%d %H:%M:%S} UTC: commands, forms and buttons fail. {why}"
+            )
 
-    async def _is_not_stored(self, why: str) -> None:
-        self._faults += 1
+    def _begins(self, why: str) -> datetime:
+        """Since when nothing can be stored; what is in the way is logged once."""
         if self._since is None:
             self._since = self._core.clock.now()
             log.error("storage.not_written", extra={"fault": why})
-        if self._is_said or not self._held or self._faults < _FAULTS_BEFORE_IT_IS_SAID:
-            return
-        text = (
-            f"Countersign cannot store anything since {self._since:%Y-%m-%d %H:%M:%S} UTC, so nothing is sent to your"
-            f" card provider, and commands, forms and buttons fail. {why} Countersign continues by itself when that is"
-            " fixed. What was confirmed before is not lost."
-        )
+        return self._since
+
+    async def _call(self, text: str) -> None:
         whom = await mentions.named(self._core, called(self._core, Severity.CRITICAL))
         self._is_said = await self._try_to_say(text, whom)
+
+    async def _is_not_stored(self, why: str) -> None:
+        self._faults += 1
+        since = self._begins(why)
+        if self._is_said or not self._held or self._faults < _FAULTS_BEFORE_IT_IS_SAID:
+            return
+        await self._call(
+            f"Countersign cannot store anything since {since:%Y-%m-%d %H:%M:%S} UTC, so nothing is sent to your card"
+            f" provider, and commands, forms and buttons fail. {why} Countersign continues by itself when that is"
+            " fixed. What was confirmed before is not lost."
+        )
 
     async def _is_stored(self) -> None:
         self._held, self._faults = self._core.holds(shared_work.STORAGE), 0

@@ -25,11 +25,12 @@ from bot.services import alerts, message_kinds, snapshots
 from bot.services.alerts import ledger_rules, unsent_debits
 from bot.services.core import SLACK, Core
 from bot.services.older_copies import looks_in_safe_mode, messages_in_slack
-from bot.services.older_copies.messages_in_slack import PostedMessage, ReadPosted
+from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMessages, ReadPosted, Wanted
 from bot.services.operators import safe_mode
-from bot.services.processes import start_holds
+from bot.services.processes import start_holds, unseen_requests
 from storage import audit
 from storage.audit import Anchor
+from storage.cards import api_snapshots
 from storage.log_record import on_record
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
@@ -45,6 +46,8 @@ _LEDGERS_ANSWER_WITHIN_S = 2.0
 _SLACK_ANSWERS_WITHIN_S = 5.0
 # Pages of messages may take longer than a start can wait.
 _SLACK_ANSWERS_LATER_WITHIN_S = 120.0
+# It is said one time that this database is new and another one's messages are there.
+_OTHERS_REPORTED = "others_reported"
 # The card provider's, and that of this machine.
 _CLOCKS_DIFFER = timedelta(days=2)
 
@@ -107,7 +110,8 @@ async def look_at_slack(
     await messages_in_slack.begin(core)
     try:
         async with asyncio.timeout(within_s):
-            posted = await read(await messages_in_slack.wanted(core))
+            wanted = await messages_in_slack.wanted(core)
+            posted = await read(wanted)
     except Exception as error:  # noqa: BLE001 - whatever Slack refuses
         log.warning("copy_detection.slack_not_read", extra={"error": type(error).__name__})
         code = error.code if isinstance(error, LookupFailed) else ""
@@ -115,6 +119,7 @@ async def look_at_slack(
             _not_read(core, {"": code or type(error).__name__})
         return
     await _compare(core, posted.messages)
+    await unseen_requests.note(core, _held(wanted, posted))
     named = messages_in_slack.named_channels(core)
     unread = {channel: error for channel, error in posted.unread.items() if channel in named}
     if posted.unread:
@@ -124,9 +129,35 @@ async def look_at_slack(
     if unread:
         return
     await _report_cut(core, sorted(named & set(posted.cut)))
+    await _tell_of_others(core, sorted(named & set(posted.of_others)))
     await messages_in_slack.end(core)
     if SLACK in core.unseen:
         await start_holds.end(core, SLACK)
+
+
+async def look_at_unseen(core: Core, read: ReadPosted) -> None:
+    """At the messages of requests that could not be looked at since a start. What was seen is sent."""
+    await unseen_requests.review(core)
+    wanted = await messages_in_slack.wanted_again(core)
+    if not wanted.places:
+        return
+    try:
+        async with asyncio.timeout(_SLACK_ANSWERS_LATER_WITHIN_S):
+            posted = await read(wanted)
+    except Exception as error:  # noqa: BLE001 - whatever Slack refuses
+        log.info("copy_detection.unseen_not_read", extra={"error": type(error).__name__})
+        return
+    await _compare(core, posted.messages)
+    await unseen_requests.note_again(core, wanted.places, _held(wanted, posted))
+
+
+def _held(wanted: Wanted, posted: PostedMessages) -> Mapping[str, unseen_requests.Unseen]:
+    """What was not seen and may be seen. Without any access nothing waits, as `slack_unseen` says."""
+    return {
+        id_: unseen_requests.Unseen(wanted.places[id_], why)
+        for id_, why in posted.unseen.items()
+        if why not in slack_faults.EVERYWHERE
+    }
 
 
 async def _compare(core: Core, posted: Sequence[PostedMessage]) -> None:
@@ -172,6 +203,19 @@ async def _report_cut(core: Core, channels: Sequence[str]) -> None:
             return
         said = running_alerts.SLACK_NOT_ALL_SEEN.says(where=" and ".join(f"<#{one}>" for one in channels))
         await alerts.keep(tx, core, said, condition=condition, subject="slack", program="")
+
+
+async def _tell_of_others(core: Core, channels: Sequence[str]) -> None:
+    """That this app posted for another database, where this one has posted nothing so far: it may have been lost."""
+    if not channels or await messages_in_slack.was_anything_posted(core):
+        return
+    async with core.store.begin() as tx:
+        await tx.hold(_OTHERS_REPORTED)
+        if await api_snapshots.get(tx, SLACK, _OTHERS_REPORTED) is None:
+            await api_snapshots.put(tx, SLACK, _OTHERS_REPORTED, True)
+            said = running_alerts.NEW_DATABASE.says(where=" and ".join(f"<#{one}>" for one in channels))
+            condition = running_alerts.NEW_DATABASE.condition()
+            await alerts.tell(tx, core, said, condition=condition, subject="slack", program="")
 
 
 @dataclass(frozen=True, slots=True)

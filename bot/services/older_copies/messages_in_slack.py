@@ -1,20 +1,22 @@
 """What Slack shows of our own messages, and how far back a start has to read for it.
 
 A message of ours says where the audit log ended when it was drawn last: each redrawn card is an anchor of the log.
-Whatever became of a request that an older copy has as waiting, its card says so.
+Whatever became of a request that an older copy has as waiting, its card says so: each of them is looked at, however far
+back it is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from bot.domain.requests import OPEN
 from bot.services import message_kinds
 from bot.services.core import SLACK, Core
+from bot.services.processes import unseen_requests
 from storage import audit
 from storage.audit import Anchor
 from storage.cards import api_snapshots
@@ -46,21 +48,25 @@ class PostedMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostedMessages:
-    """Our newest messages. `unread`: channels that Slack did not give, each with its code or what else went wrong;
-    `cut`: those in which so much was written that no message of before was reached."""
+    """Our newest messages, and those at the places that were wanted. `unread`: channels that Slack did not give, each
+    with its code or what else went wrong; `cut`: those in which so much was written that no message of before was
+    reached. `unseen`: requests whose message was not seen, each with `GONE`, `NOT_REACHED` or as in `unread`.
+    `of_others`: channels in which this app posted for another installation."""
 
     messages: Sequence[PostedMessage]
     unread: Mapping[str, str]
     cut: Collection[str] = ()
+    unseen: Mapping[str, str] = field(default_factory=dict)
+    of_others: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """`channels` to read, each back to a message that was posted before the start, as `is_of_before` says of the ids of
-    outbox rows, and to the time that `back_to` has for it."""
+    outbox rows. `places` are looked at wherever they are: by the request, the one whose message matters most first."""
 
     channels: Collection[str]
-    back_to: Mapping[str, datetime]
+    places: Mapping[str, unseen_requests.Place]
     is_of_before: Callable[[Collection[str]], Awaitable[bool]]
 
 
@@ -99,18 +105,10 @@ async def end(core: Core) -> None:
 
 async def wanted(core: Core) -> Wanted:
     """As it is to be read now."""
-    kind = message_kinds.REQUEST_CARD
     async with core.store.read() as tx:
         kept = await api_snapshots.get(tx, SLACK, _UNREAD_SINCE)
-        found = await requests.find(tx, states=OPEN, oldest_first=True, limit=_CARDS_MOST)
-        subjects = [message_kinds.stored_subject(kind.about, one.id) for one in found]
-        places = (await outbox.places(tx, subjects, kind.form)).values()
+        places = await _places(tx)
         others, before = await outbox.channels(tx, limit=_OTHER_CHANNELS_MOST), await _named_before(tx)
-    back_to: dict[str, datetime] = {}
-    for place in places:
-        with suppress(ValueError):
-            at = datetime.fromtimestamp(float(place.ts), UTC)
-            back_to[place.channel] = min(at, back_to.get(place.channel, at))
     text = kept.value["sent_at"] if kept else ""
     sent_until = datetime.fromisoformat(text) if text else None
 
@@ -120,7 +118,38 @@ async def wanted(core: Core) -> Wanted:
         async with core.store.read() as tx:
             return await outbox.is_any_sent(tx, dedupes, until=sent_until)
 
-    return Wanted(named_channels(core) | set(others) | set(before), back_to, is_of_before)
+    return Wanted(named_channels(core) | set(others) | set(before), places, is_of_before)
+
+
+async def wanted_again(core: Core) -> Wanted:
+    """The messages alone that could not be looked at so far. One that is gone stays so."""
+    async with core.store.read() as tx:
+        kept = await unseen_requests.of(tx)
+    places = {id_: one.place for id_, one in kept.items() if one.why != unseen_requests.GONE}
+
+    async def is_of_before(_dedupes: Collection[str]) -> bool:
+        return True
+
+    return Wanted((), places, is_of_before)
+
+
+async def _places(tx: Tx) -> Mapping[str, unseen_requests.Place]:
+    """Where the messages of open requests are. First those of which something may be sent without another word. Where
+    one was not seen before, that place counts: it may have been posted once more since."""
+    kind = message_kinds.REQUEST_CARD
+    found = await requests.with_approvals(tx, limit=_CARDS_MOST)
+    found += await requests.find(tx, states=OPEN, oldest_first=True, limit=_CARDS_MOST)
+    by_subject = {message_kinds.stored_subject(kind.about, one.id): one.id for one in found}
+    there = await outbox.places(tx, list(by_subject), kind.form)
+    places = {
+        id_: unseen_requests.Place(one.channel, one.ts)
+        for subject, id_ in by_subject.items()
+        if (one := there.get(subject))
+    }
+    before = {
+        id_: one.place for id_, one in (await unseen_requests.of(tx)).items() if id_ in by_subject.values()
+    }
+    return places | before
 
 
 async def _named_before(tx: Tx) -> list[str]:

@@ -27,11 +27,12 @@ from bot.services.core import Core
 from bot.services.execution import lost_with_a_copy
 from bot.services.operators import confirmations, otp_recipients
 from bot.services.requests import close
+from storage import master_keys
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
 from storage.errors import NotAsOnRecord
 from storage.log_record import on_record, open_requests
-from storage.messages import Alert
+from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
 from storage.operators import OrphanDebit, SafeMode, pauses, programs, safe_mode
 from storage.requests import request_search, requests
@@ -90,6 +91,13 @@ async def enter(
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
     async with core.store.begin() as tx:
+        mode = await safe_mode.current(tx)
+        if mode is None:
+            return
+        if mode.voided is None:
+            # Before anything is put there about this safe mode. By itself: requests are locked before messages.
+            await outbox.look_first(tx)
+    async with core.store.begin() as tx:
         await tx.hold("safe_mode")  # of several processes one does it
         mode = await safe_mode.current(tx)
         if mode is None:
@@ -108,6 +116,7 @@ async def at_start(core: Core) -> None:
         async with core.store.begin() as tx:
             if await safe_mode.note_voided(tx, mode.id, voided):
                 await _list_code_recipients(tx, core)
+                await _name_older_keys(tx, core)
     await review(core)
 
 
@@ -154,6 +163,19 @@ async def _list_code_recipients(tx: Tx, core: Core) -> None:
     for start in range(0, len(named), _ROWS_A_LINE):
         people = "\n".join(named[start : start + _ROWS_A_LINE])
         text = f"One-time codes go to these people, as in the copy. Compare them with what this channel says:\n{people}"
+        await alerts.thread_line(tx, core, alert, ACTOR, text)
+
+
+async def _name_older_keys(tx: Tx, core: Core) -> None:
+    """The copy does not know that a master key was retired since, so that key opens and signs again."""
+    alert = await alert_rows.open_one(tx, _CONDITION)
+    older = await master_keys.older_in_use(tx)
+    if alert is not None and older:
+        text = (
+            f"The copy is under an older master key ({', '.join(older)}), which counts again here, even if it was"
+            " retired since the copy was made. Before two people leave safe mode, an admin types `countersign keys"
+            " rewrap` on the machine: it moves everything to the first master key, and retires the older one."
+        )
         await alerts.thread_line(tx, core, alert, ACTOR, text)
 
 

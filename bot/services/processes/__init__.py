@@ -8,4 +8,14 @@ from bot.services.processes.rate_minute import StoredMinute
 from bot.services.processes.replicas import Replica
 from bot.services.processes.stored_looks import Seen, StoredLooks
 
-__all__ = ["Locks", "Replica", "Seen", "StoredLooks", "StoredMinute", "replicas", "start_holds", "unreadable"]
+__all__ = [
+    "Locks",
+    "Replica",
+    "Seen",
+    "StoredLooks",
+    "StoredMinute",
+    "replicas",
+    "start_holds",
+    "unreadable",
+    "unseen_requests",
+]

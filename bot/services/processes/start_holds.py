@@ -15,6 +15,7 @@ from bot.domain.alerts import Said, running_alerts
 from bot.domain.requests import UNSENT, Request, State, is_in_doubt, said_in_doubt, said_unread
 from bot.services import alerts, outbox_messages
 from bot.services.core import SLACK, Core, Unseen
+from bot.services.processes import unseen_requests
 from bot.services.processes.replicas import SILENT_AFTER
 from storage.cards import api_snapshots
 from storage.operators import replicas
@@ -170,6 +171,8 @@ async def said_unsent(tx: Tx, request: Request, text: str) -> str:
         return said_in_doubt(request, text)
     kept = await api_snapshots.get(tx, request.program, _KEPT) if request.state in UNSENT else None
     unread = kept.value.get("unread", "") if kept is not None else ""
+    if not unread and await unseen_requests.holds(tx, request):
+        unread = "its message in Slack"
     return said_unread(text, unread) if unread else text
 
 

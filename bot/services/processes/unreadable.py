@@ -23,7 +23,6 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.unreadable")
 
-_KIND = running_alerts.UNREADABLE_ROW
 _OF_MONEY = frozenset({tables.request.name, tables.decision.name, tables.attempt.name})
 
 
@@ -40,7 +39,7 @@ class Look:
         found = await core.store.look_on(self._walk)
         rows = {_condition(row): row for row in [*found, *core.store.set_aside] if row.because is None}
         async with core.store.read() as tx:
-            known = {one.dedupe for one in await alert_rows.open_of(tx, _KIND.name)}
+            known = {one.dedupe for one in await alert_rows.open_of(tx, running_alerts.UNREADABLE_ROW.name)}
             over = [condition for condition in sorted(known - rows.keys()) if not await _is_so(tx, condition)]
         for condition, row in rows.items():
             if condition not in known:
@@ -73,7 +72,9 @@ async def _said(tx: Tx, row: UnreadableRow) -> Said:
         case = "needed"
     elif row.table in _OF_MONEY:
         case, about = await _what_was_sent(tx, row.about), row.about or "a request"
-    return _KIND.says(case, table=row.table, row=row.row, column=row.column, request=about)
+    return running_alerts.UNREADABLE_ROW.says(
+        case, table=row.table, row=row.row, column=row.column, request=about
+    )
 
 
 async def _what_was_sent(tx: Tx, request_id: str) -> str:
@@ -88,7 +89,7 @@ async def _what_was_sent(tx: Tx, request_id: str) -> str:
 
 
 def _condition(row: UnreadableRow) -> str:
-    return _KIND.condition(row.table, _written(row.key))
+    return running_alerts.UNREADABLE_ROW.condition(row.table, _written(row.key))
 
 
 def _written(key: Iterable[bytes | str | None]) -> str:

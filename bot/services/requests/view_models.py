@@ -15,6 +15,7 @@ from bot.services import display_names
 from bot.services.alerts import urgent_rules
 from bot.services.core import Core
 from bot.services.operators import programs
+from bot.services.processes import unseen_requests
 from bot.services.requests import batch_results, granted_sums, local_facts
 from bot.services.requests.drafts import recorded_concerns
 from bot.view_models import RequestView
@@ -59,7 +60,8 @@ async def request(tx: Tx, core: Core, found: Request) -> RequestView:
 
 async def _why_waits(tx: Tx, core: Core, found: Request) -> str:
     is_urgent = found.kind in core.kinds and core.kinds[found.kind].handling.is_urgent
-    return await programs.why_waits(tx, found.program, is_urgent=is_urgent)
+    waits = await programs.why_waits(tx, found.program, is_urgent=is_urgent)
+    return waits or ("" if is_urgent else await unseen_requests.why(tx, found))
 
 
 async def _cool_off(tx: Tx, core: Core, found: Request) -> timedelta:

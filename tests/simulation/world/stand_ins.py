@@ -13,7 +13,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from httpx import _urlparse, _urls
 from slack_sdk.webhook import WebhookResponse
@@ -83,7 +83,23 @@ class _NoLock:
 
     def __init__(self, path: Path) -> None: ...
 
+    def note(self, *, file: int, log: int) -> None: ...
+
     def release(self) -> None: ...
+
+
+class _InPlace:
+    """In place of the connection that keeps the database file open: nobody moves the file of a running process."""
+
+    inodes: ClassVar = {"file": 0, "log": 0}
+
+    def __init__(self, path: Path) -> None: ...
+
+    def misplaced(self) -> None: ...
+
+    def require(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 _alone = app._locks
@@ -131,6 +147,7 @@ def take_over() -> None:
     AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
     app._locks = _locks
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
+    stores.OpenFile = _InPlace  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
     Tx.machine_now = property(_machine_now)  # type: ignore[assignment, method-assign]
     ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits

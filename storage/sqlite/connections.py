@@ -16,7 +16,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from itertools import chain, repeat
-from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, CursorResult, Dialect, Engine, Executable, create_engine, event
@@ -24,6 +23,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from storage.database import BUSY_MS, RollingBack, set_pragmas
+from storage.sqlite.open_file import OpenFile
 
 log = logging.getLogger("countersign.storage")
 
@@ -72,10 +72,10 @@ class _Dbapi(RollingBack):
 class SqliteEngine:
     """Up to so many connections to one file. It offers what `storage` uses of SQLAlchemy's AsyncEngine."""
 
-    def __init__(self, path: Path, *, writes: bool, connections: int, busy_ms: int = BUSY_MS) -> None:
+    def __init__(self, file: OpenFile, *, writes: bool, connections: int, busy_ms: int = BUSY_MS) -> None:
         self._writes = writes
         self._busy_ms = busy_ms
-        self.sync_engine = _engine(path, writes=writes)
+        self.sync_engine = _engine(file, writes=writes)
         self._free = asyncio.Semaphore(connections)
         self._idle: list[SqliteConnection] = []
         self._threads = ThreadPoolExecutor(connections, thread_name_prefix="sqlite")
@@ -218,11 +218,9 @@ async def _until_done(done: asyncio.Future[Any]) -> None:
         done.exception()  # seen: the task is cancelled either way
 
 
-def _engine(path: Path, *, writes: bool) -> Engine:
+def _engine(file: OpenFile, *, writes: bool) -> Engine:
     def connect() -> sqlite3.Connection:
-        return sqlite3.connect(
-            path, check_same_thread=False, cached_statements=500, factory=_Dbapi, timeout=0
-        )
+        return file.connect(_Dbapi)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
 

@@ -1,13 +1,17 @@
-"""How a command tells a person what is wrong: sentences on standard error, an exit code, no traceback.
+"""How a command speaks to a person at the terminal: what it prints, sentences, an exit code, no traceback.
 
-A fault of ours still shows its traceback: hiding it would only make it harder to report.
+What others wrote into the database must not steer the terminal that shows it: control characters and those that
+change the direction of writing are shown by their number, as JSON writes them. A fault of ours still shows its
+traceback: hiding it would only make it harder to report.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
@@ -17,6 +21,28 @@ from typing import ParamSpec
 import typer
 
 P = ParamSpec("P")
+
+
+_OURS = frozenset("\n\t")
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print it, on standard error with `err`. Line breaks stay: see `in_a_line` for what others wrote."""
+    typer.echo(_shown(text, but=_OURS), err=err)
+
+
+def in_a_line(text: str) -> str:
+    """The same text without a line of its own, which could look like one of ours."""
+    return _shown(text, but=frozenset())
+
+
+def _shown(text: str, *, but: frozenset[str]) -> str:
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c in but or unicodedata.category(c) not in _HIDDEN else json.dumps(c)[1:-1] for c in text
+    )
 
 
 class ExitCode(IntEnum):
@@ -49,7 +75,7 @@ def in_sentences(command: Callable[P, None]) -> Callable[P, None]:
                 raise
             sentences, code = explained
             for sentence in sentences:
-                typer.echo(sentence, err=True)
+                echo(sentence, err=True)
             raise typer.Exit(code) from None
 
     return guarded
@@ -69,9 +95,7 @@ def whole_output() -> Iterator[None]:
         why = _output_lost(more)
         if why:
             with suppress(OSError):
-                typer.echo(
-                    f"The output could not be written ({why}). Free some, or send it elsewhere.", err=True
-                )
+                echo(f"The output could not be written ({why}). Free some, or send it elsewhere.", err=True)
             sys.exit(ExitCode.NOT_WELL)
 
 

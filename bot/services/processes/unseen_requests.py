@@ -1,0 +1,158 @@
+"""Approved requests whose message a start did not see in Slack: nothing of them is sent.
+
+A request's message is drawn again with whatever becomes of it. Where nobody can read it, this database may be an older
+copy in which the request still waits, and it was stopped since. It waits for people: they stop it and request it again.
+What was only not readable is sent once it was read. All processes share what is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from bot.domain import slack_faults
+from bot.domain.alerts import Said, running_alerts
+from bot.domain.requests import Request
+from bot.services import alerts, outbox_messages
+from bot.services.core import Core
+from storage.operators import safe_mode
+from storage.requests import requests
+from storage.requests import unseen as rows
+from storage.transaction import Tx
+
+#: Why a message was not seen, where that is no code of Slack's: it is not in its channel any more.
+GONE = "gone"
+#: The same: too many others were looked at first.
+NOT_REACHED = "not_reached"
+_HELD = "unseen requests"
+# As many as a start looks for.
+_MOST = 500
+_NAMED_MOST = 20
+
+
+class Place(NamedTuple):
+    """A message in Slack."""
+
+    channel: str
+    ts: str
+
+
+class Unseen(NamedTuple):
+    """`why`: `GONE`, `NOT_REACHED`, or what Slack said of the channel."""
+
+    place: Place
+    why: str
+
+
+async def of(tx: Tx) -> Mapping[str, Unseen]:
+    """By the request. Those that have ended meanwhile may still be among them."""
+    return {id_: _read(value) for id_, value in (await rows.every(tx)).items()}
+
+
+def _read(value: Sequence[str]) -> Unseen:
+    channel, ts, why = value
+    return Unseen(Place(channel, ts), why)
+
+
+async def holds(tx: Tx, request: Request) -> bool:
+    """Is nothing sent of it, or of the list that it is a row of?"""
+    return await _unseen(tx, request) is not None
+
+
+async def why(tx: Tx, request: Request) -> str:
+    """Why it is not sent, in sentences; empty where nothing of this holds it."""
+    one = await _unseen(tx, request)
+    if one is None:
+        return ""
+    found = "is not in Slack any more" if one.why == GONE else "could not be read in Slack"
+    return (
+        f"It is not sent: its message {found} when Countersign started, so Countersign does not know whether somebody"
+        f" stopped it. {_fix(one.why)}"
+    )
+
+
+async def _unseen(tx: Tx, request: Request) -> Unseen | None:
+    kept = await rows.get(tx, request.parent_id or request.id)
+    return None if kept is None else _read(kept)
+
+
+def _fix(why: str) -> str:
+    again = "stop it and request it again."
+    return f"If nobody did, {again}" if why == GONE else f"It is sent once that was read, or {again}"
+
+
+async def note(core: Core, found: Mapping[str, Unseen]) -> None:
+    """These were not seen, and all others were. Kept of those that would be sent without another word of people."""
+    async with core.store.begin() as tx:
+        await tx.hold(_HELD)
+        await _keep(tx, core, found)
+
+
+async def note_again(core: Core, looked: Collection[str], found: Mapping[str, Unseen]) -> None:
+    """As `note`, where only these were looked at."""
+    async with core.store.begin() as tx:
+        await tx.hold(_HELD)
+        others = {id_: one for id_, one in (await of(tx)).items() if id_ not in looked}
+        await _keep(tx, core, {**others, **found})
+
+
+async def review(core: Core) -> None:
+    """Those that have ended are let go, and the alert with the last of them."""
+    async with core.store.read() as tx:
+        if not await of(tx):
+            return
+    async with core.store.begin() as tx:
+        await tx.hold(_HELD)
+        await _keep(tx, core, await of(tx))
+
+
+async def _keep(tx: Tx, core: Core, found: Mapping[str, Unseen]) -> None:
+    before = await of(tx)
+    waiting = {one.id: one for one in await _sent_without_a_word(tx, core)} if found or before else {}
+    unseen = {id_: one for id_, one in found.items() if id_ in waiting}
+    for id_ in before.keys() - unseen.keys():
+        await rows.drop(tx, id_)
+    for id_, one in unseen.items():
+        if before.get(id_) != one:
+            await rows.put(tx, id_, [*one.place, one.why])
+    for id_ in sorted(waiting):
+        if unseen.get(id_) != before.get(id_):
+            await outbox_messages.redraw(tx, core, waiting[id_])
+    condition = running_alerts.REQUESTS_UNSEEN.condition()
+    if unseen:
+        await alerts.keep(tx, core, _said(unseen), condition=condition, subject="slack", program="")
+    else:
+        await alerts.resolve(tx, core, condition)
+    if before.keys() - unseen.keys():
+        tx.after_commit(core.carrier.wake)
+
+
+async def _sent_without_a_word(tx: Tx, core: Core) -> list[Request]:
+    """In safe mode there is none. What is urgent is sent all the same."""
+    if await safe_mode.current(tx) is not None:
+        return []
+    return [
+        one
+        for one in await requests.with_approvals(tx, limit=_MOST)
+        if one.kind in core.kinds and not core.kinds[one.kind].handling.is_urgent
+    ]
+
+
+def _said(unseen: Mapping[str, Unseen]) -> Said:
+    by_why: dict[tuple[str, str], list[str]] = {}
+    for id_, one in sorted(unseen.items()):
+        by_why.setdefault((one.why, one.place.channel), []).append(id_)
+    found = " ".join(_in_words(ids, why, channel) for (why, channel), ids in sorted(by_why.items()))
+    count = "1 request is" if len(unseen) == 1 else f"{len(unseen):,} requests are"
+    return running_alerts.REQUESTS_UNSEEN.says(count=count, found=found)
+
+
+def _in_words(ids: Collection[str], why: str, channel: str) -> str:
+    named = sorted(ids)[:_NAMED_MOST]
+    more = f" and {len(ids) - len(named):,} more" if len(ids) > len(named) else ""
+    which = f"{', '.join(named)}{more}"
+    if why == GONE:
+        return f"Not in <#{channel}> any more: {which}."
+    if why == NOT_REACHED:
+        return f"Not looked at yet in <#{channel}>, as there were too many: {which}."
+    return f"Not readable in <#{channel}>: {which}. {slack_faults.explained(why, f'<#{channel}>')}"

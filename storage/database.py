@@ -35,7 +35,7 @@ PRAGMAS: tuple[str, ...] = (
 WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
 # What a lock file says.
-_INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+)\n")
+_INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)\n")
 
 
 def process_name() -> str:
@@ -124,10 +124,14 @@ class Database:
         log, lock = log_path(self.path), lock_path(self.path)
         try:
             opened = _INODES.fullmatch(lock.read_bytes())
-            found, beside = self.path.stat(), log.stat()
+            found, beside, noted_in = self.path.stat(), log.stat(), lock.stat()
         except OSError:
             return ""
         if opened is None or not beside.st_size or beside.st_ino != int(opened["log"]):
+            return ""
+        if noted_in.st_ino != int(
+            opened["lock"]
+        ):  # all of the folder was copied or put back, the lock with it
             return ""
         if found.st_ino == int(opened["file"]):
             return ""
@@ -135,6 +139,29 @@ class Database:
             f"The log {log} is of another file than {self.path}, which was put in its place while Countersign ran or"
             " after it was killed. Nothing was opened, because SQLite would mix the two. If you put another database in"
             f" place, move {log} away, keep it, and start. If it is the same database, copied, remove {lock} and start."
+        )
+
+    def left_behind(self) -> str:
+        """What lies beside an SQLite file that is missing, with what to do; empty where nothing does, or it is there.
+
+        A log of changes holds what is in no other file, and SQLite deletes it where it finds a new file beside it.
+        """
+        if self.path is None or self.path.exists():
+            return ""
+        if kept := sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")):
+            return (
+                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
+                f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
+            )
+        log = log_path(self.path)
+        try:
+            if not log.stat().st_size:
+                return ""
+        except OSError:
+            return ""
+        return (
+            f"There is no database at {self.path}, but its log {log}, with changes that are in no other file. Nothing"
+            f" was started. Put the database back to {self.path}, beside its log, and start."
         )
 
     def _why_unwritable(self, error: OSError) -> str:
@@ -155,16 +182,12 @@ class Database:
 
         It appears under its name with the write-ahead log switched on: that switch is the one step at
         which several starters at once would trip over each other. Raises `DatabaseUnreachable` where it
-        cannot be made, and `DatabaseMissing` where one was deleted and is kept beside it.
+        cannot be made, and `DatabaseMissing` where something of one that was there lies beside it.
         """
         if self.path is None or self.path.exists():
             return
-        if kept := sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")):
-            raise DatabaseMissing(
-                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
-                f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start. For a new, empty"
-                " database move it away."
-            )
+        if why := self.left_behind():
+            raise DatabaseMissing(f"{why} For a new, empty database move it away.")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, fresh = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
@@ -251,7 +274,8 @@ class FileLock:
         """Which file and which log are open, by their inodes, for whoever opens them after this process."""
         with suppress(OSError):  # a full disk: then nobody knows
             os.ftruncate(self._file, 0)
-            os.pwrite(self._file, b"%d %d\n" % (file, log), 0)
+            os.pwrite(self._file, b"%d %d %d\n" % (file, log, os.fstat(self._file).st_ino), 0)
+            os.fsync(self._file)
 
     def release(self) -> None:
         self._name.close()

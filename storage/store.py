@@ -120,7 +120,8 @@ class Store:
         database = Database.parse(url)
         if database.path is not None and not database.path.exists():
             raise DatabaseMissing(
-                f"There is no database at {database.shown}. Run `countersign migrate` first."
+                database.left_behind()
+                or f"There is no database at {database.shown}. Run `countersign migrate` first."
             )
         await require_current(url)
         if exclusive and (unwritable := database.unwritable()):

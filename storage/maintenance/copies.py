@@ -222,6 +222,8 @@ def _damage(path: Path) -> str:
 def _replace(path: Path, work: Path) -> Path | None:
     """Under the lock of the database, so that no process works on it. The old file is kept under another name."""
     with file_lock(path):
+        if why := Database.parse(url_of(path)).log_of_another():
+            raise CopyRefused(why)  # folded in, it would spoil this file, and what is in it would be lost
         kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
         # One that cannot be read keeps its log: whoever looks into it later needs both.
         with suppress(sqlite3.DatabaseError):

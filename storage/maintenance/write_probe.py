@@ -55,7 +55,10 @@ _NOTHING_BY_IT = (
     " start: the runbook says how, under “The database file was replaced or deleted”."
 )
 _KEPT = "What Countersign had open is kept as {path}."
-_NOT_KEPT = "What Countersign had open could not be kept beside it."
+_NOT_KEPT = (
+    "What Countersign had open could not be kept beside it yet. Don't stop Countersign before it is: it tries again by"
+    " itself, so make room there."
+)
 _NO_ROOM = "The disk of {shown} is full: {free} kB are left. Free some space there."
 _NO_ANSWER = "{shown} does not answer. Check that the database server runs and can be reached."
 _REFUSED = (

@@ -42,7 +42,6 @@ class OpenFile:
         self._log = log_path(path)
         self.kept: Path | None = None
         self.is_settled = False
-        self._is_tried = False
         self._turn = asyncio.Lock()
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, factory=RollingBack, timeout=10)
@@ -70,9 +69,8 @@ class OpenFile:
             return Misplaced.GONE if found is None else Misplaced.REPLACED
         if _identity(self._log) != self._log_is:
             return Misplaced.LOG
-        self.is_settled = self._is_tried = (
-            False  # it was moved back: what is written from now on is kept, too
-        )
+        # It may have been moved back: what is written from now on is kept, too.
+        self.is_settled, self.kept = False, None
         return None
 
     def require(self) -> None:
@@ -111,10 +109,13 @@ class OpenFile:
                 await asyncio.to_thread(self._keep, now)
 
     def _keep(self, now: datetime) -> None:
-        self.is_settled = self._fold()
-        if self._is_tried or not self._path.parent.is_dir():
-            return
-        self._is_tried, self.kept = True, None
+        is_folded = self._fold()
+        if self.kept is None and self._path.parent.is_dir():
+            self._copy(now)
+        self.is_settled = is_folded and (self.kept is not None or not self._path.parent.is_dir())
+
+    def _copy(self, now: datetime) -> None:
+        """Tried again until there is room for it: with this process goes the last name of what is open."""
         target = self._path.with_name(f"{self._path.name}.kept-{now:%Y%m%dT%H%M%SZ}")
         try:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

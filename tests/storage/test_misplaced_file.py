@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -21,7 +23,7 @@ from storage.database import url_of
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.events import Ingest
 from storage.events.ingest import Arrival
-from storage.maintenance import is_out_of_use, why_not_written
+from storage.maintenance import CopyRefused, is_out_of_use, put_back, why_not_written
 from storage.migrate import migrate
 from storage.store import Store
 from tests.storage.conftest import Opener
@@ -305,3 +307,84 @@ async def test_a_start_makes_no_empty_database_beside_one_that_was_deleted_and_k
     os.rename(kept, db)
     await migrate(url_of(db))
     assert _entries(db) == ENTRIES
+
+
+@pytest.mark.parametrize("has_lock", [True, False], ids=["", "without what it noted"])
+async def test_a_start_makes_nothing_beside_a_log_whose_database_is_gone(
+    tmp_path: Path, has_lock: bool
+) -> None:
+    db = tmp_path / "bot.db"
+    await migrated_file(db)
+    await _killed(db)
+    _moved_away(db)
+    if not has_lock:  # as a version from before left it
+        db.with_name("bot.db.lock").write_bytes(b"")
+    before = _log(db).read_bytes()
+
+    with pytest.raises(DatabaseMissing, match="in no other file"):
+        await migrate(url_of(db))
+    with pytest.raises(DatabaseMissing, match="in no other file"):
+        await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+    assert not db.exists()
+    assert _log(db).read_bytes() == before
+
+    os.rename(db.with_name("newest"), db)
+    await migrate(url_of(db))
+    assert _entries(db) == 1
+
+
+async def test_a_restore_folds_no_log_into_a_file_that_it_is_not_of(tmp_path: Path) -> None:
+    db = tmp_path / "bot.db"
+    await migrated_file(db)
+    shutil.copy(db, db.with_name("old"))
+    shutil.copy(db, db.with_name("backup"))
+    await _killed(db)
+    _moved_away_and_another(db)
+    before = db.read_bytes(), _log(db).read_bytes()
+
+    with pytest.raises(CopyRefused, match="of another file"):
+        await put_back(url_of(db), db.with_name("backup"), vault=VAULT, clock=SystemClock())
+
+    assert (db.read_bytes(), _log(db).read_bytes()) == before
+    os.rename(_log(db), db.with_name("newest-wal"))
+    await put_back(url_of(db), db.with_name("backup"), vault=VAULT, clock=SystemClock())
+    assert _entries(db.with_name("newest")) == 1
+
+
+async def test_a_folder_that_was_put_back_whole_after_a_kill_goes_on(tmp_path: Path) -> None:
+    """Its files may have got each other's numbers: what was noted of them is of the folder before."""
+    db = tmp_path / "bot.db"
+    await migrated_file(db)
+    await _killed(db)
+    log, lock = _log(db).stat().st_ino, db.with_name("bot.db.lock")
+    lock.write_bytes(b"%d %d %d\n" % (db.stat().st_ino + 1, log, lock.stat().st_ino + 1))
+
+    store = await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+
+    await store.close()
+    assert _entries(db) == 1
+
+
+async def test_what_was_open_is_kept_as_soon_as_there_is_room(
+    tmp_path: Path, open_store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "bot.db"
+    store = await _an_older_copy_beside_it(db, open_store)
+    is_full, opened = True, os.open
+
+    def full(path: Any, *flags: Any, **more: Any) -> int:
+        if is_full and ".kept-" in str(path):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return opened(path, *flags, **more)
+
+    monkeypatch.setattr(os, "open", full)
+    _deleted(db)
+    for _ in range(2):
+        assert "Don't stop Countersign" in await why_not_written(store)
+
+    is_full = False
+    assert ".kept-" in await why_not_written(store)
+
+    await why_not_written(store)
+    (kept,) = _kept(db)
+    assert _entries(kept) == ENTRIES

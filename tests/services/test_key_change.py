@@ -208,7 +208,7 @@ async def test_a_running_process_learns_within_seconds_that_another_has_retired_
 
 
 async def test_a_delivery_signed_with_a_secret_under_a_retired_key_is_refused_at_once(world: World) -> None:
-    """Before this process was told that another one has retired the key: each look at the secrets learns it."""
+    """Before this process knows that another one has retired the key: each look at the secrets learns it."""
     await world.top_up("50")
     await with_keys(world, NEW, MASTER)
     genuine = Secret("whsec_" + "g" * 32)

@@ -8,7 +8,6 @@ from bot.outcomes import KeepSecret, LoseSecret, SealSecret, SecretEffect
 from bot.services import alerts, audit
 from bot.services.core import Core
 from storage.events import webhook_secrets
-from storage.events.webhook_secrets import By, WebhookSecret
 from storage.log_record import PREVIOUS_TAKEN_FOR
 from storage.transaction import Tx
 
@@ -21,7 +20,7 @@ async def record(tx: Tx, core: Core, request: Request, effect: SecretEffect) -> 
     Ends the alert of a lost secret where there is a new one, raises it where nobody has the current one.
     """
     program = request.program
-    by = By(_ACTOR, request.id, core.policy.version)
+    by = webhook_secrets.By(_ACTOR, request.id, core.policy.version)
     match effect:
         case SealSecret():
             until = tx.now + PREVIOUS_TAKEN_FOR
@@ -36,7 +35,9 @@ async def record(tx: Tx, core: Core, request: Request, effect: SecretEffect) -> 
         await alerts.resolve(tx, core, delivery_alerts.WEBHOOK_SECRET.condition(program))
 
 
-async def _kept(tx: Tx, core: Core, request: Request, by: By) -> WebhookSecret:
+async def _kept(
+    tx: Tx, core: Core, request: Request, by: webhook_secrets.By
+) -> webhook_secrets.WebhookSecret:
     """What there is of it, said once more; that nobody has it, where there is nothing."""
     found = await webhook_secrets.newest(tx, request.program)
     if found is None:

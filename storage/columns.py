@@ -88,6 +88,11 @@ def time_text(value: datetime) -> str:
     return value.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
+def amount_of(text: str) -> Decimal:
+    """Of an amount that we wrote into the audit chain."""
+    return Decimal(text)
+
+
 class Word(TypeDecorator[StrEnum]):
     """One of an enumeration's words, as text. A word that is none of them is refused, also when it is read."""
 

@@ -111,6 +111,10 @@ class NotAsOnRecord(ChangedOutside):
         )
 
 
+class NotAsCounted(NotAsOnRecord):
+    """A request that limits, tiers or the newest of a setting are counted from isn't in the database as on record."""
+
+
 class EndOfLogLost(ChangedOutside):
     """`how`: what became of the row that says where the log ends."""
 

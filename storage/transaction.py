@@ -168,12 +168,14 @@ class Contradiction:
     """What the audit log does not have of a request: `why` follows its id in a sentence.
 
     `on_record`: the state that the log has of it; "" = it is not open. `is_harmless`: it is ended, and no more.
+    `was_counted`: its row was changed or taken out, and something was counted from it.
     """
 
     request_id: str
     why: str
     on_record: str = ""
     is_harmless: bool = False
+    was_counted: bool = False
 
 
 class Read(Protocol):
@@ -238,7 +240,8 @@ class Tx:
     `versions`: the numbers of signed rows that this process has seen committed, by table and key. `chain`: what it
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
     `passkeys` and `log`: what it had read of it by then. `appended`: what this transaction adds to it. `was`: what the
-    rows of requests said that it changes, by id. `set_aside`: rows that cannot be read, which no statement meets.
+    rows of requests said that it changes, by id. `counted`: what it has counted of the rows of others. `set_aside`:
+    rows that cannot be read, which no statement meets.
     """
 
     def __init__(
@@ -265,6 +268,8 @@ class Tx:
         self.passkeys, self.log = self.chain.passkeys, self.chain.log
         self.appended: list[Added] = []
         self.was: dict[str, RequestRow] = {}
+        #: Each a `storage.log_record.Count`.
+        self.counted: list[Any] = []
         #: Are the entries about requests held against the log at the end?
         self.holds_entries = False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.

@@ -68,7 +68,7 @@ BOUNDS: dict[str, str] = {
     "storage/audit.py": "the chain's fingerprints for passkeys, 16 bytes an entry; what one walk reads",
     "storage/events/ingest.py": "events that wait for one flush of the disk",
     "storage/log_record/open_requests.py": "calls of open requests: about one an hour of each that people leave",
-    "storage/log_record/log_facts.py": "who is in force now: programs, people, names, references of cards",
+    "storage/log_record/log_facts.py": "programs, people, names, cards; what was approved in two days: 15 MB of 20,000",
     "storage/protection/chain_replay.py": "one reading of the audit chain, which ends",
     "storage/set_aside/left_out.py": "500 rows that cannot be read",
     "storage/protection/unreadable_rows.py": "the tables with shapes of their own: two",

@@ -6,15 +6,15 @@ transaction that does it, so that the two stand or fall together; a refusal chan
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from bot.domain.errors import CountersignError
-from bot.domain.requests import Request, fingerprints
+from bot.domain.requests import Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
-from storage.log_record import on_record
+from storage.log_record import counted, on_record
 from storage.transaction import Tx
 
 
@@ -60,13 +60,22 @@ async def record(
 
 
 async def of_request(
-    tx: Tx, core: Core, request: Request, actor: str, action: str, body: Mapping[str, Any] | None = None
+    tx: Tx,
+    core: Core,
+    request: Request,
+    actor: str,
+    action: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    approvers: Collection[str] = (),
 ) -> None:
     """What `actor` did to a request, which is as this transaction has left it: with its kind, state and digest.
 
     At its end the transaction raises `NotAsOnRecord` where that does not follow what the log has of the request. So
     write the request with a guarded change first, or hold it and read it then: one that was read before may have gone
     on in another process.
+
+    `approvers`: all who approved it, where this is the approval that was missing.
     """
     recorded = {
         "kind": request.kind,
@@ -75,6 +84,8 @@ async def of_request(
         "progress": fingerprints.of_progress(request),
         **(body or {}),
     }
+    if counted.says_what_counts(action) and request.state is State.APPROVED and not request.is_batch:
+        recorded[counted.COUNTS] = counted.as_recorded(request, approvers)
     await chain.append(
         tx,
         actor=actor,

@@ -3,9 +3,11 @@
 on_record      reads all of the log, checks it, and keeps what it tells; holds new entries about requests against it
 log_facts      what its entries tell, worked out one by one
 open_requests  which requests are open, and what may follow what
+counted        what was approved of late, which limits, tiers and the newest of a setting are counted from
 """
 
-from storage.log_record import on_record, open_requests
+from storage.log_record import counted, on_record, open_requests
+from storage.log_record.counted import KEPT_FOR, Count, Counted
 from storage.log_record.log_facts import (
     PREVIOUS_TAKEN_FOR,
     RESET_REPORTED,
@@ -16,12 +18,16 @@ from storage.log_record.log_facts import (
 )
 
 __all__ = [
+    "KEPT_FOR",
     "PREVIOUS_TAKEN_FOR",
     "RESET_REPORTED",
+    "Count",
+    "Counted",
     "LogFacts",
     "Policy",
     "Reset",
     "SecretsOnRecord",
+    "counted",
     "on_record",
     "open_requests",
 ]

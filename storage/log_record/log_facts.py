@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from storage.log_record import open_requests
+from storage.log_record import counted, open_requests
 from storage.log_record.open_requests import OpenRequest
 from storage.transaction import Fingerprints
 
@@ -118,7 +118,8 @@ class LogFacts:
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it. `secrets`: program -> its webhook secrets.
+    of all passkeys, where people were not notified of it. `secrets`: program -> its webhook secrets. `counted`: what
+    was approved in the last two days.
     """
 
     seq: int = 0
@@ -139,6 +140,7 @@ class LogFacts:
     asked: frozenset[str] = frozenset()
     reset: Reset | None = None
     secrets: Mapping[str, SecretsOnRecord] = field(default_factory=dict)
+    counted: counted.Hours = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
         """With what these entries tell, which come next. What was refused tells nothing."""
@@ -158,10 +160,12 @@ class _Working:
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
         self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
+        self._counted = counted.Working(before.counted)
 
     def take(self, one: LogEntry) -> None:
         if one.action.startswith(open_requests.BEGINS):
             open_requests.take(self._open, one)
+            self._counted.take(one, one.at)
             return
         _, _, about = one.subject.partition(":")
         match one.action:
@@ -231,6 +235,7 @@ class _Working:
             asked=frozenset(self._asked),
             reset=self._reset,
             secrets=self._secrets,
+            counted=self._counted.hours(),
         )
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from bot.domain.errors import Stale
 from storage import audit
-from storage.errors import LogNotWhole, NotAsOnRecord
-from storage.log_record import open_requests
+from storage.errors import LogNotWhole, NotAsCounted, NotAsOnRecord
+from storage.log_record import counted, open_requests
 from storage.log_record.log_facts import LogFacts, is_wanted
 from storage.transaction import Added, Contradiction, Tx
 
 GIVEN = "consent.given"
+_NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
 MOST_NOTED = 1000
 """So many requests are remembered of which people are still to be notified."""
 
@@ -56,9 +58,10 @@ def hold_entries(tx: Tx) -> None:
 async def require_fits(tx: Tx) -> None:
     """Does what this transaction adds about requests, and a second person's yes, follow what the log has of them?
 
-    Raises `NotAsOnRecord` where it does not, and `LogNotWhole`. To be asked at the end of a transaction that adds
-    something: nobody else adds to the log until it is over, so what was read of it is all there is. Where a request is
-    ended and no more, nothing is raised, as that is what the log has of it.
+    And is what it has counted as the log has it? Raises `NotAsOnRecord` where it is not, `Stale` where others went on
+    meanwhile, and `LogNotWhole`. To be asked at the end of a transaction that adds something: nobody else adds to the
+    log until it is over, so what was read of it is all there is. Where a request is ended and no more, nothing is
+    raised, as that is what the log has of it.
     """
     if tx.reports_loss or not tx.appended:
         return
@@ -74,8 +77,25 @@ async def require_fits(tx: Tx) -> None:
         if wrong is not None and not wrong.is_harmless:
             raise NotAsOnRecord(wrong.request_id, wrong.why)
         open_requests.take(known, entry)
+    await _require_counted(tx, before)
     found = _with_own(before, tx.appended, tx)
     tx.after_commit(lambda: _keep(tx, found))
+
+
+async def _require_counted(tx: Tx, before: LogFacts) -> None:
+    """What limits, tiers and the newest of a setting were counted from is in the database as on record."""
+    own = {open_requests.id_of(entry) for entry in tx.appended}
+    count: counted.Count
+    for count in tx.counted:
+        if not counted.wrong(count, count.rows, before.counted, but=own):
+            continue
+        # On PostgreSQL others may have gone on since it was counted.
+        request_id = counted.wrong(count, await count.read(), before.counted, but=own)
+        if not request_id:
+            raise Stale("Another request went on at the same time. Try again.")
+        wrong = Contradiction(request_id, _NOT_AS_COUNTED, was_counted=True)
+        _note(tx, wrong)
+        raise NotAsCounted(wrong.request_id, wrong.why)
 
 
 def _require_asked(tx: Tx, before: LogFacts, entry: Added) -> None:

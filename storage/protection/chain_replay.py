@@ -13,9 +13,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from bot.domain.requests import State
 from storage import audit
 from storage import tables as t
-from storage.log_record import open_requests
+from storage.columns import time_text
+from storage.log_record import counted, open_requests
 from storage.transaction import Tx
 
 _PIECE = 5_000
@@ -33,12 +35,17 @@ _DECISIONS = {
 
 @dataclass(slots=True)
 class RequestReplayed:
-    """A request as its entries tell of it: its last fingerprint and state, who decided, how many calls were begun."""
+    """A request as its entries tell of it: its last fingerprint and state, who decided, how many calls were begun.
+
+    `approved_at`: when, as the log writes it ("" = never); `at_once`: it was done without an approval.
+    """
 
     digest: str = ""
     state: str = ""
     submitted: bool = False
     calls: int = 0
+    approved_at: str = ""
+    at_once: bool = False
     decisions: set[tuple[str, str]] = field(default_factory=set)  # kind, Slack id
 
 
@@ -63,7 +70,7 @@ class Replayed:
         """Go on by an entry that was checked. What was refused changed nothing."""
         self._hold(link)
         if link.outcome == "ok":
-            self.take(link.actor, link.action, link.subject, link.body)
+            self.take(link.actor, link.action, link.subject, link.body, link.at)
 
     def _hold(self, link: audit.Link) -> None:
         """Was it sent, approved or resolved after it had ended, or otherwise than it was then?"""
@@ -73,12 +80,12 @@ class Replayed:
             self.wrong.append((found.request_id, how))
         open_requests.take(self.open, link)
 
-    def take(self, actor: str, action: str, subject: str, body: str) -> None:
+    def take(self, actor: str, action: str, subject: str, body: str, at: str) -> None:
         """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""
         self.entries += 1
         about, _, rest = subject.partition(":")
         if about == "request":
-            self._of_request(actor, action, rest.partition(":")[0], _read(body))
+            self._of_request(actor, action, rest.partition(":")[0], _read(body), at)
         elif action == "code.name_person" and about == "code":
             self.codes[rest] = str(_read(body).get("person", ""))
         elif action in ("program.write_paused", "program.write_resumed"):
@@ -99,7 +106,7 @@ class Replayed:
             if person == of:
                 self.passkeys[passkey_id] = ""
 
-    def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any]) -> None:
+    def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any], at: str) -> None:
         if "state" not in body or "digest" not in body:
             return  # a refusal, which changes nothing
         found = self.requests.setdefault(request_id, RequestReplayed())
@@ -108,7 +115,9 @@ class Replayed:
             found.submitted = True
         elif action == "request.attempt":
             found.calls += 1
-        elif action == "request.rows_left_out":
+        elif found.state == State.APPROVED and counted.says_what_counts(action):
+            found.approved_at, found.at_once = at, action == open_requests.AT_ONCE
+        if action == "request.rows_left_out":
             found.decisions = {(kind, who) for kind, who in found.decisions if kind != "approve"}
         elif action in _DECISIONS and not (action == "request.rejected" and "batch" in body):
             kind = _DECISIONS[action]
@@ -137,8 +146,10 @@ async def replayed(tx: Tx) -> tuple[audit.Report, Replayed]:
 
 def _piece(found: Replayed, after: int, connection: Connection) -> int:
     """Take the next entries; returns the number of the last of them, or `after` where there are none."""
-    asked = select(_A.seq, _A.actor, _A.action, _A.subject, _A.body).where(_A.seq > after, _A.outcome == "ok")
+    asked = select(_A.seq, _A.at, _A.actor, _A.action, _A.subject, _A.body).where(
+        _A.seq > after, _A.outcome == "ok"
+    )
     rows = connection.execute(asked.order_by(_A.seq).limit(_PIECE)).all()
-    for _, actor, action, subject, body in rows:
-        found.take(actor, action, subject, body)
+    for _, at, actor, action, subject, body in rows:
+        found.take(actor, action, subject, body, time_text(at))
     return rows[-1].seq if rows else after

@@ -58,6 +58,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
+from storage.log_record import Count, Counted
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
@@ -109,7 +110,7 @@ _REMINDING = (
 )
 
 
-_GRANTED = select(_R.subject, _R.exposure_usd, _R.state).where(
+_GRANTED = select(_R.id, _R.subject, _R.exposure_usd, _R.state).where(
     _R.requester == bindparam("requester"),
     _R.approved_at >= bindparam("since"),
     _R.approved_at < bindparam("until"),
@@ -117,7 +118,7 @@ _GRANTED = select(_R.subject, _R.exposure_usd, _R.state).where(
 )
 
 
-_GRANTED_TO_OTHERS = select(_R.requester, _R.subject, _R.exposure_usd, _R.state).where(
+_GRANTED_TO_OTHERS = select(_R.id, _R.requester, _R.subject, _R.exposure_usd, _R.state).where(
     _R.requester != bindparam("requester"),
     _R.approved_at >= bindparam("since"),
     _R.approved_at < _NEVER,  # with an end, as in `_approved_since`
@@ -556,8 +557,18 @@ async def approved_since(
     """
     named = {"since": since, "requester": requester, "approver": approver, "exclude": exclude}
     given = {name: value for name, value in named.items() if value is not None}
-    found = await tx.run(_approved_since(frozenset(given)), given)
-    return [(each.approved_at, each.exposure_usd) for each in found if each.state in COMMITTED]
+
+    async def read() -> dict[str, tuple[datetime, Decimal]]:
+        found = await tx.run(_approved_since(frozenset(given)), given)
+        return {each.id: (each.approved_at, each.exposure_usd) for each in found if each.state in COMMITTED}
+
+    def counts(one: Counted) -> bool:
+        is_theirs = requester in (None, one.requester) and (approver is None or approver in one.approvers)
+        return one.is_committed and is_theirs and one.approved_at >= since
+
+    rows = await read()
+    lean_on(tx, Count(since, counts, lambda one: (one.approved_at, one.usd), rows, read))
+    return list(rows.values())
 
 
 @cache
@@ -565,7 +576,7 @@ def _approved_since(given: frozenset[str]) -> Select[Any]:
     row, d = t.request.c, t.decision.c
     # By the time alone: of a state there are ever more, of a day there are not. With an end, as SQLite takes a time
     # without one for a quarter of all there are, and reads the table.
-    asked = select(row.approved_at, row.exposure_usd, row.state).where(
+    asked = select(row.id, row.approved_at, row.exposure_usd, row.state).where(
         row.approved_at >= bindparam("since"), row.approved_at < _NEVER, row.rows.is_(None)
     )
     if "requester" in given:
@@ -583,11 +594,21 @@ async def granted(
 ) -> dict[str, Decimal]:
     """What was approved for this requester since then, and before `until`, and not given back: USD by subject. With
     what may have been, see `lost_debits`."""
-    values = {"requester": requester, "since": since, "until": until or _NEVER}
+    end = until or _NEVER
+    values = {"requester": requester, "since": since, "until": end}
+
+    async def read() -> dict[str, tuple[str, Decimal]]:
+        rows = (await tx.run(_GRANTED, values)).all()
+        return {each.id: (each.subject, each.exposure_usd) for each in rows if each.state in COMMITTED}
+
+    def counts(one: Counted) -> bool:
+        return one.is_committed and one.requester == requester and since <= one.approved_at < end
+
+    rows = await read()
+    lean_on(tx, Count(since, counts, lambda one: (one.subject, one.usd), rows, read))
     found: dict[str, Decimal] = {}
-    for each in (await tx.run(_GRANTED, values)).all():
-        if each.state in COMMITTED:
-            found[each.subject] = found.get(each.subject, Decimal(0)) + each.exposure_usd
+    for subject, usd in rows.values():
+        found[subject] = found.get(subject, Decimal(0)) + usd
     for lost in await lost_debits.since(tx, since, until=until):
         found[lost.card_id] = found.get(lost.card_id, Decimal(0)) + lost.usd
     return found
@@ -595,11 +616,24 @@ async def granted(
 
 async def granted_to_others(tx: Tx, requester: str, *, since: datetime) -> dict[str, dict[str, Decimal]]:
     """The same of everybody but this requester: USD by subject, by requester."""
+
+    async def read() -> dict[str, tuple[str, str, Decimal]]:
+        rows = (await tx.run(_GRANTED_TO_OTHERS, {"requester": requester, "since": since})).all()
+        return {
+            each.id: (each.requester, each.subject, each.exposure_usd)
+            for each in rows
+            if each.state in COMMITTED
+        }
+
+    def counts(one: Counted) -> bool:
+        return one.is_committed and one.requester != requester and one.approved_at >= since
+
+    rows = await read()
+    lean_on(tx, Count(since, counts, lambda one: (one.requester, one.subject, one.usd), rows, read))
     found: dict[str, dict[str, Decimal]] = {}
-    for each in (await tx.run(_GRANTED_TO_OTHERS, {"requester": requester, "since": since})).all():
-        if each.state in COMMITTED:
-            theirs = found.setdefault(each.requester, {})
-            theirs[each.subject] = theirs.get(each.subject, Decimal(0)) + each.exposure_usd
+    for person, subject, usd in rows.values():
+        theirs = found.setdefault(person, {})
+        theirs[subject] = theirs.get(subject, Decimal(0)) + usd
     return found
 
 
@@ -632,8 +666,24 @@ async def limit_uses(
 async def count_done_at_once(tx: Tx, kind: str, requester: str) -> int:
     """How many requests of this kind the requester had done at once, without an approval, in the last 24 hours."""
     row = t.request.c
-    mine = (row.kind == kind, row.requester == requester, row.break_glass, row.created_at > tx.now - WINDOW)
-    return int((await tx.run(select(func.count()).select_from(t.request).where(*mine))).scalar_one())
+    since = tx.now - WINDOW
+    mine = (row.kind == kind, row.requester == requester, row.break_glass, row.created_at > since)
+
+    async def read() -> dict[str, bool]:
+        return dict.fromkeys((await tx.run(select(row.id).where(*mine))).scalars(), True)
+
+    def counts(one: Counted) -> bool:
+        return one.at_once and (one.kind, one.requester) == (kind, requester) and one.created_at > since
+
+    rows = await read()
+    lean_on(tx, Count(since, counts, lambda _: True, rows, read))
+    return len(rows)
+
+
+def lean_on(tx: Tx, count: Count) -> None:
+    """A decision of this transaction leans on what was counted. Of what is only read nothing is decided."""
+    if tx.writes:
+        tx.counted.append(count)
 
 
 def _use(

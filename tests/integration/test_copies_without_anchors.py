@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -165,10 +166,11 @@ async def test_what_was_decided_since_and_is_only_in_edited_messages_starts_safe
     request = await asked(running)
     slack = copied.around.slack.workspace.store
 
-    async def shows(words: str) -> bool:  # itself: the lines of its thread may come first
-        return words in str(
-            [one for one in slack.messages["C0APPROVALS"] if one.get("thread_ts") in (None, one["ts"])]
-        )
+    def in_the_channel() -> list[Any]:  # without the lines of threads
+        return [one for one in slack.messages["C0APPROVALS"] if one.get("thread_ts") in (None, one["ts"])]
+
+    async def shows(words: str) -> bool:
+        return words in str(in_the_channel())
 
     await eventually("it is posted", lambda: shows(request.id))
     await running.stop()
@@ -177,9 +179,9 @@ async def test_what_was_decided_since_and_is_only_in_edited_messages_starts_safe
     assert (await _of(running.core.store))[0] == [], "a start that finds all of it known"
     await lifecycle.cancel(running.core, request.id, "U0ALICE")
     await eventually("its message says so", lambda: shows("Cancelled by the requester"))
-    before = {one["ts"] for one in slack.messages["C0APPROVALS"] if not one.get("thread_ts")}
+    before = {one["ts"] for one in in_the_channel()}
     await running.stop()
-    assert {one["ts"] for one in slack.messages["C0APPROVALS"] if not one.get("thread_ts")} == before
+    assert {one["ts"] for one in in_the_channel()} == before
     await copied.put_back()
 
     running = await copied.around.start()

@@ -33,6 +33,7 @@ from tests.services.outcome_steps import execute as execution_of
 from tests.services.test_changed_tables import by_hand
 from tests.support.kinds import EACH, asked
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World
+from tests.thief.edits import LONG_AGO
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,6 +85,14 @@ async def test_nothing_differs_where_nobody_changed_anything(world: World) -> No
             "UPDATE request SET state = 'failed' WHERE state = 'rejected'",
             "it is failed here and rejected on record",
         ),
+        (
+            f"UPDATE request SET approved_at = '{LONG_AGO}' WHERE rows IS NULL",
+            "when it was approved was edited",
+        ),
+        ("UPDATE request SET approved_at = NULL", "when it was approved was edited"),
+        ("UPDATE request SET exposure_usd = '1'", "its terms were edited"),
+        (f"UPDATE request SET created_at = '{LONG_AGO}'", "its terms were edited"),
+        ("UPDATE request SET break_glass = FALSE", "done without an approval was edited"),
         ("DELETE FROM request WHERE state = 'rejected'", "it is on record, and was deleted"),
         ("DELETE FROM decision WHERE kind = 'reject'", "the decision of U0BOB (reject) was deleted"),
         ("UPDATE decision SET actor = 'U0CAROL' WHERE kind = 'reject'", "was edited or invented"),

@@ -68,10 +68,10 @@ async def test_nothing_is_sent_for_a_request_whose_approval_or_calls_cannot_be_r
 ) -> None:
     async with a_world(tmp_path, url=url) as world:
         request = await world.top_up("40", card=1)
+        healthy = await world.top_up("50", card=2)
         write(world, "UPDATE decision SET decided_at = 'garbage' WHERE request_id = ?", request.id)
         before = len(keys_sent(world))
         (said,) = await notified(world)
-        healthy = await world.top_up("50", card=2)
 
         await world.run_due()
 

@@ -113,5 +113,14 @@ WITHOUT: dict[str, Patch] = {
     "what was stopped and rejected put back": lambda patch: patch.setattr(
         on_record, "require_fits", _later(None)
     ),
+    **dict.fromkeys(
+        (
+            "an earlier part approved long ago",
+            "an earlier part deleted",
+            "the newer of two deleted",
+            "freezes at once requested long ago",
+        ),
+        lambda patch: patch.setattr(on_record, "_require_counted", _later(None)),
+    ),
     "due before its time": lambda patch: patch.setattr(presend_checks, "_too_soon", _always(None)),
 }

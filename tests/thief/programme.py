@@ -50,6 +50,7 @@ from tests.support.world import ALICE, BOB, CAROL, World, a_world
 from tests.thief import stolen_session
 from tests.thief.edits import (
     FAR,
+    LONG_AGO,
     MALLORY,
     Edit,
     Snapshot,
@@ -191,6 +192,60 @@ async def a_split(truth: Truth) -> AsyncIterator[None]:
     await world.run(900, step=60)
 
 
+async def a_second_part(truth: Truth) -> AsyncIterator[None]:
+    """The first of two top-ups of a card that are above a tier together was sent; the second gets one approval."""
+    world = truth.world
+    kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(500), 2, per=Per.CARD),))}
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
+    truth.approved(await world.top_up("499"))
+    await world.run(30, step=10)
+    yield
+    second = await world.top_up("2", approved=False)
+    yield
+    with suppress(Exception):
+        await world.approve(second)
+    yield
+    await world.run(60, step=20)
+
+
+async def an_older_switch(truth: Truth) -> AsyncIterator[None]:
+    """A card is to be unfrozen; a freeze that was approved later is done first, so it stays frozen."""
+    world = truth.world
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    older = await world.ask("card_unfreeze", {"card": card})
+    await world.approve(older)
+    await world.advance(5)
+    newer = await world.ask("card_freeze", {"card": card})
+    await world.approve(newer)
+    await execution.execute(world.core, newer.id)
+    calls = len(await world.sent("POST /freeze"))
+    yield
+    await execution.execute(world.core, older.id)
+    yield
+    await world.run(60, step=20)
+    if len(await world.sent("POST /freeze")) > calls:
+        truth.wrong.append("a card was unfrozen although a freeze was approved later")
+
+
+async def freezes_at_once(truth: Truth) -> AsyncIterator[None]:
+    """One person may freeze at once twice a day, and tries it a third time."""
+    world = truth.world
+    kinds = {"card_freeze": KindPolicy(now_per_person=2)}
+    world.rebuild(policy=replace(world.core.policy, kinds=kinds))
+    for card in (0, 1):
+        request = await world.ask("card_freeze", {"card": world.cards[card]["id"]}, now=True)
+        await execution.execute(world.core, request.id)
+    yield
+    third = world.cards[2]["id"]
+    with suppress(Exception):
+        await world.ask("card_freeze", {"card": third}, now=True)
+    yield
+    await world.run(30, step=10)
+    if await world.sent(f"POST /{third}/freeze"):
+        truth.wrong.append("a third card was frozen at once")
+
+
 async def a_stop(truth: Truth) -> AsyncIterator[None]:
     """One is approved and waits, one is not approved yet; an approver stops the one and rejects the other."""
     world = truth.world
@@ -304,6 +359,9 @@ STORIES: dict[str, Story] = {
         a_pause,
         a_code,
         a_split,
+        a_second_part,
+        an_older_switch,
+        freezes_at_once,
         a_stop,
         card_details,
         a_start,
@@ -313,7 +371,15 @@ STORIES: dict[str, Story] = {
         stolen_sessions,
     )
 }
-_STEPS = {"a_top_up": 4, "a_pause": 3, "card_details": 4, "a_start": 1, "a_mute": 1, "a_watch": 1}
+_STEPS = {
+    "a_top_up": 4,
+    "a_pause": 3,
+    "a_second_part": 3,
+    "card_details": 4,
+    "a_start": 1,
+    "a_mute": 1,
+    "a_watch": 1,
+}
 """How many steps there are before which something may be edited; 2 where it is not said."""
 
 
@@ -539,6 +605,33 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
         lambda _, before: [
             Edit("all as it was", "request", lambda database: put_back_all(database, before)),
         ],
+    ),
+    "an earlier part approved long ago": (
+        "a_second_part",
+        1,
+        lambda *_: [
+            sql(
+                "long ago",
+                "request",
+                "UPDATE request SET approved_at = ? WHERE state = 'succeeded'",
+                LONG_AGO,
+            )
+        ],
+    ),
+    "an earlier part deleted": (
+        "a_second_part",
+        0,
+        lambda *_: [sql("no first part", "request", "DELETE FROM request")],
+    ),
+    "the newer of two deleted": (
+        "an_older_switch",
+        0,
+        lambda *_: [sql("no freeze", "request", "DELETE FROM request WHERE kind = 'card_freeze'")],
+    ),
+    "freezes at once requested long ago": (
+        "freezes_at_once",
+        0,
+        lambda *_: [sql("long ago", "request", "UPDATE request SET created_at = ?", LONG_AGO)],
     ),
     "a mute rule": (
         "a_mute",

@@ -135,6 +135,9 @@ async def _ends_on_record(core: Core, ids: Collection[str]) -> dict[str, State]:
 
 async def _tell(tx: Tx, core: Core, found: Contradiction, *, is_met: bool) -> None:
     request = await requests.get(tx, found.request_id)
+    if found.was_counted:
+        await _tell_of_count(tx, core, found)
+        return
     if not is_met and request is not None and request.parent_id is not None:
         return  # the alert of its list is enough
     said = request_alerts.ENDED_PUT_BACK.says(request=found.request_id, why=found.why)
@@ -148,10 +151,17 @@ async def _tell(tx: Tx, core: Core, found: Contradiction, *, is_met: bool) -> No
     )
 
 
+async def _tell_of_count(tx: Tx, core: Core, found: Contradiction) -> None:
+    """It need not be open, and may be gone: nothing is put right, and what is counted from it waits."""
+    said = request_alerts.CHANGED_OUTSIDE.says("rows", what=f"{found.request_id} {found.why}")
+    condition = request_alerts.CHANGED_OUTSIDE.condition(found.request_id)
+    await alerts.keep(tx, core, said, condition=condition, subject=found.request_id, program="")
+
+
 async def _put_right(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
     """The log has the last word: where what this writes does not follow it, NotAsOnRecord is raised."""
     request = await requests.get(tx, found.request_id)
-    if request is None or (request.state not in OPEN and not found.on_record):
+    if found.was_counted or request is None or (request.state not in OPEN and not found.on_record):
         return
     if found.on_record:
         was_sent = State(found.on_record) not in UNSENT

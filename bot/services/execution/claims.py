@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from bot.domain.errors import Stale
 from bot.domain.people import draft_only
 from bot.domain.requests import Attempt, Event, Request, State
 from bot.operations import Operation, urgency
@@ -22,7 +23,7 @@ from bot.services.execution import effect_writer, ending_without_a_call, newest_
 from bot.services.execution.presend_checks import Cleared, Later, Stop
 from bot.services.passkeys import readiness
 from bot.services.requests import close
-from storage.errors import CannotOpen, NotAsOnRecord, Purged
+from storage.errors import CannotOpen, NotAsCounted, NotAsOnRecord, Purged
 from storage.operators import Stopped, stops
 from storage.requests import Kept, attempts, requests
 from storage.transaction import Tx
@@ -130,12 +131,21 @@ async def take(core: Core, held: Reservation, look: presend_checks.Look) -> Clai
         return None
     try:
         claim = await _claim(core, held.request, look)
+    except NotAsCounted as found:  # of others, which decide about this one
+        await _notify(core, found)
+        claim = await _claim(core, held.request, Later(f"It waits: {found}"))
     except NotAsOnRecord as found:  # it ended, and somebody put its row back
-        log.critical("execution.not_as_on_record", extra={"request": found.request_id, "why": found.why})
-        await put_back_rules.tell(core)
+        await _notify(core, found)
         return None
+    except Stale as found:
+        claim = await _claim(core, held.request, Later(str(found)))
     held.is_claimed = claim is not None
     return claim
+
+
+async def _notify(core: Core, found: NotAsOnRecord) -> None:
+    log.critical("execution.not_as_on_record", extra={"request": found.request_id, "why": found.why})
+    await put_back_rules.tell(core)
 
 
 async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim | None:

@@ -8,12 +8,17 @@ land after it. What cannot wait is sent at once, and is not called done while an
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeAlias
 
 from bot.domain.requests import Request, State
 from bot.operations import urgency
 from bot.outcomes import planning
 from bot.services.core import Core
+from bot.services.requests import has_its_digest
+from storage.log_record import KEPT_FOR, Count, Counted
 from storage.requests import attempts, requests
 from storage.transaction import Tx
 
@@ -23,23 +28,29 @@ _UNDER_WAY = (State.EXECUTING, State.UNRESOLVED)
 _SENT = (*_UNDER_WAY, State.SUCCEEDED, State.FAILED)
 # So long what can wait leaves time for a last look at an older one.
 LOOKED_AT_WITHIN = timedelta(minutes=1)
+# Nobody has more of a setting requested in two days; what somebody invents must not hide the true ones.
+_MOST = 500
+LeansOn: TypeAlias = Callable[[Request | Counted], bool]
 
 
-async def newer(tx: Tx, core: Core, request: Request) -> Request | None:
-    """The newest request on the same setting that was approved later and has not come to nothing."""
-    later = [
-        other for other in await _on_its_setting(tx, core, request, _COUNTS) if _is_newer(other, request)
-    ]
-    return max(later, key=_decided, default=None)
+async def newer(tx: Tx, core: Core, request: Request, *, decides: bool = False) -> Request | None:
+    """The newest request on the same setting that was approved later and has not come to nothing.
+
+    It `decides` whether this one is sent: then those approved later have to be in the database as on record.
+    """
+    leans_on = partial(_is_newer, than=request) if decides else None
+    found = await _on_its_setting(tx, core, request, _COUNTS, leans_on)
+    return max((other for other in found if _is_newer(other, request)), key=_decided, default=None)
 
 
 async def goes_first(tx: Tx, core: Core, request: Request) -> list[Request]:
     """Older ones that would set otherwise, and of which a call may still be on its way or a last look is due.
 
     That look is the last one to tell what became of them: once this one is sent, the setting shows this one. It is
-    waited for a little.
+    waited for a little. They have to be in the database as on record, as in `newer`.
     """
-    return [older for older, history in await _in_doubt(tx, core, request) if _comes_first(history, tx.now)]
+    found = await _in_doubt(tx, core, request, partial(_is_older, than=request))
+    return [older for older, history in found if _comes_first(history, tx.now)]
 
 
 def _comes_first(history: planning.History, now: datetime) -> bool:
@@ -95,9 +106,11 @@ def that_it_decides(newer: Request) -> str:
     return f"{sentence} It is under way."
 
 
-async def _in_doubt(tx: Tx, core: Core, request: Request) -> list[tuple[Request, planning.History]]:
+async def _in_doubt(
+    tx: Tx, core: Core, request: Request, leans_on: LeansOn | None = None
+) -> list[tuple[Request, planning.History]]:
     found = []
-    for other in await _on_its_setting(tx, core, request, _UNDER_WAY):
+    for other in await _on_its_setting(tx, core, request, _UNDER_WAY, leans_on):
         if not _is_newer(request, other) or other.body_mac == request.body_mac:
             continue
         made = await attempts.of(tx, other.id)
@@ -107,25 +120,66 @@ async def _in_doubt(tx: Tx, core: Core, request: Request) -> list[tuple[Request,
     return found
 
 
-async def _on_its_setting(tx: Tx, core: Core, request: Request, states: tuple[State, ...]) -> list[Request]:
+async def _on_its_setting(
+    tx: Tx, core: Core, request: Request, states: tuple[State, ...], leans_on: LeansOn | None = None
+) -> list[Request]:
     kinds = core.kinds[request.kind].handling.superseded_by
     if not kinds or request.approved_at is None:
         return []
-    found = await requests.find(
-        tx, program=request.program, states=states, subject=request.subject, kinds=kinds
-    )
+
+    async def read() -> list[Request]:
+        return await requests.find(
+            tx, program=request.program, states=states, subject=request.subject, kinds=kinds, limit=_MOST
+        )
+
+    found = await read()
+    if leans_on is not None:
+        requests.lean_on(tx, _as_counted(tx, request, kinds, states, leans_on, found, read))
     sets = _settings(core, request)
     return [other for other in found if other.id != request.id and sets & _settings(core, other)]
+
+
+def _as_counted(
+    tx: Tx,
+    request: Request,
+    kinds: Collection[str],
+    states: Collection[State],
+    leans_on: LeansOn,
+    found: Iterable[Request],
+    read: Callable[[], Awaitable[list[Request]]],
+) -> Count:
+    """Those of them that are leant on: as they were requested, and approved when the audit log says."""
+
+    def counts(one: Counted) -> bool:
+        is_there = (one.program, one.subject) == (request.program, request.subject)
+        return is_there and one.kind in kinds and one.state in states and leans_on(one)
+
+    def said(rows: Iterable[Request]) -> dict[str, object]:
+        return {
+            one.id: (_decided(one), one.digest)
+            for one in rows
+            if leans_on(one) and has_its_digest(tx.vault, one, as_proof=True)
+        }
+
+    async def again() -> dict[str, object]:
+        return said(await read())
+
+    since = tx.now - KEPT_FOR
+    return Count(since, counts, lambda one: (_decided(one), one.digest), said(found), again)
 
 
 def _settings(core: Core, request: Request) -> frozenset[str]:
     return core.kinds[request.kind].of_stored(request.terms, request.subject_label).settings
 
 
-def _is_newer(other: Request, request: Request) -> bool:
-    return other.approved_at is not None and _decided(other) > _decided(request)
+def _is_newer(other: Request | Counted, than: Request) -> bool:
+    return other.approved_at is not None and _decided(other) > _decided(than)
 
 
-def _decided(request: Request) -> tuple[datetime, datetime]:
+def _is_older(other: Request | Counted, than: Request) -> bool:
+    return other.approved_at is not None and _decided(other) < _decided(than)
+
+
+def _decided(request: Request | Counted) -> tuple[datetime, datetime]:
     """When it was approved, and of two approved at one moment, when it was asked for."""
     return request.approved_at or request.created_at, request.created_at

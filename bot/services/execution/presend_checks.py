@@ -223,7 +223,7 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     """The newest request on a setting decides; of what can wait none is sent that an older call could undo."""
     if not core.kinds[request.kind].handling.superseded_by:
         return None
-    newest = await newest_wins.newer(tx, core, request)
+    newest = await newest_wins.newer(tx, core, request, decides=True)
     if newest is not None and request.state is State.APPROVED:
         text = (
             f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."

@@ -19,6 +19,7 @@ from bot.services.core import Core
 from bot.services.requests import has_its_digest, is_genuine
 from storage import audit
 from storage.cards import otp_recipients
+from storage.columns import time_text
 from storage.errors import LogNotWhole
 from storage.events import webhook_secrets
 from storage.log_record import open_requests
@@ -109,6 +110,10 @@ def _request(tx: Tx, request: Request, known: chain_replay.RequestReplayed | Non
         how.append("its terms were edited")
     if known.state != request.state:
         how.append(f"it is {request.state} here and {known.state} on record")
+    if known.approved_at != ("" if request.approved_at is None else time_text(request.approved_at)):
+        how.append("when it was approved was edited")
+    if known.at_once != request.break_glass:
+        how.append("whether it was done without an approval was edited")
     return how
 
 

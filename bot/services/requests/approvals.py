@@ -147,7 +147,8 @@ async def _approve(
         recorded = {"approvals": verdict.approvals, "mac": decision.mac, "in_place_of": in_place_of}
         recorded |= {"assertion": assertion} if assertion else {}
         recorded |= {"conditions": dict(decision.conditions)} if decision.conditions else {}
-        await audit.of_request(tx, core, request, actor.id, "request.approval", recorded)
+        approvers = {d.actor for d in (*earlier, decision) if d.kind is DecisionKind.APPROVE}
+        await audit.of_request(tx, core, request, actor.id, "request.approval", recorded, approvers=approvers)
         await _show_approval(tx, core, request, actor.id)
         core.crash_point("approve.before_commit")
     verdict = replace(verdict, waits=Conditions.of([*earlier, decision]).waits)

@@ -69,8 +69,9 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
             valid_until=sent_from + APPROVAL_VALID_FOR,
             due_at=sent_from + due_after(number),
         )
-        body = {"batch": batch.id, "by": [d.actor for d in given]}
-        await audit.of_request(tx, core, approved, given[-1].actor, "request.approval", body)
+        by = [d.actor for d in given]
+        body = {"batch": batch.id, "by": by}
+        await audit.of_request(tx, core, approved, given[-1].actor, "request.approval", body, approvers=by)
 
 
 def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:

@@ -23,7 +23,7 @@ from bot.domain.requests import (
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
 from bot.services import audit, outbox_messages, people
-from bot.services.alerts import urgent_rules
+from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.processes import start_holds
@@ -50,7 +50,7 @@ async def submit(core: Core, draft_id: str, slack_id: str) -> Request:
     once; its owner must have been looked up within the last minutes (the preview did).
     """
     actor = await people.checked_lately(core, slack_id)
-    async with core.store.begin() as tx:
+    async with put_back_rules.noticed(core), core.store.begin() as tx:
         draft = await drafts.take(tx, draft_id)
         if draft is None or draft.owner != slack_id:
             raise Stale(

@@ -1,0 +1,181 @@
+"""What was approved or done at once of late, as the audit log has it: what decisions count is held against that. Pure.
+
+Limits and tiers count the requests of 24 hours, and of several on one setting the newest decides. Most of them have
+ended, and nothing else holds their rows against the log: whoever changed one, or took it out, had less counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
+from sys import intern
+from typing import Any
+
+from bot.domain.limits import WINDOW
+from bot.domain.money import plain
+from bot.domain.requests import COMMITTED, OPEN, TRANSITIONS, Request, State
+from storage.columns import amount_of, time_text
+from storage.log_record.open_requests import APPROVAL, AT_ONCE, PUT_RIGHT, EntryOnRequest, id_of
+
+COUNTS = "counts"
+"""In the entry that says that a request is approved: what of it is counted."""
+KEPT_FOR = 2 * WINDOW
+"""So long after its approval a request is known here: a sum is of the 24 hours until an approval, which is sent within
+a day or not at all."""
+_HOUR_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A request that was approved, and where it stands by its last entry. Lists are not counted, their rows are.
+
+    `usd`: its exposure. `approvers`: Slack ids of all who approved it. `at_once`: it was done without an approval.
+    `digest`: its last fingerprint.
+    """
+
+    kind: str
+    program: str
+    subject: str
+    requester: str
+    usd: Decimal
+    approvers: frozenset[str]
+    created_at: datetime
+    approved_at: datetime
+    at_once: bool
+    state: State
+    digest: str
+
+    @property
+    def is_committed(self) -> bool:
+        """Does it count towards sums?"""
+        return self.state in COMMITTED
+
+
+#: By the hour of their approval and by id. What does not change is shared with the one before.
+Hours = Mapping[int, Mapping[str, Counted]]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What a transaction has counted and leans on, to be held against the log before it ends.
+
+    `counts`: does it count a request that is so by the log? Nothing that was approved before `since` does. `says`: what
+    its row has to say then. `rows`: what the rows said that it found, by id; `read` finds them again.
+    """
+
+    since: datetime
+    counts: Callable[[Counted], bool]
+    says: Callable[[Counted], Any]
+    rows: Mapping[str, Any]
+    read: Callable[[], Awaitable[Mapping[str, Any]]]
+
+
+def as_recorded(request: Request, approvers: Collection[str]) -> dict[str, Any]:
+    """For the body of the entry that says that it is approved."""
+    return {
+        "program": request.program,
+        "subject": request.subject,
+        "requester": request.requester,
+        "usd": plain(request.exposure_usd.normalize()),
+        "asked": time_text(request.created_at),
+        "by": sorted(approvers),
+    }
+
+
+def wrong(count: Count, rows: Mapping[str, Any], hours: Hours, *, but: Collection[str]) -> str:
+    """The id of a request that the log says is to be counted and these rows do not, or otherwise; "" = there is none.
+
+    Without those in `but`, which are changed by whoever counts.
+    """
+    for request_id, one in _since(hours, count.since):
+        if request_id not in but and count.counts(one) and rows.get(request_id) != count.says(one):
+            return request_id
+    return ""
+
+
+def _since(hours: Hours, since: datetime) -> Iterator[tuple[str, Counted]]:
+    first = _hour(since)
+    for hour, found in hours.items():
+        if hour >= first:
+            yield from found.items()
+
+
+def _hour(at: datetime) -> int:
+    return int(at.timestamp() // _HOUR_S)
+
+
+class Working:
+    """The hours while entries are added to them; those that are given stay as they are."""
+
+    def __init__(self, before: Hours) -> None:
+        self._hours, self._own = dict(before), set[int]()
+        self._last: datetime | None = None
+
+    def take(self, entry: EntryOnRequest, at: str) -> None:
+        """Go on by an entry about a request, made at that time."""
+        request_id = id_of(entry)
+        if not request_id:
+            return
+        hour = next((hour for hour, found in self._hours.items() if request_id in found), None)
+        if hour is None and not says_what_counts(entry.action):
+            return
+        body = json.loads(entry.body)  # ours, as its signature says
+        self._last = datetime.fromisoformat(at)
+        if COUNTS in body:
+            self._of(_hour(self._last))[request_id] = _approved(entry, body, self._last)
+            return
+        if hour is None or "state" not in body:
+            return
+        known, state = self._hours[hour][request_id], State(body["state"])
+        if _follows(known.state, state, entry.action):
+            now = replace(known, state=state, digest=str(body.get("digest", known.digest)))
+            self._of(hour)[request_id] = now
+
+    def _of(self, hour: int) -> dict[str, Counted]:
+        """Of this hour, to be changed: those of others are copied once."""
+        if hour not in self._own:
+            self._own.add(hour)
+            self._hours[hour] = dict(self._hours.get(hour, {}))
+        found = self._hours[hour]
+        assert isinstance(found, dict)  # noqa: S101 - copied just now
+        return found
+
+    def hours(self) -> Hours:
+        """Without those that are over."""
+        if self._last is None:
+            return self._hours
+        first = _hour(self._last - KEPT_FOR)
+        return {hour: found for hour, found in self._hours.items() if hour >= first}
+
+
+def _approved(entry: EntryOnRequest, body: Mapping[str, Any], at: datetime) -> Counted:
+    counts = body[COUNTS]
+    return Counted(
+        # The same few people, cards and kinds again and again: each text is kept once.
+        kind=intern(body["kind"]),
+        program=intern(counts["program"]),
+        subject=intern(counts["subject"]),
+        requester=intern(counts["requester"]),
+        usd=amount_of(counts["usd"]),
+        approvers=frozenset(intern(one) for one in counts["by"]),
+        created_at=datetime.fromisoformat(counts["asked"]),
+        approved_at=at,
+        at_once=entry.action == AT_ONCE,
+        state=State(body["state"]),
+        digest=body["digest"],
+    )
+
+
+def _follows(known: State, state: State, action: str) -> bool:
+    """Whoever puts a row back, and has it expire, does not have the request counted no more."""
+    if state is known or state in TRANSITIONS[known].values():
+        return True
+    return action == PUT_RIGHT and known in OPEN
+
+
+def says_what_counts(action: str) -> bool:
+    """Is it the action of an entry that says what of a request is counted, where it is approved?"""
+    return action in (APPROVAL, AT_ONCE)

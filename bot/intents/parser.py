@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -39,13 +40,17 @@ from bot.intents.recognition import (
     strip_lead,
 )
 from bot.intents.requests import (
+    Apart,
     asks_for_two,
     is_bare_comma,
+    is_only_background,
     may_be_a_freeze,
     may_be_unfreeze,
     may_tell_a_state,
     read_request,
+    request_apart,
     stays_closed,
+    with_card_of_the_tale,
     with_first_load,
 )
 
@@ -106,22 +111,72 @@ def read_by_rules(
     if len(_NUMBERS.findall(cleaned.text)) > MOST_NUMBERS:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     cards = Directory.of(facts.cards)
-    found = read_entities(in_words(as_one_line(cleaned.text), cards), facts, cards)
+    written = in_words(as_one_line(cleaned.text), cards)
+    found = read_entities(written, facts, cards)
     context = Context(facts, cards, found, cleaned.doubts, _known_to(thread, cleaned))
     clauses = split(found.masked)
     if len(clauses) > MOST_CLAUSES:
         return Ruled((Reading("ambiguous", ask=_MANY),))
     answer = read_answer(clauses, context) or read_follow_up(clauses, context)
-    readings = answer or _read_all(clauses, context, kinds or {})
-    if not answer and not any(reading.opened or reading.kind or reading.takes_back for reading in readings):
-        request = read_request(clauses, context, kinds or {})
-        readings = [request] if request is not None else readings
+    readings = answer or _asked_for(clauses, context, kinds or {})
     if not answer:
         readings = _looked_at_again(_without_second(readings, clauses), context)
         readings = _or_threeds(readings, clauses, context, kinds or {})
+        readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
+
+
+def _asked_for(
+    clauses: Sequence[Clause], context: Context, kinds: Mapping[str, type[Operation]]
+) -> list[Reading]:
+    """What the clauses ask for one by one; the one request of the whole, where none of them opens anything."""
+    readings = _read_all(clauses, context, kinds)
+    if any(reading.opened or reading.kind or reading.takes_back for reading in readings):
+        return readings
+    request = read_request(clauses, context, kinds)
+    return [request] if request is not None else readings
+
+
+def _or_apart(
+    readings: Sequence[Reading],
+    clauses: Sequence[Clause],
+    context: Context,
+    kinds: Mapping[str, type[Operation]],
+    written: str,
+) -> list[Reading]:
+    """The request read by itself, where what else the message says only tells why; else the readings as they are."""
+    if context.doubts or any(one.opened or one.kind or one.takes_back for one in readings):
+        return list(readings)
+    if any(one.notes and one.intent == "help" for one in readings):
+        return list(readings)  # it was said that this is not done here
+    apart = request_apart(written, context.found.entities)
+    if apart is None:
+        return list(readings)
+    piece, card = with_card_of_the_tale(written, apart, context.found.entities)
+    found = read_entities(piece, context.facts, context.cards)
+    if not _are_the_same(found, context.found, apart, card):
+        return list(readings)
+    alone = replace(context, found=found)
+    its_own = split(found.masked)
+    asked = _looked_at_again(_without_second(_asked_for(its_own, alone, kinds), its_own), alone)
+    if len(asked) != 1 or not (asked[0].opened or asked[0].takes_back):
+        return list(readings)
+    if not is_only_background(apart, asked[0], context.facts):
+        return list(readings)
+    whole = _looked_at_again(_without_second(asked, clauses), context, apart=True)
+    return whole if whole[0].opened or whole[0].takes_back else list(readings)
+
+
+def _are_the_same(found: Found, whole: Found, apart: Apart, card: Entity | None) -> bool:
+    """Does the request, read by itself, hold the same values as within the whole, and the card put in for "it"?"""
+    inside = [one for one in whole.entities if apart.start <= one.start and one.end <= apart.end]
+    expected = Counter((one.kind, one.written) for one in [*inside, *([card] if card else [])])
+    if Counter((one.kind, one.written) for one in found.entities) != expected:
+        return False
+    values = {(one.kind, one.written): one.value for one in found.entities}
+    return all(values[one.kind, one.written] == one.value for one in inside)
 
 
 def _known_to(thread: Thread | None, cleaned: Clean) -> Thread | None:
@@ -163,8 +218,8 @@ def _or_threeds(
     return _looked_at_again([request], context)
 
 
-def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Reading]:
-    """The readings, none of them open where the message as a whole speaks against it."""
+def _looked_at_again(readings: Sequence[Reading], context: Context, *, apart: bool = False) -> list[Reading]:
+    """The readings, none of them open where the message as a whole speaks against it; `apart` as in `stays_closed`."""
     if sum(reading.opened for reading in readings) != 1:
         return list(readings)  # of several, none opens by itself
     kept = []
@@ -183,7 +238,7 @@ def _looked_at_again(readings: Sequence[Reading], context: Context) -> list[Read
         elif reading.opened and is_bare_comma(reading, context):
             ask = questions.exactly("amount", "how much exactly, in US dollars")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
-        elif reading.opened and stays_closed(reading, context):
+        elif reading.opened and stays_closed(reading, context, apart=apart):
             ask = questions.really(reading.intent, reading.slots, "I act on plain requests of your own only.")
             reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
         kept.append(reading)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bot.intents.extraction.amounts import AT_MOST, find_amounts
 from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
-from bot.intents.extraction.entity import Entity
+from bot.intents.extraction.entity import LETTERS, Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
 from bot.intents.extraction.incidental_numbers import INCIDENTAL
 from bot.intents.extraction.periods import Period, find_periods
@@ -20,6 +20,7 @@ from bot.intents.extraction.signs import in_words
 __all__ = [
     "AT_MOST",
     "INCIDENTAL",
+    "LETTERS",
     "UNKNOWN_NETWORK",
     "Entity",
     "Found",

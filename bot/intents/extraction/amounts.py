@@ -57,7 +57,7 @@ _NUMBER: Final = re.compile(
 )
 _ROUGH: Final = re.compile(
     r"(?:\b(?:about|around|roughly|approx(?:imately|\.)?|circa|ca\.?|some|nearly|almost|maybe|perhaps|like"
-    r"|at (?:least|most)|up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
+    r"|at (?:least|most)|(?<!mark-)(?<!mark )(?<!top )(?<!top-)up to|more than|less than|over|under|say|max(?:imum)?|min(?:imum)?|or so"
     r"|no more than)|[~≈<]|(?<![-=])>|\bor)\s*$"
 )
 #: `put it up to 300` raises it to exactly that.
@@ -68,7 +68,7 @@ _RAISED_TO: Final = re.compile(
 #: A highest amount: rough for what is paid, exact for a limit.
 AT_MOST: Final = "at most"
 _CEILING: Final = re.compile(
-    r"\b(?:at most|up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$",
+    r"\b(?:at most|(?<!mark-)(?<!mark )up to|(?:no|not|n't)(?: [\w']+){0,4}? more than|more than|over|above|max(?:imum)?)\s*$",
     re.IGNORECASE,
 )
 _ROUGH_AFTER: Final = re.compile(r"^\s*(?:ish\b|or so\b|or thereabouts|-ish|\+(?!\d)|or\s+[\d$]|to\s+\$?\d)")

@@ -18,6 +18,10 @@ _AMOUNT: Final = (
     r"\$?\d[\d.,]*k?(?: ?(?:usd|dollars?|bucks))?|(?:an? )?(?:(?:\w+[ -]){1,4}?)(?:dollars|bucks)"
 )
 _WE_ADD: Final = r"(?:add|put|charge|take|apply|slap|tack|stick)(?:s|ing)?(?: on)?(?: top)?(?: of (?:it|that|things|deposits?|every deposit))?(?: there| it)?"
+_HELPED: Final = (
+    r"(?:top|load|reload|refill|recharge|fund|credit|add|put|send|give|transfer|freeze|block|lock|suspend|pause|unfreeze|unblock|unlock|reactivate|close|terminate|cancel|take|pull|withdraw|unload|return|move|raise|lower|increase|decrease|reduce"
+    r"|set|change|update|revise|adjust|bring|cut|order|issue|create|arrange|submit|register|book|record|log|report|tag|route|switch|turn|enable|disable|reveal|show|open|undo|lift|remove|check|list|tell|get|see|look|explain|pull|find)"
+)
 #: What is looked for first, in small letters, and what is written for it.
 _ROWS: Final = tuple(
     (hint, re.compile(pattern, re.IGNORECASE), ours)
@@ -30,7 +34,7 @@ _ROWS: Final = tuple(
         ),
         (
             "percentage",
-            r"\b(?:the|our) (?:percentage )?(?:on top|surcharge)(?= (?:to|at|from|down|up|is|becomes?|by)\b)|\bour percentage(?= (?:to|at|from|down|up|becomes?)\b)",
+            r"\b(?:the|our) (?:percentage )?(?:on top|surcharge)(?= (?:to|at|from|down|up|is|becomes?|by)\b)|\b(?:our|(?:the|our) (?:company'?s?|deposit)) percentage(?= (?:to|at|from|down|up|becomes?)\b)",
             "the markup",
         ),
         (
@@ -55,6 +59,25 @@ _ROWS: Final = tuple(
             "cargo",
         ),
         ("all", r"\by['’]?(?:all|alls)\b(?!['’])", "you"),
+        # "Help" before a verb asks for it: `can help to freeze it`, `could you help us load …`.
+        (
+            "help",
+            rf"(?P<ask>\b(?:(?:can|could|would|will|may|might)(?: you| u| someone| somebody)?|please|pls|plz|kindly)) (?:also |please |pls |kindly )*help(?: me| us| him| her| out)?(?: to| with| and)? (?={_HELPED}\b)",
+            r"\g<ask> you ",
+        ),
+        # Particles that carry nothing: `freeze it lah`, `aiyo`.
+        (
+            "",
+            r"(?<![\w'-])(?-i:lah|leh|lor|hor|liao|aiyo+|aiya+h?|alamak|walao|sia|innit|yaar)(?![\w'-])",
+            "",
+        ),
+        ("ah", r"(?<=\w) (?-i:ah|eh|hah|meh)(?=\s*(?:[?!.,]|$))", ""),
+        # `3205 can unfreeze already`: it is to be done now.
+        (
+            "can ",
+            r"(?P<card>(?<![\w'])[\w'-]+(?: card)?) can (?P<verb>un-?freeze|unblock|unlock|reactivate)(?: (?:already|now|again))*(?= (?:pls|please|plz)|\s*(?:[,.;!]|$))",
+            r"\g<verb> \g<card>",
+        ),
         ("lemme", r"\blemme\b", "let me"),
         ("gimme", r"\bgimme\b(?= (?:a|the) (?:look|link))", "give me"),
         # `2k5` is 2.5 thousand in South Africa, Holland and Poland; two or three digits behind the k may be something else.
@@ -92,6 +115,51 @@ _ROWS: Final = tuple(
             " and ",
             rf"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run)\b[^.!?\n]{{1,70}}?),? and (?:then )?(?:put|send|move|return|bring|drop|stick|transfer|place|credit|book) (?:it|that|them|this|the money|the funds|the same)(?: back| over)? (?:in|into|to|onto|on) {_FLOAT}(?=\W|$)",
             r"\g<taken> back to the float",
+        ),
+        (
+            "back",
+            rf"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run)\b[^.!?\n]{{1,70}}?)(?:,? and(?: then)?|,) (?:please |pls )?(?:put|send|move|return|bring|drop|stick|transfer|place|credit|book)(?: (?:it|that|them|this|the money|the funds|the same))? back (?:in|into|to|onto|on) {_FLOAT}(?=\W|$)",
+            r"\g<taken> back to the float",
+        ),
+        ("gonna", r"\bgonna need\b", "need"),
+        ("plastic", r"\b(?P<verb>need|want|order|get|issue) (?:some )?plastic\b", r"\g<verb> a card"),
+        (
+            "visa",
+            r"(?P<who>\b(?:get|give|order|issue) (?:[\w'’-]+ ){1,3}an?) (?:visa|mastercard)\b(?=[^\n]{0,60}@)",
+            r"\g<who> card",
+        ),
+        ("acct", r"\bacct\b\.?", "account"),
+        (
+            "float",
+            rf"(?P<taken>\b(?:pull|take|get|unload|withdraw|remove|claw|bring|grab|yank|debit|deduct|run)\b[^.!?\n]{{1,70}}?),? and (?:back )?(?:in|into|to|onto) {_FLOAT}(?=\W|$)",
+            r"\g<taken> back to the float",
+        ),
+        # `his gas card`, `jonas's visa`: the cards of a company have many names.
+        (
+            "card",
+            r"(?P<whose>\b(?:his|her|their|the|that|this|an?|new|another|one)|['’]s?) (?:new )?(?:gas|fuel|diesel|company|corp|corporate|work|purchasing|expense|p-?) ?card\b",
+            r"\g<whose> card",
+        ),
+        (
+            "visa",
+            r"(?P<whose>\b(?:his|her|their|that|this)|(?<=\w)['’]s) (?:visa|mastercard)(?: card)?\b(?! (?:application|expir\w+|run\w*|appointment|interview|fee|office|for|process))",
+            r"\g<whose> card",
+        ),
+        (
+            "webhook",
+            r",? (?:instead of|rather than|not) (?:texting|sms|sms-?ing|a text|texts|text messages?|(?:his|her|their|the) (?:phone|mobile))(?: (?:him|her|them|it))?(?=\W*$)",
+            "",
+        ),
+        ("undo", r"\bundo(?:[ ,!]+undo\b)+", "undo"),
+        (
+            " of ",
+            r"\b(?:the|an?) (?:excess|surplus|unused|unspent|leftover)(?: amount| sum| money| funds| balance)? of (?=(?:usd ?)?\$?\d)",
+            "",
+        ),
+        (
+            "p",
+            r"\b(?:hp|h/p|hand ?phone|mob(?:ile)? no|contact no|cell no|tel no|ph)\b\.?(?= ?[:=]? ?\+?\d)",
+            "phone",
         ),
         (
             "account",

@@ -239,8 +239,15 @@ def _markup(text: str, found: Found) -> Values:
     return Values({"amount": plain(percent)}, notes=(_DEPOSITS_ONLY,))
 
 
+_OLD_TO_NEW: Final = re.compile(
+    r"\bfrom (?:the )?(?:old )?(?:number )?§t\d+§ (?:on)?to (?:the )?(?:new )?(?:number )?§t\d+§"
+)
+
+
 def _phone(text: str, found: Found) -> Values:
     phones = found.inside(text, "phone")
+    if _OLD_TO_NEW.search(text) and len(phones) == 2:
+        phones = phones[1:]  # `from +65 … to +65 …`: the first is the old one
     if len({entity.value for entity in phones}) > 1:
         return Values({}, questions.exactly("phone", "which of the numbers you mean"))
     return _exact("phone", phones[0], phones[0].value) if phones else Values()

@@ -14,6 +14,7 @@ from bot.intents.model import Reading
 from bot.intents.plain_text import Clause
 from bot.intents.readings import Context
 from bot.intents.requests.against import LONGEST, asks_for_two
+from bot.intents.requests.background import Apart, is_only_background, request_apart, with_card_of_the_tale
 from bot.intents.requests.explained_requests import read_explained_request
 from bot.intents.requests.last_look import (
     is_bare_comma,
@@ -55,13 +56,17 @@ def read_request(
 
 
 __all__ = [
+    "Apart",
     "asks_for_two",
     "is_bare_comma",
+    "is_only_background",
     "may_be_a_freeze",
     "may_be_unfreeze",
     "may_tell_a_state",
     "read_request",
+    "request_apart",
     "stays_closed",
+    "with_card_of_the_tale",
     "with_first_load",
     "with_name",
 ]

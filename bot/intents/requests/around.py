@@ -282,6 +282,12 @@ def speaks_against_from_around(
     return bool(_REPORT.search(bare) or _HANGS.search(bare) or _NOT.search(objecting))
 
 
+def without_what_was_said(text: str) -> str:
+    """the background without words that are harmless in it, and without who said it where its content stands there as well."""
+    bare = HARMLESS.sub(" ", _IN_PASSING.sub(" ", text))
+    return _SPACES.sub(" ", _CONTENT.sub(" ", _SAID_WHAT.sub(" ", _OUTSIDER_SAYS.sub(" it ", bare))))
+
+
 def _without_harmless_nots(text: str) -> str:
     return _SUBJECT_NOT.sub(" ", _TELLS_NOT.sub(" ", text))
 

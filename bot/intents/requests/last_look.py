@@ -146,7 +146,7 @@ _STATED: Final = re.compile(
 )
 #: `on freeze Nora's card`: an unfreeze, said into a phone.
 _DICTATED_AS_TWO: Final = re.compile(
-    r"(?<!\bput )(?<!\bplace )(?<!\bset )(?<!\bgo )\b(?:on|in|an|own|one|uhn|hun|un|end|any|i'm|arm|am)\s+(?:(?:re)?freez\w*|block|lock|suspend|pause)(?=\s+(?:§c|it\b|(?:her|his|their|the|that|this)\b|card\b))"
+    r"(?<!\bput )(?<!\bplace )(?<!\bset )(?<!\bgo )\b(?:on|in|an|own|one|uhn|hun|un|end|any|i'm|arm|am)[\s-]+(?:(?:re)?freez\w*|block|lock|suspend|pause)(?=\s+(?:§c|it\b|(?:her|his|their|the|that|this)\b|card\b))"
     r"|^\W*(?:(?:please|pls|kindly) )?(?:and|n|ann?)\s+(?:freeze|block|lock|suspend|pause)\s+(?:§c\d+§|it\b|(?:her|his|the) card\b)(?=.*\b(?:back|found|returned|home|again|cleared|ok now|fine now)\b)"
 )
 #: Somebody else than a card of ours or the float.
@@ -178,7 +178,7 @@ _NOT_BY: Final = {
     ),
     "close_card": re.compile(r"\bshut (?:it|her card|his card|§c\d+§) for (?!good|ever|always)"),
     "freeze_card": re.compile(
-        r"\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
+        r"\b(?:disable|deactivate|stop|pause|suspend|remove|block|freeze|lock|(?:turn|switch) off)\b[^.;!?]{0,20}\b(?:threeds|codes?)\b|\b(?:pause|stop|halt|suspend|hold)\b.{0,40}\b(?:everything|anything|all of it|send\w{0,5})\b|^\W*(?:(?:please|pls|kindly) )?(?:the|that|this) (?:freeze|block|hold|lock|pause|suspension)\b|\b(?:un|de)\s?-?\s(?:freez|block|lock)|\b(?:un|de)-(?:freez|block|lock)|\b(?!(?:put|place|placing|apply|set|do|make|initiate|arrange|slap|stick|want|need|request|carry|start|activate|enable)\b)[a-z]+ (?:the|that|this) (?:freeze|block|hold|lock|pause) (?:on|of|for)\b|"
         r"\b(?:freeze|block|hold|lock|pause|suspension) (?:from|off|of(?= §c))\b(?! (?:now|today|immediately|here on|being|spending|paying|payments|all))|\b(?:matter|issue|case|problem|dispute|thing) (?:is|was|has been|got) (?:settled|resolved|solved|cleared|sorted)\b|\b(?:take|lift|remove|undo|end|release|drop|clear) (?:off )?(?:the |that |her |his )?(?:freeze|block|hold|lock|pause)\b"
     ),
     # What is switched on may be something else of the card.
@@ -246,6 +246,17 @@ _NOT_TO_DO: Final = re.compile(
     r"(?:^|\b(?:please|pls|just|kindly|we|you|must|should|shall|can|may|to|better|and|but|so)\s+)(?:do not|don'?t|dont|never|not)\s+(?:ever\s+|please\s+|yet\s+)?"
     r"(?=(?:set|put|add|load|top|freeze|unfreeze|block|unblock|lock|unlock|close|take|pull|send|give|raise|lower|change|submit|order|issue|enable|activate|switch|turn|move|transfer|increase|reveal|cancel|do(?! more than))\b)"
 )
+#: It is not settled, was done already, or is what somebody shouted, somebody's rule or somebody's "but".
+_UNSETTLED: Final = re.compile(
+    r"\b(?:still|is|are|am|he's|she's|they're|we're|i'm) (?:\w+ )?(?:deciding|debating|discussing it|weighing it|undecided|(?:thinking|talking) (?:about|over) (?:it|this|that)|considering (?:it|this|that)|planning (?:it|this|that))\b"
+    r"|\bchecking (?:(?:this|it|that) )?with\b|\b(?:take|took|taken|taking) care of (?:it|this|that)\W*$|\balready (?:did|done|handled|sorted) (?:it|that|this)\b|\b(?:he|she|they|somebody|someone) did (?:it|that|this)(?: already| yesterday)?\W*$"
+    r"|\b(?:has|have|got|received) (?:it|that|this|them)(?: §p\d+§)? already\W*$|\breads? (?:this|it|that) as\b"
+    r"|^\W*[a-z§][\w§]*(?: \w+)? (?:shouted|yelled|screamed|barked|cried|whispered|muttered|announced|declared|repeated|typed|wrote|said)\s*[,:]"
+    r"|\b(?:orders?|instructions?|manual|policy|rules?|message|mail|note|slide|guide)s? (?:was|is|were|are) (?:\w+ )?(?:clear|simple|plain|explicit|obvious|short)\s*[,:]"
+    r"|\bbut (?:the |his |her |our |my |their )?(?:budget|boss|manager|director|cfo|ceo|finance|approvers?|bob|carol|dave)\b"
+)
+#: `Nora's card was stolen too`: another card beside the one of the request.
+_ANOTHER_CARD: Final = re.compile(r"§c\d+§[^.;!?\n]{0,60}\b(?:too|also|as well)\W*$")
 #: Other days and hours, behind the request.
 _LATER_THAN_NOW: Final = re.compile(
     r"\bboth\b(?! (?:ways|directions|nights|days|rooms|of us|sides))|\btwice\W*$(?<!typed it twice)|\bafter (?:lunch|work|hours|the (?:weekend|holiday|meeting))\b\W*$|\bwhen (?:he|she|they|it|(?:the|his|her|their|our|my|an?) (?:[a-z]+ ){1,2}?|§c\d+§) ?(?:lands?|arrives?|comes?(?: in)?|returns?|is (?:back|here|in|ready|through)|gets|clears|follows)\b\W*$"
@@ -265,7 +276,7 @@ def _may_be_an_undo(text: str) -> bool:
     return _UNDOES.search(text) is not None and all(len(other.split()) < _A_STORY for other in others)
 
 
-def _is_taken_back_around(reading: Reading, text: str) -> bool:
+def _is_taken_back_around(reading: Reading, text: str, *, apart: bool) -> bool:
     """Does a part of the message that is no part of the request speak against it, or say not to do it?"""
     for part in cut(text):
         if _NOT_TO_DO.search(part.text):
@@ -277,6 +288,7 @@ def _is_taken_back_around(reading: Reading, text: str) -> bool:
         own = _OWN_WORDS.search(part.text) is not None or is_small(part.text) or said_in(part.text)
         if (
             not own
+            and not apart
             and not part.asked
             and speaks_against_from_around(part.text, reading.intent, goes_on=part.goes_on)
         ):
@@ -364,10 +376,16 @@ def _without_its_reason(text: str, intent: str) -> str:
     return _BY_THEMSELVES.sub(" ", text)
 
 
-def stays_closed(reading: Reading, context: Context) -> bool:
-    """Whether something in the whole message speaks against opening the form of this reading."""
+def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> bool:
+    """Whether something in the whole message speaks against opening the form of this reading.
+
+    `apart`: the background around the request was judged already, piece by piece.
+    """
     text = _without_its_reason(spaced(context.found.masked), reading.intent)
-    if any(pattern.search(text) for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING)):
+    if any(
+        pattern.search(text)
+        for pattern in (_REMARK, _REPORTED, _TAKEN_BACK, _STATED, _OTHER_THING, _UNSETTLED)
+    ):
         return True
     bare = HARMLESS.sub(" ", text)
     if reading.intent == "freeze_card":
@@ -376,9 +394,16 @@ def stays_closed(reading: Reading, context: Context) -> bool:
         bare = WANTS_LESS.sub(" ", bare)
     if is_not_asked_for(bare, reading.intent) or (reading.card is not None and ANY_CARD.search(text)):
         return True
-    if _NOT_A_REQUEST.search(bare) or _ORDERED.search(bare) or _LATER_THAN_NOW.search(bare):
+    if (
+        _names_another(reading, context)
+        or _NOT_A_REQUEST.search(bare)
+        or _ORDERED.search(bare)
+        or _LATER_THAN_NOW.search(bare)
+    ):
         return True
-    if _is_taken_back_around(reading, text) or (reading.intent == "unfreeze_card" and _may_be_an_undo(text)):
+    if _is_taken_back_around(reading, text, apart=apart) or (
+        reading.intent == "unfreeze_card" and _may_be_an_undo(text)
+    ):
         return True
     if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
         return True
@@ -392,7 +417,17 @@ def stays_closed(reading: Reading, context: Context) -> bool:
         return True
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
-    return any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+    return not apart and any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+
+
+def _names_another(reading: Reading, context: Context) -> bool:
+    """Does a part of the message say the same of another card, with "too"?"""
+    return any(
+        len(card.value) == 1 and card.value[0] is not reading.card and "weak" not in card.traits
+        for part in cut(spaced(context.found.masked))
+        if _ANOTHER_CARD.search(part.text)
+        for card in context.found.inside(part.text, "card")
+    )
 
 
 _AMOUNT: Final = re.compile(r"§[at]\d+§")

@@ -57,7 +57,7 @@ _NUMBER: Final = re.compile(
 )
 _CHANGE: Final = re.compile(
     r"\b(?:chang\w+|modif\w+|updat\w+|set|replac\w+|substitut\w+|switch\w*|put|regist\w+|point|make|correct|move|use|swap|edit|fix"
-    r"|is now|should be|should have|shall be|must be|change[sd]?|\+|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
+    r"|is now|should be|should have|shall be|must be|change[sd]?|\+|has (?:a |got a )?(?:new|different)|new|enter|record|save|store|deposit|link|attach|tag|assign|bind|pair|associate|connect|map|now|actualize|amend\w*|becomes?|should go to|go to|alter\w*|for|->)\b|->|:"
 )
 _CALL: Final = re.compile(
     r"\b(?:call|ring|reach|dial|phoned? (?:him|her|me)|whatsapp me|contact (?:him|her|me))\b"
@@ -787,6 +787,9 @@ _NO_FIRST_NAME: Final = word_set(
 )
 
 
+_ANOTHER_NAME: Final = re.compile(r"(?: [A-ZÀ-Ž][a-zà-ž'’-]+){1,2}(?=\s*(?:[,(|/;:–-]|\n|$))")
+
+
 def _like_the_email(cased: str, email: str) -> str:
     """The two words of which one is the name in the address: `kasia nowak, kasia@nordfield.example`."""
     local = {fold(piece) for piece in re.split(r"[._+-]", email.split("@", maxsplit=1)[0]) if len(piece) > 2}
@@ -795,6 +798,8 @@ def _like_the_email(cased: str, email: str) -> str:
         odd = any(word in _NO_NAME or word in _CARD_WORDS or word in _NO_FIRST_NAME for word in words)
         if not odd and (set(words) <= local or (words[0] in local and words[1] not in ORDINARY)):
             more = _REST_OF_A_NAME.match(cased, found.end(2)) if words[1] in _PARTICLES else None
+            if more is None and found[1][0].isupper() and found[2][0].isupper():
+                more = _ANOTHER_NAME.match(cased, found.end(2))  # `Lim Wei Jie, weijie.lim@…`
             if words[1] not in _PARTICLES or more is not None:
                 return f"{found[1]} {found[2]}{more[0] if more is not None else ''}"
     return ""

@@ -378,7 +378,7 @@ _SAID: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         (
             "unload_card",
-            rf"(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?\s+(?:should |must |has to |have to |needs to |to |may |might |can |could |would |please )*(?:go|come|be (?:moved|sent|taken|brought|pulled|put|returned)|move|return)\s+(?:back\s+|off\s+|out\s+|again\s+)*(?:(?:to|into|in)\s+(?:the\s+|our\s+)?(?:float|pot|pool|main account|account|deposit)\s*)?(?:(?:from|off|out of)\s+{_O})?(?=\W*(?:again|please|pls|⋯|$))",
+            rf"(?:the\s+)?{A}(?:\s+(?:usd|dollars|bucks))?(?:\s+(?:left\s+)?on\s+{_O})?\s+(?:should |must |has to |have to |needs to |is to |are to |to |may |might |can |could |would |please )*(?:go|come|be (?:moved|sent|taken|brought|pulled|put|returned)|move|return)\s+(?:back\s+|off\s+|out\s+|again\s+)*(?:(?:to|into|in)\s+(?:the\s+|our\s+)?(?:float|pot|pool|main account|account|deposit)\s*)?(?:(?:from|off|out of)\s+{_O})?(?=\W*(?:again|please|pls|⋯|$))",
         ),
         (
             "unload_card",

@@ -135,14 +135,8 @@ async def _ours(world: World, port: int, tls: ssl.SSLContext, mark: str, *, hang
     for destination in (quick, stuck) if hanging else (quick,):
         async with world.store.begin() as tx:
             for number in range(EVENTS):
-                row_id = f"{destination.name}-{mark}-{number}"
-                await rows.put(
-                    tx,
-                    row_id=row_id,
-                    destination=destination.name,
-                    event_id=f"evt-{mark}-{number}",
-                    body=BODY,
-                )
+                event_id = f"evt-{mark}-{number}"
+                await rows.put(tx, destination=destination.name, event_id=event_id, body=BODY)
 
     async def resolve(host: str) -> list[str]:
         return ["127.0.0.1"]

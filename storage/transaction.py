@@ -37,6 +37,9 @@ if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of 
 
 #: PostgreSQL's own, which all who share the database share; it goes on within a transaction.
 DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
+#: No lease is for longer. One that says so is nobody's: somebody wrote it into the database so that nothing is done.
+LONGEST_LEASE = timedelta(minutes=2)
+LATEST_BY_DATABASE = DATABASE_CLOCK + LONGEST_LEASE
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
 _AT_ONCE = 500
@@ -293,16 +296,23 @@ class Tx:
         return self.now
 
     def lease_end(self, lasts: timedelta) -> Any:
-        """So long from now on the clock of leases, as a value to write."""
+        """So long from now on the clock of leases, as a value to write. At most `LONGEST_LEASE`."""
+        if lasts > LONGEST_LEASE:
+            raise ValueError(f"no lease is for longer than {LONGEST_LEASE}")
         return self.lease_clock + lasts if self.is_postgres else self.machine_now + lasts
 
+    def lease_holds(self, until: ColumnElement[Any]) -> ColumnElement[bool]:
+        """Does a lease until then keep others out? Not one that is over, or is for longer than any of ours."""
+        return until.between(self.lease_clock, self.lease_end(LONGEST_LEASE))
+
     async def lasts(self, lease_until: datetime | None) -> bool:
-        """A lease until then is not over."""
+        """As `lease_holds`, of a lease that was read."""
         if lease_until is None:
             return False
-        return lease_until >= (
+        now = (
             (await self.run(select(self.lease_clock))).scalar_one() if self.is_postgres else self.machine_now
         )
+        return bool(now <= lease_until <= now + LONGEST_LEASE)
 
     async def hold(self, name: str) -> None:
         """One transaction at a time goes on with `name`, where there is no row yet that could be locked. SQLite's write

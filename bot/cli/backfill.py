@@ -63,12 +63,13 @@ async def _pull_one(store: Store, program: str, base_url: str, since: datetime) 
     from bot.services.core import no_crash
     from bot.services.events import Intake, read_log
     from bot.services.otp_store import Codes
-    from storage import audit
+    from storage import audit, master_keys
     from storage.events import Ingest
     from storage.operators import programs
 
     clock = SystemClock()
     async with store.read() as tx:
+        await master_keys.learn_retired(tx)
         key = await programs.key(tx, program)
     client = PartnerClient(base_url, key, limiter=RateLimiter(clock), clock=clock)
     ingest = await Ingest.open(store, clock)

@@ -240,7 +240,6 @@ async def _register_webhook(core: Core) -> None:
     """As in a program that works already: events come by webhook, so an alert takes seconds. Two people ask for it
     elsewhere (`/countersign webhook register`); here nobody has to, so it is recorded as the demo's own doing.
     """
-    from bot.services import audit
     from storage.events import webhook_secrets
 
     program = core.default_program
@@ -252,9 +251,8 @@ async def _register_webhook(core: Core) -> None:
     if change.secret is None:
         return  # registered by an earlier demo whose database is gone: `/countersign webhook rotate` gives a new one
     async with core.store.begin() as tx:
-        kept = await webhook_secrets.put(tx, program, change.secret, previous_until=tx.now)
-        body = {"version": kept.version, "state": kept.state}
-        await audit.record(tx, core, "system:demo", "webhook.secret", f"program:{program}", body)
+        by = webhook_secrets.By("system:demo", policy_version=core.policy.version)
+        await webhook_secrets.put(tx, program, change.secret, previous_until=tx.now, by=by)
 
 
 def _greet(host: str, port: int, partner: Partner, *, passkeys: bool) -> None:

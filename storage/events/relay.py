@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -48,8 +49,17 @@ class Failed:
     due_at: datetime | None
 
 
-async def put(tx: Tx, *, row_id: str, destination: str, event_id: str, body: bytes) -> bool:
+def row_id_of(destination: str, event_id: str) -> str:
+    """The id of the row of an event for a destination. The bytes are sealed for it, so they are for these two alone.
+
+    The name of a destination has no space in it.
+    """
+    return hashlib.sha256(f"{destination} {event_id}".encode()).hexdigest()[:32]
+
+
+async def put(tx: Tx, *, destination: str, event_id: str, body: bytes) -> bool:
     """Put an event for a destination into the outbox; False when it waits or was sent."""
+    row_id = row_id_of(destination, event_id)
     row = {
         "id": row_id,
         "destination": destination,
@@ -90,7 +100,9 @@ async def take(tx: Tx, destination: str, *, limit: int, lease: timedelta) -> Tak
     deliveries, closed = [], {}
     for row in rows:
         try:
-            body = tx.vault.open(row.sealed_body, RELAY_BODY.ref(row.id))
+            # Not by what the row says its id is: who moves it to another destination, or another event, opens nothing.
+            bound_to = row_id_of(destination, row.event_id)
+            body = tx.vault.open(row.sealed_body, RELAY_BODY.ref(bound_to))
         except (CannotOpen, Purged):
             closed[row.id] = row.event_id
             continue

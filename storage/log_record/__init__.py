@@ -8,16 +8,25 @@ counted        what was approved of late, which limits, tiers and the newest of 
 
 from storage.log_record import counted, on_record, open_requests
 from storage.log_record.counted import KEPT_FOR, Count, Counted
-from storage.log_record.log_facts import RESET_REPORTED, LogFacts, Policy, Reset
+from storage.log_record.log_facts import (
+    PREVIOUS_TAKEN_FOR,
+    RESET_REPORTED,
+    LogFacts,
+    Policy,
+    Reset,
+    SecretsOnRecord,
+)
 
 __all__ = [
     "KEPT_FOR",
+    "PREVIOUS_TAKEN_FOR",
     "RESET_REPORTED",
     "Count",
     "Counted",
     "LogFacts",
     "Policy",
     "Reset",
+    "SecretsOnRecord",
     "counted",
     "on_record",
     "open_requests",

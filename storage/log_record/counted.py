@@ -62,13 +62,13 @@ Hours = Mapping[int, Mapping[str, Counted]]
 class Count:
     """What a transaction has counted and leans on, to be held against the log before it ends.
 
-    `counts`: does it count a request that is so by the log? Nothing that was approved before `since` does. `says`: what
-    its row has to say then. `rows`: what the rows said that it found, by id; `read` finds them again.
+    `counts`: does it count a request that is so by the log? Nothing that was approved before `since` does. `expects`:
+    what its row has to say then. `rows`: what the rows said that it found, by id; `read` finds them again.
     """
 
     since: datetime
     counts: Callable[[Counted], bool]
-    says: Callable[[Counted], Any]
+    expects: Callable[[Counted], Any]
     rows: Mapping[str, Any]
     read: Callable[[], Awaitable[Mapping[str, Any]]]
 
@@ -91,7 +91,7 @@ def wrong(count: Count, rows: Mapping[str, Any], hours: Hours, *, but: Collectio
     Without those in `but`, which are changed by whoever counts.
     """
     for request_id, one in _since(hours, count.since):
-        if request_id not in but and count.counts(one) and rows.get(request_id) != count.says(one):
+        if request_id not in but and count.counts(one) and rows.get(request_id) != count.expects(one):
             return request_id
     return ""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from storage.log_record import counted, open_requests
@@ -33,11 +33,15 @@ WANTED = frozenset(
         "consent.expired",
         "passkey.reset",
         "passkey.reset_reported",
+        "webhook.secret",
+        "webhook.secret_dropped",
     }
 )
 """The actions of the entries that tell something here, beside those about requests."""
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
+PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
+"""What was signed with a webhook secret before it was replaced, and is still on its way, is taken for this long."""
 
 
 def is_wanted(action: str) -> bool:
@@ -74,6 +78,35 @@ class Reset:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretsOnRecord:
+    """The webhook secrets of a program. `newest`: the highest number that one of them ever had. `taken`: the numbers of
+    those that may sign a delivery, and until when, in UTC (None = the current one)."""
+
+    newest: int = 0
+    taken: Mapping[int, datetime | None] = field(default_factory=dict)
+
+    def takes(self, version: int, now: datetime) -> bool:
+        """May a delivery that comes now be signed with the secret of this number?"""
+        until = self.taken.get(version, now)
+        return until is None or until > now
+
+    def and_new(self, version: int, state: str, at: datetime) -> SecretsOnRecord:
+        """With a new one, made at `at`. A number that was given before is said once more, and changes nothing."""
+        if version <= self.newest:
+            return self
+        taken = self.taken
+        if state == "current":
+            ends = at + PREVIOUS_TAKEN_FOR
+            taken = {one: ends if until is None else until for one, until in taken.items()}
+            taken[version] = None
+        return SecretsOnRecord(version, taken)
+
+    def without(self, version: int) -> SecretsOnRecord:
+        """With one dropped, for good."""
+        return replace(self, taken={one: until for one, until in self.taken.items() if one != version})
+
+
+@dataclass(frozen=True, slots=True)
 class LogFacts:
     """What the entries up to number `seq`, with the fingerprint `hash`, tell. The first was made at `began_at`, in UTC
     (None = there is none).
@@ -85,7 +118,8 @@ class LogFacts:
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it. `counted`: what was approved in the last two days.
+    of all passkeys, where people were not notified of it. `secrets`: program -> its webhook secrets. `counted`: what
+    was approved in the last two days.
     """
 
     seq: int = 0
@@ -105,6 +139,7 @@ class LogFacts:
     open: Mapping[str, OpenRequest] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     reset: Reset | None = None
+    secrets: Mapping[str, SecretsOnRecord] = field(default_factory=dict)
     counted: counted.Hours = field(default_factory=dict)
 
     def and_(self, links: Iterable[LogEntry]) -> LogFacts:
@@ -124,7 +159,7 @@ class _Working:
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
-        self._asked, self._reset = set(before.asked), before.reset
+        self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
         self._counted = counted.Working(before.counted)
 
     def take(self, one: LogEntry) -> None:
@@ -168,6 +203,17 @@ class _Working:
                 self._reset = Reset(one.seq, one.actor, datetime.fromisoformat(one.at))
             case "passkey.reset_reported":
                 self._reset = None
+            case "webhook.secret" | "webhook.secret_dropped":
+                self._secret(about, one)
+
+    def _secret(self, program: str, one: LogEntry) -> None:
+        before, body = self._secrets.get(program, SecretsOnRecord()), _body(one)
+        version = int(body["version"])
+        self._secrets[program] = (
+            before.and_new(version, str(body["state"]), datetime.fromisoformat(one.at))
+            if one.action == "webhook.secret"
+            else before.without(version)
+        )
 
     def _role(self, role: str, one: LogEntry) -> None:
         before, added_at = self._roles.get(role), datetime.fromisoformat(one.at)
@@ -188,6 +234,7 @@ class _Working:
             open=self._open,
             asked=frozenset(self._asked),
             reset=self._reset,
+            secrets=self._secrets,
             counted=self._counted.hours(),
         )
 

@@ -15,9 +15,9 @@ from storage.upsert import inserting
 async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
     """Take or renew these for `lasts` from now; returns those that are this owner's then."""
     lease = t.lease.c
-    others = select(lease.name).where(
-        lease.name.in_(names), lease.owner != owner, lease.until > tx.lease_clock
-    )
+    # Over, or for longer than any of ours: then whoever writes to the database wrote it, to have nothing done.
+    is_free = or_(lease.until <= tx.lease_clock, ~tx.lease_holds(lease.until))
+    others = select(lease.name).where(lease.name.in_(names), lease.owner != owner, ~is_free)
     # What others hold is left alone: asking for it would lock its row, and they would wait to renew it.
     free = sorted(set(names) - set((await tx.run(others)).scalars()))
     if not free:
@@ -29,7 +29,7 @@ async def take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) 
     taken = taken.on_conflict_do_update(
         index_elements=["name"],
         set_={"owner": statement.excluded.owner, "until": statement.excluded.until},
-        where=or_(lease.owner == owner, lease.until <= tx.lease_clock, lease.name.in_(unreadable)),
+        where=or_(lease.owner == owner, is_free, lease.name.in_(unreadable)),
     )
     return frozenset((await tx.run(taken.returning(lease.name))).scalars())
 

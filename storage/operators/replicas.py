@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, select, text
+from sqlalchemy import ColumnElement, delete, select, text
 
 from storage import tables as t
 from storage.database import connections_named
@@ -64,16 +64,21 @@ async def known(tx: Tx, *, silent_after: timedelta) -> dict[str, bool]:
     if not tx.is_postgres:
         return {}
     row = t.replica.c
-    found = await tx.run(select(row.owner, (row.beat_at >= tx.lease_clock - silent_after).label("works")))
+    found = await tx.run(select(row.owner, _works(tx, silent_after).label("works")))
     return {one.owner: one.works for one in found}
 
 
 async def silent(tx: Tx, *, since: timedelta) -> list[Silent]:
     """Those that have not said it for so long."""
     row = t.replica.c
-    asked = select(row.owner, row.roles, row.beat_at).where(row.beat_at < tx.lease_clock - since)
+    asked = select(row.owner, row.roles, row.beat_at).where(~_works(tx, since))
     found = (await tx.run(asked.order_by(row.owner))).all()
     return [Silent(one.owner, one.roles, one.beat_at, await _is_connected(tx, one.owner)) for one in found]
+
+
+def _works(tx: Tx, silent_after: timedelta) -> ColumnElement[bool]:
+    """It said so lately. None says it of a time to come, so somebody else wrote that."""
+    return t.replica.c.beat_at.between(tx.lease_clock - silent_after, tx.lease_clock + silent_after)
 
 
 async def _is_connected(tx: Tx, owner: str) -> bool:

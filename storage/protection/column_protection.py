@@ -75,8 +75,10 @@ _MESSAGE = _harmless(
 )
 _DIALOG = _harmless("fills a form at most, which its writer checks and a second person approves")
 _LEASE = _harmless(
-    "two processes that both work send under the same idempotency key; none that works only waits"
+    "two processes that both work send under the same idempotency key; one that is for longer than two minutes from now"
+    " counts for nothing, so whoever wants work to wait has to write it again and again"
 )
+_BEAT = _harmless("says that a process works, for people; of a time to come it counts for nothing")
 _ALERT = _harmless("an alert may be hidden, or say something wrong; the audit chain keeps what was raised")
 
 #: By table, then by column. What `SEALED_COLUMNS` and `SIGNED_TABLES` tell already is not written again.
@@ -215,11 +217,14 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "program": _SEALED,
         "version": _BOUND,
         **dict.fromkeys(
-            ("state", "since", "until"),
-            _harmless(
-                "which of our own secrets counts: deliveries are refused at worst, and an alert says so"
+            ("state", "until"),
+            Protection(
+                Class.CHAINED,
+                "a secret counts by the audit log alone, which has when it was made, replaced and dropped; the row is"
+                " compared with it every minute",
             ),
         ),
+        "since": _SHOWN,
     },
     "purchase": dict.fromkeys(
         ("program", "transaction_id", "card_id", "merchant", "state", "picture", "updated_at"), _FACT
@@ -229,12 +234,12 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
     ),
     "relay_delivery": {
         **dict.fromkeys(
-            ("id", "event_id", "state", "attempts", "due_at", "last_error", "created_at", "sent_at"),
-            _harmless("a copy of an event is sent again, later or not; its body is sealed for its row"),
+            ("id", "state", "attempts", "due_at", "last_error", "created_at", "sent_at"),
+            _harmless(
+                "a copy of an event is sent to its destination under its id again, later or not, as a repeat may be"
+            ),
         ),
-        "destination": _harmless(
-            "a name from the reviewed file, whose addresses and secrets are not in the database"
-        ),
+        **dict.fromkeys(("destination", "event_id"), _BOUND),
     },
     "reading_history": dict.fromkeys(("program", "name", "read_at", "value"), _FACT),
     "lease": dict.fromkeys(("name", "owner", "until"), _LEASE),
@@ -242,7 +247,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         ("key_prefix", "minute"),
         _harmless("the pace of calls: the card provider refuses what is too fast, and it is tried again"),
     ),
-    "replica": dict.fromkeys(("owner", "roles", "started_at", "beat_at"), _LEASE),
+    "replica": dict.fromkeys(("owner", "roles", "started_at", "beat_at"), _BEAT),
     "cursor": dict.fromkeys(("program", "name", "value", "updated_at"), _FACT),
     "alert_note": dict.fromkeys(("alert_id", "n", "at", "actor", "text"), _ALERT),
     "held_endpoint": dict.fromkeys(

@@ -64,7 +64,7 @@ from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
-from storage.transaction import DATABASE_CLOCK, RequestRow, Tx
+from storage.transaction import DATABASE_CLOCK, LATEST_BY_DATABASE, LONGEST_LEASE, RequestRow, Tx
 
 _APPROVING = (DecisionKind.APPROVE, DecisionKind.BREAK_GLASS)
 _GUARDED = frozenset(
@@ -383,14 +383,16 @@ async def any_due(tx: Tx) -> bool:
 
 
 def _times(tx: Tx) -> dict[str, datetime]:
-    return {"now": tx.now, "machine_now": tx.machine_now}
+    return {"now": tx.now, "machine_now": tx.machine_now, "latest": tx.machine_now + LONGEST_LEASE}
 
 
 @cache
 def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     """It is asked at every turn of the engine, so it is built once for each set of conditions that is `given`."""
     row = t.request.c
-    lease_clock: Any = DATABASE_CLOCK if is_postgres else bindparam("machine_now")
+    now: Any = DATABASE_CLOCK if is_postgres else bindparam("machine_now")
+    latest: Any = LATEST_BY_DATABASE if is_postgres else bindparam("latest")
+    is_held = row.lease_until.between(now, latest)
     where = {
         "program": row.program == bindparam("program"),
         "states": row.state.in_(bindparam("states", expanding=True)),
@@ -401,7 +403,7 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
         "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
     }
     asked = select(row.id).where(
-        *_claimable_at(bindparam("now"), lease_clock), *(where[name] for name in sorted(given))
+        *_claimable_at(bindparam("now"), is_held), *(where[name] for name in sorted(given))
     )
     return asked.order_by(row.due_at).limit(bindparam("most"))
 
@@ -470,7 +472,7 @@ async def look_again(tx: Tx, ids: Collection[str], states: Collection[State]) ->
     """Those of them that are in one of these states are due for another look, however long ago the last one was."""
     row = t.request.c
     found = (row.id.in_(list(ids)), row.state.in_(list(states)), row.rows.is_(None))
-    is_free = or_(row.lease_until.is_(None), row.lease_until < tx.lease_clock)
+    is_free = or_(row.lease_until.is_(None), ~tx.lease_holds(row.lease_until))
     await tx.run(update(t.request).where(*found, is_free).values(due_at=tx.now))
 
 
@@ -715,6 +717,12 @@ async def sign_again(tx: Tx, request: Request) -> None:
     await tx.run(update(t.request).where(t.request.c.id == request.id).values(values))
 
 
+async def states_of(tx: Tx, ids: Collection[str]) -> dict[str, State]:
+    """The state that the row of each of these has; those that aren't there are left out."""
+    row = t.request.c
+    return {one.id: State(one.state) for one in await tx.run_among(select(row.id, row.state), row.id, ids)}
+
+
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:
     """All rows of a batch, those left out as well, in the order of the file."""
     found = (await tx.run(_OF_BATCH, {"parent_id": parent_id})).all()
@@ -817,16 +825,16 @@ async def lock_limits(tx: Tx) -> None:
 
 
 def _claimable(tx: Tx, reserved: ColumnElement[bool] | None = None) -> tuple[ColumnElement[bool], ...]:
-    return _claimable_at(tx.now, tx.lease_clock, reserved)
+    return _claimable_at(tx.now, tx.lease_holds(t.request.c.lease_until), reserved)
 
 
 def _claimable_at(
-    now: Any, lease_clock: Any, reserved: ColumnElement[bool] | None = None
+    now: Any, is_held: ColumnElement[bool], reserved: ColumnElement[bool] | None = None
 ) -> tuple[ColumnElement[bool], ...]:
     """Due, in a state that can be claimed, and free, or `reserved` by whoever asks; of what was not sent so far, only
     where its message in Slack was seen."""
     row = t.request.c
-    free = or_(row.lease_until.is_(None), row.lease_until < lease_clock)
+    free = or_(row.lease_until.is_(None), ~is_held)
     held = free if reserved is None else reserved
     may_go = or_(row.state != State.APPROVED, not_(unseen.is_held()))
     return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held, may_go

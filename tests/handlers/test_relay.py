@@ -13,8 +13,8 @@ async def test_one_click_on_the_alert_sends_what_was_given_up_again(driver: Slac
     destination = Destination("core-ledger", "https://hooks.example.com/in", ("card.authorized",))
     driver.world.rebuild(destinations=(destination,))
     async with driver.core.store.begin() as tx:
-        await relay.put(tx, row_id="one", destination="core-ledger", event_id="evt-1", body=b"{}")
-        await relay.failed(tx, [Failed("one", "answered 503", None)])
+        await relay.put(tx, destination="core-ledger", event_id="evt-1", body=b"{}")
+        await relay.failed(tx, [Failed(relay.row_id_of("core-ledger", "evt-1"), "answered 503", None)])
         said = delivery_alerts.RELAY_DEAD.says(destination="core-ledger", count=1, error="answered 503")
         await alerts.raise_(
             tx, driver.core, said, condition="relay:core-ledger", subject="core-ledger", program=""

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from bot import jobs
+from bot.config import Poll
+from bot.domain.events import Retention
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import DecisionKind, State
+from bot.partner.secret import Secret
+from bot.services.core import never
+from bot.services.events import Poller
 from bot.services.operators import deep_check, key_change, safe_mode
 from bot.services.requests import decision_mac, verification
 from bot.services.requests.signatures import signed
@@ -17,9 +25,11 @@ from storage import audit, key_rotation, master_keys
 from storage import tables as t
 from storage.cards import cards
 from storage.cards import otp_recipients as recipients
-from storage.errors import WrongMasterKey
+from storage.errors import CannotOpen, WrongMasterKey
+from storage.events import webhook_secrets
 from storage.operators import stops
 from storage.requests import decisions
+from storage.sealed_columns import PROGRAM_KEY, WEBHOOK_SECRET
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, run_to_the_end
@@ -161,6 +171,59 @@ async def test_a_key_that_is_to_come_is_not_retired(world: World) -> None:
 
     assert await rewrapped(world) == []
     await with_keys(world, NEW, MASTER)
+
+
+async def test_a_running_process_learns_within_seconds_that_another_has_retired_a_key(world: World) -> None:
+    """Also one that has no lock and watches nothing, as one that serves the web alone."""
+    await world.top_up("50")
+    await with_keys(world, NEW, MASTER)
+    thief = Vault(Keyring.parse(MASTER)).bound_to(world.store.instance)
+    sealed = thief.seal(b"svc_live_of_the_thief", PROGRAM_KEY.ref("main", 1, "https://evil.example"))
+    path = world.store.database.path
+    other = await Store.open(
+        f"sqlite:///{path}",
+        vault=Vault(Keyring.parse(f"{NEW}\n{MASTER}")),
+        clock=world.clock,
+        exclusive=False,
+    )
+    try:
+        await key_rotation.rewrap(other)
+        await key_change.sign_open_again(other, "cli:test")
+        async with other.begin() as tx:
+            assert await master_keys.retire(tx, actor="cli:test") == [OLD_KID]
+    finally:
+        await other.close()
+    world.rebuild(holds=never)
+    nobody: Any = SimpleNamespace(run_once=None, report=None)
+    watchers = jobs.Watchers(Poller(world.core, account_every=Poll().account), nobody, nobody)
+    table = jobs.table(world.core, watchers, Poll(), Retention())
+    (job,) = [one for one in table if one.name == "read-log"]
+
+    await job.run()
+
+    assert job.seconds <= 5
+    assert job.name in jobs.OF_ITS_OWN, "it runs whatever the process does"
+    with pytest.raises(CannotOpen, match="retired"):
+        world.store.vault.open(sealed, PROGRAM_KEY.ref("main", 1, "https://evil.example"))
+
+
+async def test_a_delivery_signed_with_a_secret_under_a_retired_key_is_refused_at_once(world: World) -> None:
+    """Before this process knows that another one has retired the key: each look at the secrets learns it."""
+    await world.top_up("50")
+    await with_keys(world, NEW, MASTER)
+    genuine = Secret("whsec_" + "g" * 32)
+    async with world.store.begin() as tx:
+        await webhook_secrets.put(tx, "main", genuine, previous_until=tx.now)
+    await rewrapped(world)
+    world.store.vault.retired.clear()
+    thief = Vault(Keyring.parse(MASTER)).bound_to(world.store.instance)
+    sealed = thief.seal(b"whsec_of_the_thief", WEBHOOK_SECRET.ref("main", 1))
+    async with world.store.begin() as tx:
+        await tx.run(update(t.webhook_secret).values(sealed_secret=sealed))
+
+    with pytest.raises(CannotOpen, match="retired"):
+        async with world.store.read() as tx:
+            await webhook_secrets.accepted(tx, "main")
 
 
 @pytest.mark.parametrize("is_moved", [False, True], ids=["of before", "of after"])

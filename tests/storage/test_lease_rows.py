@@ -4,9 +4,12 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
+from storage import tables as t
 from storage.operators import leases
 from storage.store import Store
+from storage.transaction import LONGEST_LEASE
 from tests.storage.conftest import Opener
 from tests.support.clock import FrozenClock
 
@@ -54,3 +57,19 @@ async def test_of_many_that_ask_at_once_one_gets_it(store: Store) -> None:
     got = await asyncio.gather(*(take(store, f"bot-{n}") for n in range(8)))
 
     assert sum(got) == 1
+
+
+async def test_what_says_that_it_is_held_for_longer_than_any_lease_is_free(store: Store) -> None:
+    """Somebody wrote it, so that nobody does what it is about."""
+    await take(store, "ghost")
+    for later in (LONGEST_LEASE + timedelta(minutes=1), timedelta(days=30_000)):
+        async with store.begin() as tx:
+            far = tx.lease_end(timedelta(0)) + later
+            await tx.run(update(t.lease).values(owner="ghost", until=far))
+        assert await take(store, "b")
+        assert not await take(store, "c")
+
+
+async def test_no_lease_is_for_longer_than_that(store: Store) -> None:
+    with pytest.raises(ValueError, match="no lease is for longer"):
+        await take(store, "a", LONGEST_LEASE + timedelta(seconds=1))

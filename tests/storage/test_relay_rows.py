@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import text
 
 from storage import key_rotation
@@ -15,11 +16,8 @@ LEASE = timedelta(minutes=3)
 
 async def put(store: Store, number: int, destination: str = "ledger") -> bool:
     async with store.begin() as tx:
-        row_id = f"{destination}-{number}"
         body = f"body of {number}".encode()
-        return await relay.put(
-            tx, row_id=row_id, destination=destination, event_id=f"evt-{number}", body=body
-        )
+        return await relay.put(tx, destination=destination, event_id=f"evt-{number}", body=body)
 
 
 async def taken(store: Store, destination: str = "ledger", limit: int = 10) -> list[relay.RelayDelivery]:
@@ -106,3 +104,33 @@ async def test_what_was_sent_long_ago_and_what_is_for_nobody_is_dropped(
 
     async with store.begin() as tx:
         assert await relay.drop_old(tx) == 1
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "destination = 'crm'",
+        "event_id = 'evt-made-up'",
+        "destination = 'crm', event_id = 'evt-made-up'",
+        "id = 'other', destination = 'crm'",
+    ],
+)
+async def test_bytes_go_to_nobody_but_whom_they_were_made_for_and_under_their_own_id(
+    store: Store, edit: str
+) -> None:
+    """Whether they wait, or were sent and somebody put them back."""
+    await put(store, 1)
+    async with store.begin() as tx:
+        sealed = (await tx.run(text("SELECT sealed_body FROM relay_delivery"))).scalar_one()
+    (message,) = await taken(store)
+    async with store.begin() as tx:
+        await relay.sent(tx, [message.id])
+    async with store.begin() as tx:
+        again = f"UPDATE relay_delivery SET state = 'owed', due_at = created_at, sealed_body = '{sealed}'"
+        await tx.run(text(f"{again}, {edit}"))
+
+    async with store.begin() as tx:
+        found = [await relay.take(tx, name, limit=10, lease=LEASE) for name in ("ledger", "crm")]
+
+    assert [one.deliveries for one in found] == [[], []]
+    assert sum(len(one.unreadable) for one in found) == 1

@@ -502,15 +502,39 @@ async def test_only_requests_of_the_wanted_states_that_nobody_works_on_are_due_f
     made = [
         request("R-FREE", state=State.FAILED),
         request("R-LEFT", state=State.FAILED, lease_owner="dead", lease_until=past),
-        request("R-HELD", state=State.FAILED, lease_owner="w1", lease_until=far),
+        request("R-HELD", state=State.FAILED, lease_owner="w1", lease_until=past),
+        request("R-GHOST", state=State.FAILED, lease_owner="ghost", lease_until=far),
         request("R-BATCH", state=State.FAILED, rows=2),
         request("R-DONE", state=State.SUCCEEDED),
         request("R-OTHER", state=State.FAILED),
     ]
     async with store.begin() as tx:
         await insert(tx, *made)
+        held = tx.lease_end(timedelta(seconds=30))
+        await tx.run(update(t.request).where(t.request.c.id == "R-HELD").values(lease_until=held))
     async with store.begin() as tx:
         await requests.look_again(tx, [one.id for one in made if one.id != "R-OTHER"], {State.FAILED})
 
     due = {one.id for one in made if (await _get(store, one.id)).due_at is not None}
-    assert due == {"R-FREE", "R-LEFT"}
+    assert due == {"R-FREE", "R-LEFT", "R-GHOST"}
+
+
+async def test_a_lease_for_longer_than_any_holds_nothing(store: Store) -> None:
+    """Somebody wrote it, so that an approved request is never sent. Each use of a lease goes by the same rule."""
+    was = await approved(store)
+    async with store.begin() as tx:
+        far = tx.lease_end(timedelta(0)) + timedelta(days=30_000)
+        ghost = {"lease_owner": "ghost", "lease_until": far}
+        await tx.run(update(t.request).where(t.request.c.id == was.id).values(**ghost))
+    async with store.read() as tx:
+        found = await requests.get(tx, was.id)
+        assert found is not None
+        assert not await tx.lasts(found.lease_until)
+        assert await requests.any_due(tx)
+        assert await requests.due(tx) == [was.id]
+
+    async with store.begin() as tx:
+        held = await requests.reserve(tx, was.id, owner="w1", lease_s=30)
+        assert held is not None
+        assert await tx.lasts(held.lease_until)
+        assert await requests.claim(tx, was.id, owner="w2", lease_s=30) is None

@@ -170,7 +170,6 @@ _WORDS: dict[str, dict[str, str | None]] = {
     "decision": {"kind": "approve", "verdict": ""},
     "attempt": {"purpose": "send"},
     "inbox": {"state": "processed", "type": "nothing.known"},
-    "webhook_secret": {"state": "current", "until": None},
     "passkey": {"state": "active"},
     "outbox": {"kind": "line", "state": "sent"},
     "relay_delivery": {"state": "sent"},

@@ -14,11 +14,12 @@ from bot.config import Poll
 from bot.domain.errors import CountersignError
 from bot.domain.events import Retention
 from bot.domain.people import KindPolicy
+from bot.partner.secret import Secret
 from bot.services import execution
 from bot.services.events import Backfill, Intake, Poller, Webhooks, inbox
 from bot.services.messages import Outbox
 from storage.cards import otp_recipients
-from storage.events import Ingest
+from storage.events import Ingest, webhook_secrets
 from storage.messages import mutes
 from storage.operators import pauses
 from storage.tables import metadata
@@ -104,7 +105,8 @@ async def populated(folder: Path, databases: PostgresDatabases | None = None) ->
             if name != "engine":
                 with suppress(Exception):
                     await run()
-        async with world.store.begin() as tx:  # what is signed, by those who sign it
+        async with world.store.begin() as tx:  # what is signed or on record, by those who sign and record it
+            await webhook_secrets.put(tx, "another", Secret("whsec_" + "a" * 32), previous_until=tx.now)
             await mutes.put(tx, name="a rule", kind="float_low", about="", by=BOB, until=None)
             await otp_recipients.put(tx, "emp-1042", BOB)
             await pauses.put(tx, "another", by=BOB, by_name="Bob", reason="It is new.")

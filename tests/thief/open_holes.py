@@ -12,8 +12,8 @@ from bot.services.execution import card_details_access, presend_checks
 from bot.services.messages import delivery
 from bot.services.operators import changed_rows
 from bot.services.passkeys import proofs
-from bot.services.requests import batch_approval, local_facts, signatures
-from storage.log_record import on_record
+from bot.services.requests import batch_approval, batch_rows, local_facts, signatures
+from storage.log_record import SecretsOnRecord, on_record
 from storage.operators import passkeys_on_record
 from storage.protection import signed_rows
 from storage.sealed_columns import PROGRAM_KEY, REQUEST_BODY
@@ -88,6 +88,13 @@ WITHOUT: dict[str, Patch] = {
     "a pause deleted": _no_row_signatures,
     "who asked to resume changed": _no_row_signatures,
     "sealed bodies swapped": _bodies_without_rows,
+    "a row of a list left out": lambda patch: patch.setattr(batch_rows, "moved_by_others", _later([])),
+    "a replaced webhook secret put back": lambda patch: patch.setattr(
+        SecretsOnRecord, "takes", _always(True)
+    ),
+    "a lease of a ghost": lambda patch: patch.setattr(
+        "storage.transaction.LONGEST_LEASE", timedelta(days=40_000)
+    ),
     "the link to another person": lambda patch: patch.setattr(delivery, "_is_for", _always(True)),
     "a mute rule": _no_row_signatures,
     "an approval copied with its signature": _no_mac_and_no_passkey,

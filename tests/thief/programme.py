@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bot.domain import shared_work
 from bot.domain.card_details import Manner, digest_of
 from bot.domain.cards import label
 from bot.domain.people import APPROVAL_VALID_FOR, KindPolicy, Per, Tier
@@ -27,15 +28,16 @@ from bot.partner.secret import Secret
 from bot.partner.webhooks import unwrap
 from bot.services import audit, execution
 from bot.services.events import otp_delivery
-from bot.services.execution import card_details_access
+from bot.services.execution import card_details_access, maintenance
 from bot.services.messages import Outbox
 from bot.services.operators import changed_rows, confirmation_answers, pausing
 from bot.services.requests import approvals
 from bot.view_models import LinkView
 from storage.cards import otp_recipients
 from storage.columns import time_text
+from storage.events import webhook_secrets
 from storage.messages import mutes
-from storage.operators import programs
+from storage.operators import leases, programs
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.requests import confirmations
 from storage.transaction import ChainMemory
@@ -63,6 +65,8 @@ from tests.thief.edits import (
 
 REFERENCE = "emp-1042"
 TOKEN = Secret("t" * 43)
+LEAKED, REPLACED = (Secret(f"whsec_{letter * 32}") for letter in "ab")
+WATCHES = shared_work.job("signed-rows")
 TRIES = 60
 
 
@@ -317,6 +321,36 @@ async def stolen_sessions(truth: Truth) -> AsyncIterator[None]:
     await world.run(30)
 
 
+async def a_rotation(truth: Truth) -> AsyncIterator[None]:
+    """The webhook's secret leaked and was replaced; a day later the thief signs deliveries with it."""
+    world = truth.world
+    async with world.store.begin() as tx:
+        await webhook_secrets.put(tx, "main", LEAKED, previous_until=tx.now)
+    yield
+    async with world.store.begin() as tx:
+        await webhook_secrets.put(tx, "main", REPLACED, previous_until=tx.now + timedelta(minutes=10))
+    await world.advance(86_400)
+    with suppress(Exception):
+        await maintenance.purge(world.core)
+    yield
+    with suppress(Exception):
+        async with world.store.read() as tx:
+            if LEAKED in await webhook_secrets.accepted(tx, "main"):
+                truth.wrong.append("a secret that leaked and was replaced signs deliveries again")
+
+
+async def a_watch(truth: Truth) -> AsyncIterator[None]:
+    """A process asks for the work of those who watch, which nobody has."""
+    yield
+    taken: frozenset[str] = frozenset()
+    for _ in range(2):
+        with suppress(Exception):
+            async with truth.world.store.begin() as tx:
+                taken = await leases.take(tx, [WATCHES], "ours", lasts=timedelta(seconds=7))
+    if not taken:
+        truth.wrong.append("nobody watches, and nobody is told")
+
+
 STORIES: dict[str, Story] = {
     story.__name__: story
     for story in (
@@ -332,10 +366,20 @@ STORIES: dict[str, Story] = {
         card_details,
         a_start,
         a_mute,
+        a_rotation,
+        a_watch,
         stolen_sessions,
     )
 }
-_STEPS = {"a_top_up": 4, "a_pause": 3, "a_second_part": 3, "card_details": 4, "a_start": 1, "a_mute": 1}
+_STEPS = {
+    "a_top_up": 4,
+    "a_pause": 3,
+    "a_second_part": 3,
+    "card_details": 4,
+    "a_start": 1,
+    "a_mute": 1,
+    "a_watch": 1,
+}
 """How many steps there are before which something may be edited; 2 where it is not said."""
 
 
@@ -433,6 +477,14 @@ def _put_back(table: str, world: World, before: Snapshot) -> list[Edit]:
     return [edit]
 
 
+def _secret_put_back(_world: World, before: Snapshot) -> list[Edit]:
+    (row,) = before["webhook_secret"]
+    again = {**row, "state": "previous", "until": FAR}
+    names, marks = ", ".join(again), ", ".join("?" for _ in again)
+    statement = f"INSERT INTO webhook_secret ({names}) VALUES ({marks})"
+    return [sql("a secret put back", "webhook_secret", statement, *again.values())]
+
+
 #: What a thief has thought of: the story, the step before which it is done, and the edit.
 KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
     "the address of the key": (
@@ -470,6 +522,32 @@ KNOWN: dict[str, tuple[str, int, Callable[[World, Snapshot], list[Edit]]]] = {
         lambda *_: [sql("other asker", "consent", "UPDATE consent SET asked_by = ?", BOB)],
     ),
     "sealed bodies swapped": ("a_batch", 1, _bodies_swapped),
+    "a row of a list left out": (
+        "a_batch",
+        1,
+        lambda *_: [
+            sql(
+                "left out",
+                "request",
+                "UPDATE request SET state = 'cancelled' WHERE id = (SELECT max(id) FROM request WHERE parent_id IS NOT"
+                " NULL)",
+            )
+        ],
+    ),
+    "a replaced webhook secret put back": ("a_rotation", 1, _secret_put_back),
+    "a lease of a ghost": (
+        "a_watch",
+        0,
+        lambda *_: [
+            sql(
+                "ghost",
+                "lease",
+                "INSERT INTO lease (name, owner, until) VALUES (?, 'ghost', ?)",
+                WATCHES,
+                FAR,
+            )
+        ],
+    ),
     "the link to another person": (
         "card_details",
         1,
@@ -653,9 +731,9 @@ async def _judge(truth: Truth, done: list[Edit]) -> None:
     for key, count in Counter(call["idempotency_key"] for call in sent).items():
         if count > 1 and not done:
             truth.wrong.append(f"{key} was sent {count} times")
-    batch_edited = any(edit.name == "bodies swapped" for edit in done)
+    batch_edited = any(edit.name in ("bodies swapped", "left out") for edit in done)
     if batch_edited and any(call["idempotency_key"] in truth.together for call in sent):
-        truth.wrong.append("a row was sent of a list whose sealed bodies were swapped")
+        truth.wrong.append("a row was sent of a list of which another was changed")
     if {edit.table for edit in done} & {signed.name for signed in SIGNED_TABLES}:
         await _must_be_reported(truth, done)
 

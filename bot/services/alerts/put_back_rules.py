@@ -49,6 +49,23 @@ async def noticed(core: Core) -> AsyncIterator[None]:
         raise
 
 
+async def look(core: Core) -> None:
+    """Find what nobody meets: requests that are open by the audit log, and ended or in another state by their rows, as
+    rows of a list that somebody cancelled in the database so that they are left out. People are notified."""
+    try:
+        async with core.store.read() as tx:
+            known = (await on_record.of(tx)).open
+            states = await requests.states_of(tx, known)
+    except LogNotWhole:  # an alert of its own says so
+        return
+    for request_id, state in states.items():
+        on_log = known[request_id].state
+        if state is not on_log:
+            why = f"is {on_log} by the audit log, and somebody changed its row to {state}"
+            core.store.put_back.setdefault(request_id, Contradiction(request_id, why, on_log))
+    await tell(core)
+
+
 async def tell(core: Core) -> None:
     """One alert for each that this process has met since; each is over now, as on record or for people to resolve."""
     noted = dict(core.store.put_back)
@@ -144,7 +161,7 @@ async def _tell_of_count(tx: Tx, core: Core, found: Contradiction) -> None:
 async def _put_right(tx: Tx, core: Core, found: Contradiction, ended: State | None) -> None:
     """The log has the last word: where what this writes does not follow it, NotAsOnRecord is raised."""
     request = await requests.get(tx, found.request_id)
-    if found.was_counted or request is None or request.state not in OPEN:
+    if found.was_counted or request is None or (request.state not in OPEN and not found.on_record):
         return
     if found.on_record:
         was_sent = State(found.on_record) not in UNSENT

@@ -9,13 +9,12 @@ from bot.services.events.polling import POLLED, Poller
 from bot.services.events.relay import Relay, note_destinations
 from bot.services.events.ssrf import AT_ONCE, Sender
 from bot.services.events.ssrf import by_the_system as addresses_of
-from bot.services.events.webhooks import PREVIOUS_TAKEN_FOR, Webhooks
+from bot.services.events.webhooks import Webhooks
 
 __all__ = [
     "AT_ONCE",
     "CURSOR",
     "POLLED",
-    "PREVIOUS_TAKEN_FOR",
     "Backfill",
     "Found",
     "Intake",

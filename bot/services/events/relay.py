@@ -8,7 +8,6 @@ is one whenever this process dies between sending and marking.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,8 +51,7 @@ async def enqueue(tx: Tx, core: Core, received: ReceivedEvent) -> None:
     copied = relay.content(event.type, event.created_at, received.program, event.raw.get("data"))
     body = encode(copied)
     for destination in wanted:
-        row_id = hashlib.sha256(f"{destination.name} {event.id}".encode()).hexdigest()[:32]
-        await rows.put(tx, row_id=row_id, destination=destination.name, event_id=event.id, body=body)
+        await rows.put(tx, destination=destination.name, event_id=event.id, body=body)
 
 
 async def note_destinations(core: Core) -> None:

@@ -10,7 +10,6 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 
 from bot.partner.secret import Secret
 from bot.partner.webhooks import Delivery, DeliveryRefused, Malformed, NotGenuine, Stale, TooLarge, verify
@@ -27,8 +26,6 @@ ASKED_AGAIN_AFTER_S = 0.5
 REPEATS_NOTED_S = 30.0
 # More seconds than that in which something was refused say nothing new.
 _COUNTED = 400
-# What was signed before a rotation and is still on its way is taken for this long.
-PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
 
 _CAUSES: Mapping[type[DeliveryRefused], str] = {
     NotGenuine: refused_deliveries.NOT_OURS,

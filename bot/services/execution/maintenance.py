@@ -39,12 +39,9 @@ async def purge(core: Core) -> None:
             await _purge_one(tx, core, request_id)
     async with core.store.begin() as tx:
         dropped = await drafts.drop_old(tx, older_than=DRAFTS_KEPT_FOR)
-        secrets = await webhook_secrets.drop_old(tx)
-        for program, version in secrets:
-            body = {"version": version}
-            await audit.record(tx, core, effects.UPKEEP, "webhook.secret_dropped", f"program:{program}", body)
-        dropped += len(secrets)
         dropped += await relay.drop_old(tx)
+        by = webhook_secrets.By(effects.UPKEEP, policy_version=core.policy.version)
+        dropped += await webhook_secrets.drop_old(tx, by=by)
     if ids or dropped or core.store.needs_checkpoint:
         await core.store.checkpoint()
 

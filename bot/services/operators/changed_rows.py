@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from bot.domain.alerts import Said, request_alerts
 from bot.services import alerts
+from bot.services.alerts import put_back_rules
 from bot.services.core import Core
 from storage import audit, master_keys
 from storage.cards import cards, otp_recipients
 from storage.errors import LogNotWhole
+from storage.events import webhook_secrets
 from storage.log_record import LogFacts, on_record
 from storage.messages import alerts as alert_rows
 from storage.operators import pauses, programs
@@ -25,6 +29,7 @@ from storage.transaction import Tx
 
 CARDS = "card"
 LOG = "audit_log"
+SECRETS = "webhook_secret"
 END_OF_LOG = "where the audit log ends"
 WORDS = {
     PROGRAM.name: "the account of a program, or whether it is for drafts only",
@@ -34,6 +39,7 @@ WORDS = {
     CONSENT.name: "who requested a confirmation, and of what",
     DETAILS_LINK.name: "a link to card details",
     CARDS: "the directory of cards",
+    SECRETS: "which webhook secrets sign deliveries",
     LOG: "the audit log",
 }
 """What a table is about, for people, by its name."""
@@ -48,6 +54,7 @@ async def watch(core: Core) -> None:
     """Raise one alert for each table that holds rows which are not as we left them, and end it when none is left."""
     condition = request_alerts.CHANGED_OUTSIDE.condition
     await _end_of_log_again(core)
+    await put_back_rules.look(core)
     async with core.store.read() as tx:
         changed = {
             signed.name
@@ -56,6 +63,8 @@ async def watch(core: Core) -> None:
         }
         if not await _log_is_whole(tx):
             changed.add(LOG)
+        elif await webhook_secrets.not_on_record(tx):
+            changed.add(SECRETS)
         open_ones = {name for name in WORDS if await alert_rows.open_one(tx, condition(name)) is not None}
         # All cards are looked at only once somebody met one: the API is asked about each before it is sent to.
         if CARDS in open_ones and not await cards.are_as_read(tx):
@@ -78,6 +87,17 @@ async def _log_is_whole(tx: Tx) -> bool:
     except LogNotWhole:
         return False
     return True
+
+
+async def read_log(core: Core) -> None:
+    """Go on in the audit log, and so learn what it tells that money and keys depend on: from then on this process opens
+    and believes nothing under a master key that was retired, whichever process retired it.
+
+    Of a log that isn't whole `watch` notifies people.
+    """
+    with suppress(LogNotWhole):
+        async with core.store.read() as tx:
+            await on_record.of(tx)
 
 
 async def _end_of_log_again(core: Core) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 
@@ -19,6 +20,8 @@ from bot.services.requests import has_its_digest, is_genuine
 from storage import audit
 from storage.cards import otp_recipients
 from storage.columns import time_text
+from storage.errors import LogNotWhole
+from storage.events import webhook_secrets
 from storage.log_record import open_requests
 from storage.operators import passkeys, pauses, programs
 from storage.protection import SIGNED_TABLES, chain_replay, signed_rows
@@ -152,7 +155,18 @@ async def _put_back(tx: Tx, chain: chain_replay.Replayed) -> list[Difference]:
         known = await programs.get(tx, program)
         if is_on and known is not None and not known.is_draft_only:
             found.append(Difference(f"program {program}", "draft only was switched off"))
-    return found + await _passkeys(tx, chain)
+    return found + await _passkeys(tx, chain) + await _secrets(tx)
+
+
+async def _secrets(tx: Tx) -> list[Difference]:
+    """Webhook secrets that were put back, invented or deleted, or are to be taken for longer. Nothing where the log
+    isn't whole, which is said by itself."""
+    with suppress(LogNotWhole):
+        return [
+            Difference(f"webhook secret of {program}", "it isn't as it is on record")
+            for program in await webhook_secrets.not_on_record(tx)
+        ]
+    return []
 
 
 async def _passkeys(tx: Tx, chain: chain_replay.Replayed) -> list[Difference]:

@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people import APPROVAL_VALID_FOR
-from bot.domain.requests import Conditions, Decision, DecisionKind, Event, Request, digest_of_rows, due_after
+from bot.domain.requests import (
+    Conditions,
+    Decision,
+    DecisionKind,
+    Event,
+    Request,
+    State,
+    digest_of_rows,
+    due_after,
+)
 from bot.services import audit
 from bot.services.core import Core
 from bot.services.requests import batch_rows
@@ -42,7 +51,7 @@ def refuse_row(request: Request) -> None:
 async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decision]) -> None:
     """Approve every row of a batch that was just approved. Raises `Stale` when a row was changed by hand."""
     rows = await batch_rows.included(tx, batch)
-    if not _are_the_rows(tx, batch, rows):
+    if not _are_the_rows(tx, batch, rows) or any(row.state is not State.PENDING for row in rows):
         raise Stale(
             "What is stored of its rows is not what was requested. Nothing was sent. Keep the database as it is and"
             " look at `countersign audit verify`."
@@ -103,6 +112,8 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
         return False
     rows = await batch_rows.included(tx, batch)
     if not _are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
+        return False
+    if await batch_rows.moved_by_others(tx, batch, rows, but_not=row.id):
         return False
     made = await decisions.of(tx, batch.id)
     asked = Conditions.of(genuine(tx.vault, batch, made, DecisionKind.APPROVE))

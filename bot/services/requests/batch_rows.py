@@ -27,6 +27,7 @@ from bot.operations import loaded_facts, urgency
 from bot.services import audit, outbox_messages
 from bot.services.core import Core
 from bot.services.processes import start_holds
+from storage.log_record import on_record
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -93,6 +94,31 @@ async def money_came_back(tx: Tx, core: Core, row: Request) -> None:
 async def included(tx: Tx, batch: Request) -> list[Request]:
     """The rows that are asked for: those left out before the approval are no longer part of it."""
     return [row for row in await requests.rows_of(tx, batch.id) if not is_left_out(row)]
+
+
+async def moved_by_others(tx: Tx, batch: Request, rows: Sequence[Request], *, but_not: str = "") -> list[str]:
+    """The ids of rows whose state isn't what the audit log has, as of those that somebody cancelled in the database so
+    that they are left out. `rows`: as they were read just now. Raises `LogNotWhole`.
+
+    On PostgreSQL another process may move a row between two readings: then the row or the log says more at the next.
+    """
+    before = await _differing(tx, rows)
+    if not before.keys() - {but_not}:
+        return []
+    again = await _differing(tx, await requests.rows_of(tx, batch.id))
+    return sorted(
+        row_id for row_id, seen in again.items() if row_id != but_not and before.get(row_id) == seen
+    )
+
+
+async def _differing(tx: Tx, rows: Sequence[Request]) -> dict[str, tuple[State, int, State]]:
+    """Of each such row: its state, its version, and the state that the log has."""
+    on_log = (await on_record.of(tx)).open
+    return {
+        row.id: (row.state, row.version, on_log[row.id].state)
+        for row in rows
+        if row.id in on_log and on_log[row.id].state is not row.state
+    }
 
 
 def is_left_out(row: Request) -> bool:

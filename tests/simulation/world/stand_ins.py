@@ -32,8 +32,9 @@ from sandbox.partner.calls import journal
 from sandbox.slack.workspace import Workspace
 from storage import store as stores
 from storage.events import ingest
+from storage.operators import leases
 from storage.store import Store
-from storage.transaction import Tx
+from storage.transaction import LONGEST_LEASE, Tx
 from tests.simulation.loop import OWNER
 from tests.simulation.world.names import START, Json
 
@@ -113,6 +114,14 @@ async def _locks(begun: Start, store: Store, owner: str, programs: Collection[st
     return await app._begin_locks(begun, store, locks, programs)
 
 
+_honest_take = leases.take
+
+
+async def _take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
+    """Whoever works alone believes that it has a lock for longer than any lease; nobody is there to take it."""
+    return await _honest_take(tx, names, owner, lasts=min(lasts, LONGEST_LEASE))
+
+
 def _machine_now(tx: Tx) -> datetime:
     """Several processes are on a database that runs leases on its own clock, which is right."""
     if _current is None or _current.replicas == 1:
@@ -146,6 +155,7 @@ def take_over() -> None:
     warnings.simplefilter("ignore")
     AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
     app._locks = _locks
+    leases.take = _take
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
     stores.OpenFile = _InPlace  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated

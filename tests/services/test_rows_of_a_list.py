@@ -1,0 +1,96 @@
+"""A row of an approved list whose state somebody changed in the database: none of the rest is sent, and people know."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from bot.domain.errors import Stale
+from bot.domain.requests import State
+from bot.services.operators import changed_rows, deep_check
+from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end, states_of
+from tests.services.outcome_steps import alert_kinds, top_ups
+from tests.support.world import World
+
+# Each says of a row that nothing is sent for it, or not now.
+_NOT_SENT = ("cancelled", "rejected", "expired", "failed", "succeeded", "pending", "unresolved", "executing")
+
+
+async def _moved(world: World, row_id: str, state: str) -> None:
+    async with world.store.begin() as tx:
+        await tx.run(text(f"UPDATE request SET state = '{state}' WHERE id = '{row_id}'"))
+
+
+@pytest.mark.parametrize("state", _NOT_SENT)
+async def test_a_row_that_somebody_left_out_stops_the_whole_list(world: World, state: str) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    await world.approve(batch)
+    *_, last = await rows_of(world, batch)
+    await _moved(world, last.id, state)
+
+    await world.run(60, step=10)
+
+    assert top_ups(world) == []
+    assert "tampered" in await alert_kinds(world)
+
+
+async def test_a_row_that_was_left_out_before_the_approval_has_the_list_approved_by_nobody(
+    world: World,
+) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    first, *_ = await rows_of(world, batch)
+    await _moved(world, first.id, "cancelled")
+
+    with pytest.raises(Stale, match="not what was requested"):
+        await world.approve(batch)
+    await world.run(60, step=10)
+
+    assert top_ups(world) == []
+
+
+async def test_the_last_row_left_out_after_the_others_were_sent_is_reported(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20"))
+    await world.approve(batch)
+    await world.run_due()
+    first, last = await rows_of(world, batch)
+    assert (first.state, last.state) == (State.SUCCEEDED, State.APPROVED)
+    await _moved(world, last.id, "cancelled")
+
+    await world.run(60, step=10)
+    await changed_rows.watch(world.core)
+    await world.run(60, step=10)
+
+    assert len(top_ups(world)) == 1
+    assert "ended_put_back" in await alert_kinds(world)
+    async with world.store.read() as tx:
+        assert await deep_check.differences(tx) == []
+
+
+@pytest.mark.parametrize("state", ["cancelled", "failed", "succeeded", "pending"])
+async def test_a_request_that_somebody_ended_in_the_database_is_reported_and_ends(
+    world: World, state: str
+) -> None:
+    request = await world.top_up("50")
+    await _moved(world, request.id, state)
+
+    await changed_rows.watch(world.core)
+
+    assert "ended_put_back" in await alert_kinds(world)
+    assert (await world.request(request.id)).state is State.CANCELLED
+    await world.run(60, step=10)
+    assert top_ups(world) == []
+    async with world.store.read() as tx:
+        assert await deep_check.differences(tx) == []
+
+
+async def test_an_honest_list_raises_nothing(world: World) -> None:
+    batch = await ask_bulk(world, a_list(world, "10", "20", "30"))
+    await world.approve(batch)
+
+    await world.run_due()
+    await changed_rows.watch(world.core)
+    await run_to_the_end(world, batch)
+    await changed_rows.watch(world.core)
+
+    assert await states_of(world, batch) == {State.SUCCEEDED: 3}
+    assert not {"ended_put_back", "tampered"} & await alert_kinds(world)

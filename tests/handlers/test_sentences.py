@@ -39,8 +39,8 @@ def made(cls: type[BaseException]) -> BaseException:
         return LogNotWhole(39, "hash")
     if cls is Unreadable:
         return Unreadable(UnreadableRow("request", "terms", (b"R-7K3M",)))
-    if cls is NotAsOnRecord:
-        return NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
+    if issubclass(cls, NotAsOnRecord):
+        return cls("R-7K3M", "is cancelled by the audit log")
     return cls("What is wrong.")
 
 

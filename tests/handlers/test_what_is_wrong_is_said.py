@@ -43,8 +43,8 @@ def _one(cls: type[errors.StorageError]) -> errors.StorageError:
         return errors.LogNotWhole(39, "hash")
     if cls is errors.Unreadable:
         return errors.Unreadable(UnreadableRow("request", "terms", (b"R-7K3M",)))
-    if cls is errors.NotAsOnRecord:
-        return errors.NotAsOnRecord("R-7K3M", "is cancelled by the audit log")
+    if issubclass(cls, errors.NotAsOnRecord):
+        return cls("R-7K3M", "is cancelled by the audit log")
     return cls("The sentence of it.")
 
 

@@ -54,7 +54,7 @@ SHORT = ("partner", "unit")
 BUDGETS_S = {
     "/simulation/": 60,
     "/crash/": 60,
-    "/thief/": 30,
+    "/thief/": 20,
     "/mutants/": 60,
     "/authorization/": 30,
     "[postgresql": 60,

@@ -13,7 +13,7 @@ from bot.services import requests as asking
 from bot.services.messages import reminders
 from bot.services.processes import unreadable
 from storage import tables as t
-from storage.errors import Unreadable
+from storage.errors import NotAsCounted, Unreadable
 from storage.messages import Alert, alerts
 from storage.protection import unreadable_rows
 from tests.services.outcome_steps import keys_sent, open_alerts
@@ -78,6 +78,23 @@ async def test_nothing_is_sent_for_a_request_whose_approval_or_calls_cannot_be_r
         assert keys_sent(world)[before:] == [healthy.key]
         assert said.subject == request.id
         assert "decision" in said.text
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_what_limits_count_with_one_that_cannot_be_read_waits_and_people_read_why(
+    tmp_path: Path, url: str
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        request = await world.top_up("40", card=1)
+        other = await world.top_up("50", card=2, approved=False)
+        write(world, "UPDATE request SET exposure_usd = 'NaN' WHERE id = ?", request.id)
+        (said,) = await notified(world)
+        assert "an approval is refused where a limit or a tier counts this request" in said.text
+
+        with pytest.raises(NotAsCounted, match=f"{request.id}.*Nothing was done or sent"):
+            await world.approve(other)
+
+        assert (await world.request(other.id)).state == "pending"
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)

@@ -59,7 +59,7 @@ _UNREADABLE_REQUEST = "{request} can't be read: somebody changed the database"
 _ITS_CELL = (
     "Its row {row} of the table {table} holds something in the column {column} that Countersign didn't write. From now"
     " on Countersign does nothing for {request}: it sends nothing, and nobody can decide about it. Everything else"
-    " continues. "
+    " continues, but an approval is refused where a limit or a tier counts this request with it. "
 )
 
 UNREADABLE_ROW = AlertKind(
@@ -84,8 +84,7 @@ UNREADABLE_ROW = AlertKind(
             (Severity.CRITICAL,),
             _UNREADABLE_REQUEST,
             f"{_ITS_CELL}By the audit log it is over, or was never here: nothing more was to be sent for it. What it"
-            " sent before is in the ledger, and until the row is back, the limits don't count it."
-            f"{_PUT_IT_BACK}",
+            f" sent before is in the ledger.{_PUT_IT_BACK}",
         ),
         "row": Wording(
             (Severity.CRITICAL,),

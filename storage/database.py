@@ -141,6 +141,14 @@ class Database:
             f" place, move {log} away, keep it, and start. If it is the same database, copied, remove {lock} and start."
         )
 
+    def require_file(self) -> None:
+        """Raise `DatabaseMissing` where there is no SQLite file, with what to do."""
+        if self.path is not None and not self.path.exists():
+            raise DatabaseMissing(
+                self.left_behind()
+                or f"There is no database at {self.shown}. Run `countersign migrate` first."
+            )
+
     def left_behind(self) -> str:
         """What lies beside an SQLite file that is missing, with what to do; empty where nothing does, or it is there.
 

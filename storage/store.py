@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
-from storage.errors import DatabaseMissing, DatabaseUnreachable, Unreadable
+from storage.errors import DatabaseUnreachable, Unreadable
 from storage.migrate import require_current
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
@@ -118,11 +118,7 @@ class Store:
         `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
         """
         database = Database.parse(url)
-        if database.path is not None and not database.path.exists():
-            raise DatabaseMissing(
-                database.left_behind()
-                or f"There is no database at {database.shown}. Run `countersign migrate` first."
-            )
+        database.require_file()
         await require_current(url)
         if exclusive and (unwritable := database.unwritable()):
             raise DatabaseUnreachable(unwritable)

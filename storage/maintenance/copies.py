@@ -65,8 +65,8 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
             f"{target} is there already. Name a new file: an older backup is never overwritten."
         )
     database = Database.parse(url)
-    if database.path is None or database.path.exists():
-        await require_current(url)
+    database.require_file()
+    await require_current(url)
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with _made(unfinished):

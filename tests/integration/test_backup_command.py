@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import sqlite3
 import stat
@@ -60,3 +61,22 @@ async def test_a_backup_is_taken_beside_a_running_bot_and_put_back_in_safe_mode(
             assert await safe_mode.current(tx) is not None
     finally:
         await running.stop()
+
+
+def test_a_backup_of_a_database_that_is_not_there_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    database, target = tmp_path / "bot.db", tmp_path / "copy.db"
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COUNTERSIGN_DATABASE_URL": f"sqlite:///{database}"}
+    master = base64.b64encode(os.urandom(32)).decode()
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "backup", str(target)],
+        env={**env, "COUNTERSIGN_MASTER_KEYS": master},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"There is no database at {database}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert os.listdir(tmp_path) == [], "nothing was made"

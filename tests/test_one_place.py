@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import bot
+import bot.cli
+import bot.cli.terminal
 import bot.domain.money.amounts
 import bot.domain.people.delegation
 import bot.domain.requests.approvals
@@ -29,6 +31,7 @@ from bot.intents.extraction import amounts, entity_extraction, number_words
 from tests.support.source_trees import tree_of, walk
 
 SERVICES = Path(bot.services.__file__).parent
+CLI = Path(bot.cli.__file__).parent
 EXECUTION = SERVICES / "execution"
 EVERYWHERE = [Path(package.__file__ or "").parent for package in (bot, handlers, storage)]
 AUDIT = Path(bot.services.audit.__file__)
@@ -54,6 +57,18 @@ READ_FROM_TEXT = {
 
 # What tells who has a role now; whoever refuses by it does so through `people`.
 _ROLES = {"roles", "roles_lately", "admins", "approvers"}
+
+
+def printed_as_it_is(tree: ast.AST) -> Iterator[ast.AST]:
+    """What somebody wrote into the database would steer the terminal: `terminal.echo` shows it harmless."""
+    for node in walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+            "print",
+            "typer.echo",
+            "typer.secho",
+            "click.echo",
+        ):
+            yield node
 
 
 def calls_of_the_chain(tree: ast.AST) -> Iterator[ast.AST]:
@@ -169,6 +184,8 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (full_stops_added, EVERYWHERE, {SENTENCES}, 'text.endswith((".", "!", "?"))'),
     (full_stops_added, EVERYWHERE, {SENTENCES}, "text = f\"{why.rstrip('.')}. Try again.\""),
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
+    (printed_as_it_is, [CLI], {Path(bot.cli.terminal.__file__)}, "typer.echo(program.name)"),
+    (printed_as_it_is, [CLI], {Path(bot.cli.terminal.__file__)}, "print(program.name)"),
 ]
 
 

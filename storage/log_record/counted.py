@@ -111,7 +111,7 @@ class Working:
     """The hours while entries are added to them; those that are given stay as they are."""
 
     def __init__(self, before: Hours) -> None:
-        self._hours, self._own = dict(before), set[int]()
+        self._hours, self._own = dict(before), dict[int, dict[str, Counted]]()
         self._last: datetime | None = None
 
     def take(self, entry: EntryOnRequest, at: str) -> None:
@@ -137,11 +137,8 @@ class Working:
     def _of(self, hour: int) -> dict[str, Counted]:
         """Of this hour, to be changed: those of others are copied once."""
         if hour not in self._own:
-            self._own.add(hour)
-            self._hours[hour] = dict(self._hours.get(hour, {}))
-        found = self._hours[hour]
-        assert isinstance(found, dict)  # noqa: S101 - copied just now
-        return found
+            self._hours[hour] = self._own[hour] = dict(self._hours.get(hour, {}))
+        return self._own[hour]
 
     def hours(self) -> Hours:
         """Without those that are over."""

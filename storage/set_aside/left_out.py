@@ -8,6 +8,7 @@ row itself stays as it is, for people to look at and to put right.
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -95,8 +96,7 @@ class SetAside:
             "update": narrow_change,
             "delete": narrow_change,
         }
-        narrowed: Any = cloned_traverse(statement, {}, dict(narrows))
-        return narrowed  # type: ignore[no-any-return]
+        return typing.cast(Executable, cloned_traverse(statement, {}, dict(narrows)))
 
     def _narrow(self, statement: Any, source: Table | Alias, *, is_postgres: bool) -> None:
         statement._where_criteria += self._none_of(source, is_postgres=is_postgres)

@@ -348,7 +348,7 @@ async def a_watch(truth: Truth) -> AsyncIterator[None]:
             async with truth.world.store.begin() as tx:
                 taken = await leases.take(tx, [WATCHES], "ours", lasts=timedelta(seconds=7))
     if not taken:
-        truth.wrong.append("nobody watches, and nobody is told")
+        truth.wrong.append("nobody watches, and nobody is notified")
 
 
 STORIES: dict[str, Story] = {

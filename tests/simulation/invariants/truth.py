@@ -132,7 +132,7 @@ class Truth:
             )
 
     def _said_to_be_open(self, row: Any) -> bool:
-        """What was done after the copy was made is not known in it, and people are told to look."""
+        """What was done after the copy was made is not known in it, and people are asked to look."""
         return self.known.restored_from is not None and "may have been carried out" in row["outcome_text"]
 
     def _said_to_be_lost(self, row: Any) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 from bot.domain.errors import OverLimit
 from bot.domain.people import Actor, KindPolicy, Limits, Per, Policy, Tier
 from bot.domain.requests import Request, State
+from storage import audit
 from storage.columns import time_text
 from storage.errors import NotAsOnRecord
 from storage.log_record import LogFacts
@@ -212,24 +213,12 @@ async def _alerts(world: World) -> AsyncIterator[str]:
             yield str(alert)
 
 
-@dataclass
-class Link:
-    seq: int
-    at: str
-    actor: str
-    action: str
-    subject: str
-    outcome: str
-    body: str
-    policy_version: str
-
-
-def _entry(at: datetime, action: str, state: State, number: int = 1, **more: object) -> Link:
+def _entry(at: datetime, action: str, state: State, number: int = 1, **more: object) -> audit.Link:
     body = json.dumps({"kind": "card_topup", "state": state, "digest": "d", **more})
-    return Link(number, time_text(at), BOB, action, f"request:R-{number}:2", "ok", body, "v")
+    return audit.Link(number, time_text(at), BOB, action, f"request:R-{number}:2", "ok", body, "v", hash="")
 
 
-def _approved(at: datetime, number: int = 1) -> Link:
+def _approved(at: datetime, number: int = 1) -> audit.Link:
     counts: dict[str, object] = {
         "program": "main",
         "subject": "c",

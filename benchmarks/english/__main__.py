@@ -5,6 +5,7 @@ With a folder of author files as its argument it measures those and prints the t
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import Counter
@@ -81,8 +82,16 @@ def rows(scores: dict[str, Score], names: dict[str, str]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    if arguments:
-        scores = measured(Path(arguments[0]))
+    summary, _, _ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.english", description=summary)
+    parser.add_argument(
+        "folder", type=Path, nargs="?", help="measure the NN.jsonl files in it and print the table only"
+    )
+    folder: Path | None = parser.parse_args(arguments).folder
+    if folder is not None:
+        scores = measured(folder)
+        if not scores:
+            parser.error(f"no author files (NN.jsonl) in {folder}")
         print("\n".join(rows(scores, {})))
         print("\n".join(scores["all"].harm))
         return

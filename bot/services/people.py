@@ -402,10 +402,11 @@ def by_persons(
     unseen = frozenset() if seen is None else standing.accounts_of((*own, *others)).difference(seen)
     if not unseen:
         return known
-    persons = {one: standing.accounts_of([one]) for one in (*own, *others)}
 
     def may_be_same(one: str, other: str) -> bool:
-        return standing.is_same_person(one, other) or not unseen.isdisjoint(persons[one] | persons[other])
+        # Who is not among them is asked about, too: they count nothing here.
+        is_unseen = not unseen.isdisjoint(standing.accounts_of((one, other)))
+        return is_unseen or standing.is_same_person(one, other)
 
     if judge(may_be_same) != known:
         raise NotLookedAt(unseen)

@@ -139,6 +139,15 @@ async def test_others_are_looked_up_only_where_it_can_matter_whose_they_are(
 
 
 @SQLITE
+async def test_who_moved_no_money_is_not_looked_up(world: World) -> None:
+    world.rebuild(policy=of_limits(per_requester_usd=FIVE_HUNDRED))
+    await world.approve(await world.ask("card_freeze", {"card": world.cards[3]["id"]}, by=CAROL))
+    await _top_up(world, ALICE, BOB)
+
+    assert await _top_up(world, ALICE_TWO, BOB, "300") is State.APPROVED
+
+
+@SQLITE
 async def test_nothing_is_approved_while_slack_does_not_say_whose_account_it_is(world: World) -> None:
     world.rebuild(policy=of_limits(per_requester_usd=FIVE_HUNDRED))
     await _top_up(world, ALICE_TWO, BOB)

@@ -117,9 +117,11 @@ async def _locks(begun: Start, store: Store, owner: str, programs: Collection[st
 _honest_take = leases.take
 
 
-async def _take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
+async def _take(
+    tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta, ghosts: leases.Ghosts = leases.NO_GHOSTS
+) -> frozenset[str]:
     """Whoever works alone believes that it has a lock for longer than any lease; nobody is there to take it."""
-    return await _honest_take(tx, names, owner, lasts=min(lasts, LONGEST_LEASE))
+    return await _honest_take(tx, names, owner, lasts=min(lasts, LONGEST_LEASE), ghosts=ghosts)
 
 
 def _machine_now(tx: Tx) -> datetime:

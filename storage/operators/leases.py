@@ -23,6 +23,7 @@ class Ghosts:
 
 
 NO_GHOSTS = Ghosts()
+_MOST = 10_000
 
 
 async def take(
@@ -53,9 +54,10 @@ async def take(
 
 
 async def held(tx: Tx) -> dict[str, str]:
-    """All that keep others out now, with their owners."""
+    """Those that keep others out now, with their owners: 10,000 at most, far more than there are of ours."""
     lease = t.lease.c
-    found = await tx.run(select(lease.name, lease.owner).where(tx.lease_holds(lease.until)))
+    asked = select(lease.name, lease.owner).where(tx.lease_holds(lease.until))
+    found = await tx.run(asked.order_by(lease.name).limit(_MOST))
     return {one.name: one.owner for one in found}
 
 

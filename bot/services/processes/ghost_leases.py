@@ -14,8 +14,7 @@ from bot.domain.alerts import request_alerts
 from bot.services import alerts
 from bot.services.core import Core
 from storage.messages import alerts as alert_rows
-from storage.operators import replicas
-from storage.operators.leases import Ghosts, held
+from storage.operators import leases, replicas
 from storage.requests import requests
 from storage.transaction import Tx
 
@@ -58,12 +57,12 @@ class Look:
         now_s = core.clock.monotonic()
         async with core.store.read() as tx:
             alive = await _alive(tx, core)
-            nobodys = {name for name, owner in (await held(tx)).items() if owner not in alive}
+            nobodys = {name for name, owner in (await leases.held(tx)).items() if owner not in alive}
             long = await requests.held_long(tx, due_before=tx.now - HELD_AFTER)
             condition = request_alerts.CHANGED_OUTSIDE.condition(_ABOUT)
             is_known = await alert_rows.open_one(tx, condition) is not None
         ghosts = self._ghosts(nobodys, now_s)
-        core.store.ghosts = Ghosts(frozenset(ghosts), alive)
+        core.store.ghosts = leases.Ghosts(frozenset(ghosts), alive)
         await self._free({one: owner for one, owner in long.items() if owner not in alive})
         if not ghosts and not long and not is_known:
             return

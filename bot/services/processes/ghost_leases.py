@@ -58,12 +58,14 @@ class Look:
         async with core.store.read() as tx:
             alive = await _alive(tx, core)
             nobodys = {name for name, owner in (await leases.held(tx)).items() if owner not in alive}
-            long = await requests.held_long(tx, due_before=tx.now - HELD_AFTER)
+            found = await requests.held_long(tx, due_before=tx.now - HELD_AFTER)
+            # One that works may wait for long, for its place in the rate limit.
+            long = {one: owner for one, owner in found.items() if owner not in alive}
             condition = request_alerts.CHANGED_OUTSIDE.condition(_ABOUT)
             is_known = await alert_rows.open_one(tx, condition) is not None
         ghosts = self._ghosts(nobodys, now_s)
         core.store.ghosts = leases.Ghosts(frozenset(ghosts), alive)
-        await self._free({one: owner for one, owner in long.items() if owner not in alive})
+        await self._free(long)
         if not ghosts and not long and not is_known:
             return
         async with core.store.begin() as tx:

@@ -14,6 +14,8 @@ from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
 from tests.support.world import World
 
+pytestmark = pytest.mark.by_turns(2)
+
 FAR = "2099-01-01T00:00:00.000000Z"
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from bot import operations
 from bot.intents import parse
 from tests.support import authors
-from tests.support.authors import Said
+from tests.support.authors import Said, Verdict
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "conversation.md"
 _TABLE: Final = re.compile(r"(?<=<!-- authors -->\n).*?(?=<!-- /authors -->)", re.DOTALL)
@@ -33,8 +33,7 @@ class Score:
     harm: list[str] = field(default_factory=list)
     flipped: int = 0
 
-    def add(self, said: Said) -> None:
-        verdict = authors.judged(said, parse(said.text, authors.facts(), kinds=operations.kinds()))
+    def add(self, said: Said, verdict: Verdict) -> None:
         self.of[said.kind] += 1
         self.right[said.kind] += verdict.right
         self.near[said.kind] += verdict.near
@@ -52,9 +51,11 @@ class Score:
 def measured(folder: Path = authors.FOLDER, names: Sequence[str] = ()) -> dict[str, Score]:
     """The score of each author of a folder, and of all of them under "all"."""
     scores: dict[str, Score] = {}
+    facts, kinds = authors.facts(), operations.kinds()
     for said in authors.said_by(names, folder):
+        verdict = authors.judged(said, parse(said.text, facts, kinds=kinds))
         for name in (said.author, "all"):
-            scores.setdefault(name, Score()).add(said)
+            scores.setdefault(name, Score()).add(said, verdict)
     return scores
 
 

@@ -28,6 +28,8 @@ from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
 from tests.support.databases import migrated_file
 
+pytestmark = pytest.mark.by_turns(2)
+
 ROOT = Path(__file__).parents[2]
 LEVELS = [level.name.lower() for level in Level]
 NOBODY_THERE = "http://127.0.0.1:1"
@@ -476,6 +478,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
 async def test_one_fault_is_the_one_thing_that_is_wrong_and_its_fix_is_said(

@@ -20,6 +20,8 @@ from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
 from tests.support.world import World, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 FAR = "2099-01-01T00:00:00.000000Z"
 
 

@@ -25,7 +25,6 @@ from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseUnreachable, Unreadable
 from storage.migrate import require_current
 from storage.protection import last_left, unreadable_rows, upgrades
-from storage.protection.last_left import MachineMemory
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
@@ -90,7 +89,9 @@ class Store:
         #: Is it known to be as it was left, so no older copy? Until `take_for_newest` it is as it was opened.
         self.is_newest = False
         # Of the one process that may work on the file.
-        self._memory = None if database.path is None or lock is None else MachineMemory(database.path)
+        self._memory = (
+            None if database.path is None or lock is None else last_left.MachineMemory(database.path)
+        )
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()

@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
+from storage.sqlite_log import is_of_another
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 PRAGMAS: tuple[str, ...] = (
@@ -35,7 +37,9 @@ PRAGMAS: tuple[str, ...] = (
 WRITER_CACHE_KIB, READER_CACHE_KIB = 12_288, 4_096
 BUSY_MS = 10_000
 # What a lock file says.
-_INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)\n")
+_INODES = re.compile(rb"(?P<file>\d+) (?P<log>\d+) (?P<lock>\d+)(?: (?P<changed>\d+))?\n")
+# What SQLite or an unfinished copy has beside a file, or is: no database.
+_BESIDE = ("-journal", "-wal", "-shm", ".lock", ".part")
 
 
 def process_name() -> str:
@@ -123,31 +127,68 @@ class Database:
             return ""
         log, lock = log_path(self.path), lock_path(self.path)
         try:
-            opened = _INODES.fullmatch(lock.read_bytes())
-            found, beside, noted_in = self.path.stat(), log.stat(), lock.stat()
+            if not log.stat().st_size:
+                return ""
+            other = self._other_was_opened(log, lock) or self._holds_other_pages(log, lock)
         except OSError:
             return ""
-        if opened is None or not beside.st_size or beside.st_ino != int(opened["log"]):
-            return ""
-        if noted_in.st_ino != int(
-            opened["lock"]
-        ):  # all of the folder was copied or put back, the lock with it
-            return ""
-        if found.st_ino == int(opened["file"]):
+        if not other:
             return ""
         return (
             f"The log {log} is of another file than {self.path}, which was put in its place while Countersign ran or"
             " after it was killed. Nothing was opened, because SQLite would mix the two. If you put another database in"
-            f" place, move {log} away, keep it, and start. If it is the same database, copied, remove {lock} and start."
+            f" place, move {log} away, keep it, and start. {other}"
         )
+
+    def _other_was_opened(self, log: Path, lock: Path) -> str:
+        """What to do where it is the same all the same; empty where it is the file that was opened, by its inode."""
+        noted = self._noted(log, lock)
+        if noted is None or self.path is None or self.path.stat().st_ino == noted[0]:
+            return ""
+        return f"If it is the same database, copied, remove {lock} and start."
+
+    def _holds_other_pages(self, log: Path, lock: Path) -> str:
+        """The same where another one was written into the file that was opened, as `cp` does."""
+        if self.path is None:
+            return ""
+        noted = self._noted(log, lock)
+        # One that a bot works with right now changes beneath this: what is so stays so.
+        for pause_s in (0.0, 0.05, 0.2):
+            time.sleep(pause_s)  # noqa: TID251 - in a thread, before anything runs
+            if not is_of_another(self.path, log, left_at_ns=noted[1] if noted else None):
+                return ""
+        return f"If it is the same database all the same, `touch {log}` and start."
+
+    def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
+        """The inode of the file that was opened with this log, and when it was changed last (0 = unknown);
+        None where that is not known, or all of the folder was
+        copied or put back, the lock with it."""
+        try:
+            opened = _INODES.fullmatch(lock.read_bytes())
+            if opened is None or log.stat().st_ino != int(opened["log"]):
+                return None
+            found = int(opened["file"]), int(opened["changed"] or 0)
+            return found if lock.stat().st_ino == int(opened["lock"]) else None
+        except OSError:
+            return None
 
     def require_file(self) -> None:
         """Raise `DatabaseMissing` where there is no SQLite file, with what to do."""
         if self.path is not None and not self.path.exists():
             raise DatabaseMissing(
-                self.left_behind()
+                self.leads_nowhere()
+                or self.left_behind()
                 or f"There is no database at {self.shown}. Run `countersign migrate` first."
             )
+
+    def leads_nowhere(self) -> str:
+        """That the path is a link to a file that is not there, with the fix; empty where it is not."""
+        if self.path is None or self.path.exists() or not self.path.is_symlink():
+            return ""
+        return (
+            f"{self.path} is a link to {self.path.resolve()}, which is not there. Nothing was started. Mount its disk,"
+            " or correct the link."
+        )
 
     def left_behind(self) -> str:
         """What lies beside an SQLite file that is missing, with what to do; empty where nothing does, or it is there.
@@ -156,10 +197,32 @@ class Database:
         """
         if self.path is None or self.path.exists():
             return ""
-        if kept := sorted(self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")):
+        name = glob.escape(self.path.name)
+        of_kept = sorted(self.path.parent.glob(f"{name}.kept-*"))
+        if kept := [one for one in of_kept if not one.name.endswith(_BESIDE)]:
             return (
                 f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
                 f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
+            )
+        if of_kept:
+            return (
+                f"There is no database at {self.path}, and it was deleted or moved while Countersign ran. Countersign"
+                f" was killed while it kept what was open, so {of_kept[0]} is not whole. Nothing was started. Put the"
+                f" file back if it was moved, or restore the newest backup, and move {of_kept[0]} away."
+            )
+        of_before = sorted(
+            (
+                one
+                for one in self.path.parent.glob(f"{name}.before-restore-*")
+                if not one.name.endswith(_BESIDE)
+            ),
+            key=lambda one: one.stat().st_mtime,
+        )
+        if of_before:
+            return (
+                f"There is no database at {self.path}, but {of_before[-1]}, which `countersign restore` replaced:"
+                " it may have been killed before the backup was in place. Nothing was started. Restore again, or rename"
+                f" that, and its -wal file if there is one, to {self.path} and start."
             )
         log = log_path(self.path)
         try:
@@ -194,6 +257,8 @@ class Database:
         """
         if self.path is None or self.path.exists():
             return
+        if why := self.leads_nowhere():
+            raise DatabaseMissing(why)
         if why := self.left_behind():
             raise DatabaseMissing(f"{why} For a new, empty database move it away.")
         try:
@@ -278,12 +343,15 @@ class FileLock:
                 " use PostgreSQL."
             ) from None
 
-    def note(self, *, file: int, log: int) -> None:
-        """Which file and which log are open, by their inodes, for whoever opens them after this process."""
+    def note(self, *, file: int, log: int, changed_ns: int, is_news: bool = True) -> None:
+        """Which file and which log are open, by their inodes, and when the file was changed last, for whoever opens
+        them after this process. `is_news`: more than the time; that alone need not outlive the machine."""
         with suppress(OSError):  # a full disk: then nobody knows
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, b"%d %d %d\n" % (file, log, os.fstat(self._file).st_ino), 0)
-            os.fsync(self._file)
+            line = b"%d %d %d %d\n" % (file, log, os.fstat(self._file).st_ino, changed_ns)
+            os.pwrite(self._file, line, 0)
+            os.ftruncate(self._file, len(line))
+            if is_news:
+                os.fsync(self._file)
 
     def release(self) -> None:
         self._name.close()

@@ -129,6 +129,8 @@ def _why_unreachable(database: Database, said: str) -> str:
         )
     if f'database "{database.url.database}" does not exist' in said:
         return f"PostgreSQL has no database for {shown}. Make it with createdb, or correct COUNTERSIGN_DATABASE_URL."
+    if "malformed" in said:
+        return f"{shown} is damaged. Stop Countersign, keep the file, and restore the newest backup."
     if "readonly" in said or "read-only" in said:
         return f"The database {shown} cannot be written. Give it and its folder to the user that Countersign runs as."
     return f"The database {shown} does not answer, or is not one. Check COUNTERSIGN_DATABASE_URL."

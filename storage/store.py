@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
@@ -24,7 +25,7 @@ from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseUnreachable, Unreadable
 from storage.migrate import require_current
 from storage.operators import leases
-from storage.protection import unreadable_rows, upgrades
+from storage.protection import last_left, unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
@@ -85,6 +86,13 @@ class Store:
         self.observe: Callable[[str, float], None] | None = None
         self._lock = lock
         self._file = file
+        self._changed_ns = 0
+        #: Is it known to be as it was left, so no older copy? Until `take_for_newest` it is as it was opened.
+        self.is_newest = False
+        # Of the one process that may work on the file.
+        self._memory = (
+            None if database.path is None or lock is None else last_left.MachineMemory(database.path)
+        )
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()
@@ -135,7 +143,7 @@ class Store:
                     lock.release()
                 raise
             if lock is not None:
-                lock.note(**file.inodes)
+                lock.note(**file.inodes, changed_ns=file.changed_ns)  # type: ignore[arg-type]
         writer, reader = engines(database) if engines else _engines(database, file)
         prober = engines(database)[0] if engines else _prober(database, file)
         store = cls(
@@ -163,12 +171,42 @@ class Store:
             await master_keys.check_canary(tx)
             await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
+            if tx.is_postgres:
+                self.is_newest = await last_left.is_on_same_server(tx)
+            elif self._memory is not None:
+                self.is_newest = await last_left.has_end(tx, self._memory)
         if is_unsigned:
             async with self.begin() as tx:
                 self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
+                if await last_left.is_new(tx):
+                    await self.take_for_newest(tx)
+
+    async def take_for_newest(self, tx: Tx) -> None:
+        """Once this is committed: whatever would be wrong to send from an older copy is held, or there is nothing."""
+        if tx.is_postgres:
+            await last_left.note_server(tx)
+        tx.after_commit(self._is_taken)
+
+    def _is_taken(self) -> None:
+        self.is_newest = True
+        if self._memory is not None:
+            self._memory.forget_others(time.time())
+            self._remember(None)
+
+    def _remember(self, tx: Tx | None) -> None:
+        """Before a commit: where the log ends with it. Nothing before it was taken for the newest: what this machine
+        remembers then is of another one."""
+        if self._memory is None or not self.is_newest:
+            return
+        if tx is not None and tx.appended:
+            end = tx.appended[-1].seq, tx.appended[-1].hash
+        else:
+            end = self._chain.known_seq, self._chain.known_hash
+        if end[0]:
+            self._memory.write(*end, self._clock.now())
 
     @property
     def put_back(self) -> dict[str, Contradiction]:
@@ -194,6 +232,7 @@ class Store:
                 yield tx
                 await tx.ends()
                 self.require_its_file()
+                self._remember(tx)
         except SQLAlchemyError as error:
             self._stored_at = float("-inf")
             await self.keep_what_is_open()
@@ -203,8 +242,16 @@ class Store:
             await self._look_for_the_cause(error, tx)
             raise
         self._stored_at = self._clock.monotonic()
+        self._note_change()
         self._observed("Database write", began)
         tx.committed()
+
+    def _note_change(self) -> None:
+        """SQLite may have folded its log into the file just now."""
+        if self._lock is None or self._file is None or (now := self._file.changed_ns) == self._changed_ns:
+            return
+        self._changed_ns = now
+        self._lock.note(**self._file.inodes, changed_ns=now, is_news=False)
 
     def _observed(self, what: str, began: float) -> None:
         if self.observe is not None:
@@ -324,6 +371,7 @@ class Store:
             # Not inside a transaction, where SQLite would refuse it.
             async with self.write_turn, self._writer.connect() as connection:
                 self.needs_checkpoint = not await connection.run_sync(_fold)
+            self._note_change()
             if not self.needs_checkpoint:
                 return True
             await asyncio.sleep(pause_s)

@@ -124,7 +124,22 @@ def explain(error: Exception) -> tuple[list[str], ExitCode] | None:
         return error.problems, ExitCode.UNUSABLE
     if isinstance(error, CountersignError):
         return [str(error)], _code_of(error)
-    return None
+    return _of_database(error)
+
+
+def _of_database(error: Exception) -> tuple[list[str], ExitCode] | None:
+    """Where the database does not do a statement for a reason outside Countersign. What is damaged stays so, and a
+    service that is started again finds it so; anything else may pass."""
+    from storage.errors import DatabaseFault
+    from storage.maintenance import explained, is_damage, is_out_of_use
+
+    if not isinstance(error, DatabaseFault) or not is_out_of_use(error):
+        return None
+    from bot.cli.environment import settings
+    from storage.database import Database
+
+    sentence = explained(error).format(shown=Database.parse(settings().database_url).shown)
+    return [sentence], ExitCode.UNUSABLE if is_damage(error) else ExitCode.NOT_WELL
 
 
 def _code_of(error: Exception) -> ExitCode:

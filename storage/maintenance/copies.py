@@ -8,6 +8,7 @@ PostgreSQL, the rows go into an empty database: the one that is replaced stays a
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import secrets
 import sqlite3
@@ -26,7 +27,7 @@ from sqlalchemy.pool import NullPool
 from bot.domain.time import Clock
 from storage import audit, tables
 from storage.database import Database, file_lock, lock_path, url_of
-from storage.errors import DatabaseUnreachable, StorageError
+from storage.errors import DatabaseUnreachable, SchemaTooNew, StorageError
 from storage.maintenance.write_probe import explained
 from storage.migrate import migrate, require_current
 from storage.operators import safe_mode
@@ -35,6 +36,14 @@ from storage.vault import Vault
 
 _PIECE = 1000
 _NO_ROOM = "{folder} has no room for the copy. Free some space there, or use another disk."
+_DATABASE_DAMAGED = (
+    "The database {shown} is damaged ({fault}), so no backup was written. Stop Countersign, keep the file, and restore"
+    " the newest backup."
+)
+# Any number that only restores use.
+_ALONE = text("SELECT pg_advisory_lock(1919251319)")
+# Of names that belong to a database.
+_BESIDE = ("-journal", "-wal", "-shm", ".lock", ".anchors")
 _DAMAGED = "{copy} is damaged ({fault}). Take another backup, or use an older one."
 # They have rows in an empty database, or get them by triggers.
 _MADE_WITH_THE_SCHEMA = (tables.meta, tables.audit_head, tables.card_count)
@@ -60,13 +69,16 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
 
     Raises `CopyRefused`, and storage errors. What was written is removed then.
     """
+    database = Database.parse(url)
+    if _is_beside(target, database):
+        raise CopyRefused(f"{target} would be taken for a part of the database. Name another file.")
     if target.exists():  # noqa: ASYNC240 - one look
         raise CopyRefused(
             f"{target} is there already. Name a new file: an older backup is never overwritten."
         )
-    database = Database.parse(url)
     database.require_file()
     await require_current(url)
+    _remove_left(target.parent, f".{target.name}.*.part")
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with _made(unfinished):
@@ -75,15 +87,23 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
                 await asyncio.to_thread(_copy_rows, database, Database.parse(url_of(unfinished)))
             else:
                 await asyncio.to_thread(_copy_file, database.path, unfinished)
-            found = await check(unfinished, vault=vault, clock=clock)
+            if fault := await asyncio.to_thread(_damage, unfinished):
+                raise CopyRefused(_DATABASE_DAMAGED.format(shown=database.shown, fault=fault))
+            if not await asyncio.to_thread(_was_in_use, unfinished):
+                raise CopyRefused(
+                    f"Nothing was ever recorded in {database.shown}, so there is nothing to back up. Check"
+                    " COUNTERSIGN_DATABASE_URL, or start Countersign first."
+                )
+            found = await check(unfinished, vault=vault, clock=clock, shown=database.shown)
             os.rename(unfinished, target)
     except OSError as error:
         raise CopyRefused(f"{target} cannot be written ({error.strerror}).") from None
     return found
 
 
-async def check(copy: Path, *, vault: Vault, clock: Clock) -> Copied:
-    """Is it whole: its pages, its audit chain from end to end, and sealed under these keys? Raises `CopyRefused`."""
+async def check(copy: Path, *, vault: Vault, clock: Clock, shown: str = "") -> Copied:
+    """Is it whole: its pages, its audit chain from end to end, and sealed under these keys? Raises `CopyRefused`.
+    `shown`: what it is a copy of, by which people know it."""
     if fault := await asyncio.to_thread(_damage, copy):
         raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
     store = await Store.open(url_of(copy), vault=vault, clock=clock, exclusive=False)
@@ -92,7 +112,7 @@ async def check(copy: Path, *, vault: Vault, clock: Clock) -> Copied:
             report = await audit.verify(tx)
             if not report.ok:
                 raise CopyRefused(
-                    f"The audit chain in {copy} is broken at entry {report.first_bad} ({report.kind}), so the"
+                    f"The audit chain in {shown or copy} is broken at entry {report.first_bad} ({report.kind}), so the"
                     " database was changed outside Countersign."
                 )
             counted = (await tx.run(select(func.count()).select_from(tables.request))).scalar_one()
@@ -112,34 +132,77 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
         raise CopyRefused(f"There is no backup at {copy}.")
     if fault := await asyncio.to_thread(_damage, copy):
         raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
+    if not await asyncio.to_thread(_was_in_use, copy):
+        raise CopyRefused(
+            f"{copy} isn't a backup of Countersign: it is empty, or of another program. Name a file that `countersign"
+            " backup` wrote."
+        )
     database = Database.parse(url)
-    folder = _folder_for_work(copy, database)
-    work = folder / f".restore.{secrets.token_hex(4)}.part"
+    if why := database.leads_nowhere():
+        raise CopyRefused(why)
     try:
+        folder = _folder_for_work(copy, database)
+        _remove_left(folder, ".restore.*.part")
+        work = folder / f".restore.{secrets.token_hex(4)}.part"
         with _made(work):
-            await asyncio.to_thread(_copy_file, copy, work)
-            await migrate(url_of(work))
-            found = await check(work, vault=vault, clock=clock)
-            await _ask_for_safe_mode(work, vault, clock)
-            if database.path is None:
-                await _fill(url, work)
-                return found, None
-            return found, await asyncio.to_thread(_replace, database.path, work)
+            return await _put_in_place(url, copy, work, vault, clock)
     except OSError as error:
         raise CopyRefused(f"The backup cannot be put in place ({error.strerror}).") from None
+
+
+async def _put_in_place(
+    url: str, copy: Path, work: Path, vault: Vault, clock: Clock
+) -> tuple[Copied, Path | None]:
+    database = Database.parse(url)
+    try:
+        await asyncio.to_thread(_copy_file, copy, work)
+        try:
+            await migrate(url_of(work))
+        except SchemaTooNew as error:
+            raise SchemaTooNew(str(error).replace(str(work), str(copy))) from None
+        found = await check(work, vault=vault, clock=clock, shown=str(copy))
+        await _ask_for_safe_mode(work, vault, clock)
+        if database.path is None:
+            await _fill(url, work)
+            return found, None
+        return found, await asyncio.to_thread(_replace, database.path.resolve(), work)
     finally:
-        for name in ("-wal", "-shm", ".lock"):
-            work.with_name(work.name + name).unlink(missing_ok=True)
-        for kept in folder.glob(f"{work.name}.before-upgrade-from-*"):
+        for kept in work.parent.glob(f"{work.name}.before-upgrade-from-*"):
             kept.unlink()
+
+
+def _is_beside(target: Path, database: Database) -> bool:
+    """Is it a name that SQLite or Countersign gives to what belongs to the database?"""
+    if database.path is None:
+        return False
+    for path in (database.path, database.path.resolve()):
+        names = {f"{path.name}{end}" for end in _BESIDE}
+        if target.name in names and target.parent.resolve() == path.parent.resolve():
+            return True
+    return False
+
+
+def _was_in_use(copy: Path) -> bool:
+    """Has it a form of Countersign's, the name of an installation and an entry in its audit log?"""
+    asked = (
+        "SELECT version_num FROM alembic_version",
+        "SELECT value FROM meta WHERE name = 'instance'",
+        "SELECT seq FROM audit LIMIT 1",
+    )
+    with closing(_to_read(copy)) as connection:
+        try:
+            return all(connection.execute(one).fetchone() is not None for one in asked)
+        except sqlite3.OperationalError:  # there is no such table
+            return False
 
 
 def _folder_for_work(copy: Path, database: Database) -> Path:
     """Where the file can be renamed to the database; for PostgreSQL beside the copy, or where temporary files are: the
     copy may be on a disk that can only be read."""
     if database.path is not None:
-        database.path.parent.mkdir(parents=True, exist_ok=True)
-        return database.path.parent
+        folder = database.path.resolve().parent
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
     return copy.parent if os.access(copy.parent, os.W_OK) else Path(tempfile.gettempdir())
 
 
@@ -174,12 +237,29 @@ async def _fill(url: str, copy: Path) -> None:
     """The rows of the copy, into an empty database."""
     await migrate(url)
     target = Database.parse(url)
-    if await asyncio.to_thread(_has_rows, target):
+    await asyncio.to_thread(_fill_alone, target, copy)
+
+
+def _fill_alone(target: Database, copy: Path) -> None:
+    """One restore after the other: whoever comes later sees that it is not empty any more."""
+    engine = create_engine(target.url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    try:
+        with engine.connect() as alone:
+            alone.execute(_ALONE)  # until this connection ends
+            _fill_empty(target, copy)
+    except SQLAlchemyError as error:
+        raise DatabaseUnreachable(explained(error).format(shown=target.shown)) from None
+    finally:
+        engine.dispose()
+
+
+def _fill_empty(target: Database, copy: Path) -> None:
+    if _has_rows(target):
         raise CopyRefused(
             f"The database {target.shown} is not empty. Make a new one with createdb, point COUNTERSIGN_DATABASE_URL to"
             " it, and restore again: the old one stays as it is."
         )
-    await asyncio.to_thread(_copy_rows, Database.parse(url_of(copy)), target)
+    _copy_rows(Database.parse(url_of(copy)), target)
 
 
 def _copy_file(source: Path, target: Path) -> None:
@@ -193,6 +273,8 @@ def _copy_file(source: Path, target: Path) -> None:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
                 raise CopyRefused(_NO_ROOM.format(folder=target.parent)) from None
             raise DatabaseUnreachable(f"The database {source} cannot be read ({error}).") from None
+        except sqlite3.DatabaseError as error:
+            raise CopyRefused(_DATABASE_DAMAGED.format(shown=source, fault=error)) from None
     _as_one_file(target)
 
 
@@ -228,21 +310,33 @@ def _replace(path: Path, work: Path) -> Path | None:
         # One that cannot be read keeps its log: whoever looks into it later needs both.
         with suppress(sqlite3.DatabaseError):
             _empty_log(path)
-        was_there = path.exists()
+        was_there, log = path.exists(), _log_of(path)
         _belongs_to(path if was_there else path.parent, path, work, keeps_mode=was_there)
         moved: list[tuple[Path, Path]] = []
         try:
             # The log is moved as well where there is no database: SQLite would take it for one of the copy.
-            for old, new in ((path, kept), (_log_of(path), _log_of(kept))):
+            for old, new in ((path, kept), (log, _log_of(kept))):
                 if old.exists():
-                    os.rename(old, new)
+                    _name_again(old, new)
                     moved.append((old, new))
             path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+            # In one step: whenever this is killed, there is a database. With the log of the other beside it nothing
+            # opens it.
             os.rename(work, path)
         except OSError as error:
             _undo(moved, path, kept, error)
             raise
+        with suppress(FileNotFoundError):
+            log.unlink()
         return kept if was_there else None
+
+
+def _name_again(old: Path, new: Path) -> None:
+    """Another name for it; on a disk that gives a file one name alone, instead of the old one."""
+    try:
+        os.link(old, new)
+    except OSError:
+        os.rename(old, new)
 
 
 def _belongs_to(owner: Path, path: Path, work: Path, *, keeps_mode: bool) -> None:
@@ -265,7 +359,10 @@ def _undo(moved: Sequence[tuple[Path, Path]], path: Path, kept: Path, error: OSE
     """Everything is where it was. Raises `CopyRefused` where that fails, too."""
     try:
         for old, new in moved:  # in this order: a log without its database would be lost at the next start
-            os.rename(new, old)
+            if old.exists():
+                new.unlink()
+            else:
+                os.rename(new, old)
     except OSError:
         raise CopyRefused(
             f"The backup cannot be put in place ({error.strerror}), nor the database that was there put back."
@@ -328,10 +425,27 @@ def _connected(database: Database) -> Iterator[Connection]:
 @contextmanager
 def _made(path: Path) -> Iterator[None]:
     """A new file for this user alone, which is gone at the end unless it was renamed."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # for as long as it is worked on
         yield
     finally:
-        path.unlink(missing_ok=True)
-        for name in ("-wal", "-shm", ".lock"):
-            path.with_name(path.name + name).unlink(missing_ok=True)
+        _remove(path)
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    for end in ("", "-journal", "-wal", "-shm", ".lock"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+def _remove_left(folder: Path, pattern: str) -> None:
+    """What a process that was killed has left unfinished. One that is worked on is locked."""
+    for path in folder.glob(pattern):
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(path)
+            finally:
+                os.close(handle)

@@ -109,6 +109,12 @@ def is_out_of_use(error: BaseException) -> bool:
     return has_no_connection or getattr(original, "sqlstate", None) in _ON_POSTGRES
 
 
+def is_damage(error: BaseException) -> bool:
+    """Is the SQLite file damaged, or none?"""
+    code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def lacks_room(store: Store) -> str:
     """That an SQLite file has no room left to grow, and what to do; empty where it has, and on PostgreSQL."""
     path = store.database.path

@@ -62,6 +62,14 @@ class OpenFile:
             else {"file": 0, "log": 0}
         )
 
+    @property
+    def changed_ns(self) -> int:
+        """When the file at the path was changed last; 0 = unknown."""
+        try:
+            return os.stat(self._path).st_mtime_ns
+        except OSError:
+            return 0
+
     def misplaced(self) -> Misplaced | None:
         """What is wrong at the path now; None where all is as it was opened. Two looks at a name, no more."""
         found = _identity(self._path)
@@ -117,18 +125,23 @@ class OpenFile:
     def _copy(self, now: datetime) -> None:
         """Tried again until there is room for it: with this process goes the last name of what is open."""
         target = self._path.with_name(f"{self._path.name}.kept-{now:%Y%m%dT%H%M%SZ}")
+        # Under its own name once it is whole: whoever finds it takes it for the newest database.
+        unfinished = target.with_name(f"{target.name}.part")
         try:
-            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         except OSError:
             return
-        copy = sqlite3.connect(target)
+        copy = sqlite3.connect(unfinished)
         try:
             self._connection.backup(copy)
-            self.kept = target
-        except sqlite3.Error:
-            target.unlink(missing_ok=True)
-        finally:
+            copy.execute("PRAGMA journal_mode=DELETE")
             copy.close()
+            os.rename(unfinished, target)
+            self.kept = target
+        except (sqlite3.Error, OSError):
+            copy.close()
+            for name in ("", "-journal", "-wal", "-shm"):
+                unfinished.with_name(unfinished.name + name).unlink(missing_ok=True)
 
     def _fold(self) -> bool:
         """The log goes into the file that is open, wherever that is now, and is empty then; False while somebody is in

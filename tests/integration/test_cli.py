@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from storage.migrate import migrate
+from tests.support.databases import damage
 
 pytestmark = pytest.mark.by_turns(2)
 
@@ -290,6 +291,25 @@ def test_a_database_that_is_none_is_unreadable(ready: Terminal) -> None:
     (ready.folder / "c.db").write_bytes(b"not a database at all" * 100)
 
     assert ready.run("audit", "verify", code=2).strip()
+
+
+@pytest.mark.parametrize("command", [("audit", "verify"), ("run",), ("backup", "new.db")], ids=" ".join)
+def test_a_damaged_database_is_a_sentence_and_no_service_manager_starts_again_on_it(
+    ready: Terminal, command: tuple[str, ...]
+) -> None:
+    """As its unit says: RestartPreventExitStatus."""
+    path = ready.folder / "c.db"
+    damage(path)
+    ready.env |= {
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "SLACK_APP_TOKEN": "xapp-1",
+        "SLACK_API_URL": "http://127.0.0.1:1/api/",
+    }
+    ready.env["COUNTERSIGN_CONFIG"] = str(ROOT / "countersign.toml")
+    said = ready.run(*command, code=2)
+    assert f"{path} is damaged" in said
+    assert "restore the newest backup" in said
+    assert "Traceback" not in said
 
 
 def test_an_export_tells_its_own_digest_and_is_audited(ready: Terminal) -> None:

@@ -26,7 +26,7 @@ from sandbox.partner.server import Running as Partner
 from sandbox.partner.server import serve as serve_partner
 from sandbox.slack import Running as Slack
 from sandbox.slack import serve as serve_slack
-from tests.support.databases import migrated_file
+from tests.support.databases import damage, migrated_file
 
 pytestmark = pytest.mark.by_turns(2)
 
@@ -268,6 +268,10 @@ def database_of_a_newer_version(patient: Patient) -> None:
         connection.execute("UPDATE alembic_version SET version_num = 'f00d'")
 
 
+def damaged_database(patient: Patient) -> None:
+    damage(Path(patient.env["COUNTERSIGN_DATABASE_URL"].removeprefix("sqlite:///")))
+
+
 async def narrow_manifest(patient: Patient) -> None:
     """The stand-in installs the app again, from a manifest that lacks two scopes."""
     await patient.slack.close()
@@ -465,6 +469,7 @@ FAULTS = {
     "a database of a newer version": Fault(
         "was upgraded by a newer Countersign", "Start the newer version", database_of_a_newer_version
     ),
+    "a damaged database": Fault("is damaged", "restore the newest backup", damaged_database),
     "an address of another machine": Fault(
         "cannot listen on 192.0.2.7:8402",
         "Set COUNTERSIGN_HTTP_BIND",

@@ -338,6 +338,9 @@ async def test_a_start_makes_nothing_beside_a_log_whose_database_is_gone(
 async def test_a_restore_folds_no_log_into_a_file_that_it_is_not_of(tmp_path: Path) -> None:
     db = tmp_path / "bot.db"
     await migrated_file(db)
+    store = await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+    await _entry(store)
+    await store.close()
     shutil.copy(db, db.with_name("old"))
     shutil.copy(db, db.with_name("backup"))
     await _killed(db)
@@ -350,7 +353,7 @@ async def test_a_restore_folds_no_log_into_a_file_that_it_is_not_of(tmp_path: Pa
     assert (db.read_bytes(), _log(db).read_bytes()) == before
     os.rename(_log(db), db.with_name("newest-wal"))
     await put_back(url_of(db), db.with_name("backup"), vault=VAULT, clock=SystemClock())
-    assert _entries(db.with_name("newest")) == 1
+    assert _entries(db.with_name("newest")) == 2
 
 
 async def test_a_folder_that_was_put_back_whole_after_a_kill_goes_on(tmp_path: Path) -> None:

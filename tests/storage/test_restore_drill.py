@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import os
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -27,7 +28,7 @@ from bot.services.events import Poller
 from bot.services.operators import confirmation_answers, pausing, safe_mode
 from storage import audit, tables
 from storage.database import Database, url_of
-from storage.errors import DatabaseUnreachable, SchemaBehind
+from storage.errors import DatabaseMissing, DatabaseUnreachable, SchemaBehind
 from storage.maintenance import CopyRefused, back_up, copies, put_back
 from storage.messages import alerts as alert_rows
 from storage.messages import outbox
@@ -38,7 +39,7 @@ from storage.requests import confirmations
 from storage.store import Store
 from storage.upsert import upsert
 from tests.storage.restores import VAULT, debit, put_in_place, restart_on
-from tests.support.databases import Databases
+from tests.support.databases import Databases, SqliteFiles, damage
 from tests.support.disks import a_small_disk, fill, mount
 from tests.support.world import BOB, CAROL, World, a_world
 
@@ -311,16 +312,164 @@ async def test_a_file_system_without_hard_links_is_enough_for_a_restore(
 ) -> None:
     path, copy = await a_database_and_its_backup(tmp_path)
 
-    def refused(*_: object, **__: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    monkeypatch.setattr(os, "link", refused)
+    monkeypatch.setattr(os, "link", no_links)
 
     _, kept = await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
 
     assert kept is not None
     assert kept.exists()
     assert safe_modes_in(path) == 1
+
+
+@pytest.mark.parametrize("dies_at", ["link", "rename", "unlink"])
+async def test_whenever_a_restore_is_killed_the_database_or_the_backup_is_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dies_at: str
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    entries = "SELECT count(*) FROM audit"
+
+    class Killed(BaseException):
+        pass
+
+    done = getattr(os, dies_at)
+
+    def last(*words: Path, **more: object) -> None:
+        done(*words, **more)
+        if path.name in words[-1].name:
+            raise Killed
+
+    monkeypatch.setattr(os, dies_at, last)
+    with suppress(Killed):
+        await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+    monkeypatch.undo()
+    with closing(sqlite3.connect(path)) as found:
+        assert found.execute(entries).fetchone()[0] >= 1
+
+
+async def test_a_start_after_a_restore_that_was_killed_between_two_renames_makes_no_empty_database(
+    tmp_path: Path,
+) -> None:
+    """As a version of before, or a disk without hard links, leaves it."""
+    path, _ = await a_database_and_its_backup(tmp_path)
+    kept = path.with_name("bot.db.before-restore-1a2b3c")
+    os.rename(path, kept)
+    for opening in (
+        migrate(url_of(path)),
+        Store.open(url_of(path), vault=VAULT, clock=SystemClock()),
+    ):
+        with pytest.raises(DatabaseMissing, match=str(kept)):
+            await opening
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+async def test_what_a_killed_restore_left_is_removed_by_the_next_one(
+    tmp_path: Path, *, is_locked: bool
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    left = [tmp_path / f".restore.1a2b3c4d.part{end}" for end in ("", ".lock", "-journal")]
+    for one in left:
+        one.write_bytes(b"")
+    with left[0].open() as other:
+        if is_locked:  # by another one that works on it
+            fcntl.flock(other, fcntl.LOCK_EX)
+        await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
+    assert [one.exists() for one in left] == [is_locked] * 3
+
+
+@pytest.mark.parametrize("what", ["empty", "of another program", "never started", "without its log"])
+@pytest.mark.parametrize("databases", ["sqlite", "postgresql"], indirect=True)
+async def test_what_is_no_backup_is_not_put_in_place(tmp_path: Path, databases: Databases, what: str) -> None:
+    made = tmp_path / "made.db"
+    if what in ("empty", "of another program"):
+        made.write_bytes(b"")
+    else:
+        await migrate(url_of(made))
+    with closing(sqlite3.connect(made)) as other:
+        if what == "of another program":
+            other.execute("CREATE TABLE x (y)")
+        elif what == "without its log":
+            other.execute("DROP TABLE audit")
+        other.commit()
+    path, _ = await a_database_and_its_backup(tmp_path)
+    before = path.read_bytes()
+    url = url_of(path) if isinstance(databases, SqliteFiles) else databases.empty()
+    with pytest.raises(CopyRefused, match="isn't a backup of Countersign"):
+        await put_back(url, made, vault=VAULT, clock=SystemClock())
+    assert path.read_bytes() == before
+    assert not [name for name in os.listdir(tmp_path) if "before-restore" in name or ".part" in name]
+
+
+async def test_a_database_in_which_nothing_was_recorded_is_no_backup_either(tmp_path: Path) -> None:
+    path = tmp_path / "bot.db"
+    await migrate(url_of(path))
+    with pytest.raises(CopyRefused, match="nothing to back up"):
+        await back_up(url_of(path), tmp_path / "copy.db", vault=VAULT, clock=SystemClock())
+    assert [name for name in os.listdir(tmp_path) if "copy" in name] == []
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal", ".anchors"])
+async def test_no_backup_gets_a_name_that_belongs_to_the_database(tmp_path: Path, end: str) -> None:
+    path, _ = await a_database_and_its_backup(tmp_path)
+    with pytest.raises(CopyRefused, match="a part of the database"):
+        await back_up(url_of(path), tmp_path / f"bot.db{end}", vault=VAULT, clock=SystemClock())
+
+
+async def test_a_link_is_followed_and_one_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links" / "bot.db"
+    link.symlink_to(path)
+    inode = path.stat().st_ino
+    _, kept = await put_back(url_of(link), copy, vault=VAULT, clock=SystemClock())
+    assert link.is_symlink()
+    assert path.stat().st_ino != inode
+    assert kept is not None
+    assert kept.parent == tmp_path
+
+    link.unlink()
+    link.symlink_to(tmp_path / "unmounted" / "bot.db")
+    for opening in (
+        migrate(url_of(link)),
+        Store.open(url_of(link), vault=VAULT, clock=SystemClock()),
+        put_back(url_of(link), copy, vault=VAULT, clock=SystemClock()),
+    ):
+        with pytest.raises((DatabaseMissing, CopyRefused), match="which is not there"):
+            await opening
+    assert [one.name for one in link.parent.iterdir() if one.name != "bot.db.lock"] == ["bot.db"]
+
+
+async def test_a_folder_that_can_only_be_read_is_a_sentence(tmp_path: Path) -> None:
+    _, copy = await a_database_and_its_backup(tmp_path)
+    with a_small_disk(20) as disk:
+        mount("-o", "remount,ro", str(disk))
+        for target in (disk / "bot.db", disk / "new" / "bot.db"):
+            with pytest.raises(CopyRefused, match="Read-only file system"):
+                await put_back(url_of(target), copy, vault=VAULT, clock=SystemClock())
+
+
+@pytest.mark.parametrize("databases", ["postgresql"], indirect=True)
+async def test_of_three_restores_at_once_one_is_done_and_the_others_see_that_it_is_not_empty(
+    tmp_path: Path, databases: Databases
+) -> None:
+    _, copy = await a_database_and_its_backup(tmp_path)
+    url = databases.empty()
+    done = await asyncio.gather(
+        *(put_back(url, copy, vault=VAULT, clock=SystemClock()) for _ in range(3)), return_exceptions=True
+    )
+    refused = [one for one in done if isinstance(one, BaseException)]
+    assert [type(one) for one in refused] == [CopyRefused] * 2
+    assert all("is not empty" in str(one) for one in refused)
+    databases.drop(url)
+
+
+async def test_what_is_damaged_is_named_as_people_know_it(tmp_path: Path) -> None:
+    path, _ = await a_database_and_its_backup(tmp_path)
+    damage(path, "request")
+    with pytest.raises(CopyRefused, match=f"The database {path} is damaged") as refused:
+        await back_up(url_of(path), tmp_path / "new.db", vault=VAULT, clock=SystemClock())
+    assert ".part" not in str(refused.value)
+    assert "restore the newest backup" in str(refused.value)
 
 
 @pytest.mark.parametrize("goes_back", [True, False])
@@ -337,6 +486,7 @@ async def test_where_a_backup_cannot_be_put_in_place_the_database_is_there_or_it
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
+    monkeypatch.setattr(os, "link", no_links)
 
     with pytest.raises(CopyRefused, match=r"cannot be put in place \(Input/output error\)") as refused:
         await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
@@ -376,6 +526,7 @@ async def test_whichever_renaming_fails_the_database_and_its_log_are_as_they_wer
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
+    monkeypatch.setattr(os, "link", no_links)
 
     with pytest.raises(CopyRefused, match=r"cannot be put in place \(Input/output error\)"):
         await put_back(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
@@ -398,6 +549,7 @@ async def test_whatever_characters_the_names_have_the_backup_is_whole_and_put_ba
         folder.mkdir()
     path, copy, target = source / f"b{odd}ot.db", backups / f"c{odd}opy.db", place / f"t{odd}o.db"
     await migrate(url_of(path))
+    await an_entry_in(path)
     with closing(sqlite3.connect(path)) as written:
         written.execute("INSERT INTO meta (name, value) VALUES ('mine', 'is here')")
         written.commit()
@@ -461,8 +613,20 @@ async def test_a_backup_of_a_database_of_an_older_form_says_to_migrate_it(
 async def a_database_and_its_backup(folder: Path) -> tuple[Path, Path]:
     path, copy = folder / "bot.db", folder / "copy.db"
     await migrate(f"sqlite:///{path}")
+    await an_entry_in(path)
     await back_up(f"sqlite:///{path}", copy, vault=VAULT, clock=SystemClock())
     return path, copy
+
+
+def no_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+async def an_entry_in(path: Path) -> None:
+    store = await Store.open(url_of(path), vault=VAULT, clock=SystemClock())
+    async with store.begin() as tx:
+        await audit.append(tx, actor="test", action="something", subject="test")
+    await store.close()
 
 
 def safe_modes_in(path: Path) -> int:
@@ -512,6 +676,7 @@ async def test_what_is_in_the_way_of_a_copy_is_a_sentence_and_nothing_is_left(tm
     """Raised as something else, it would end `countersign backup` with a traceback."""
     clock = SystemClock()
     await migrate(f"sqlite:///{tmp_path / 'bot.db'}")
+    await an_entry_in(tmp_path / "bot.db")
     whole = tmp_path / "whole.db"
     await back_up(f"sqlite:///{tmp_path / 'bot.db'}", whole, vault=VAULT, clock=clock)
     away = "postgresql://bot:hunter2@127.0.0.1:1/bot"
@@ -542,6 +707,8 @@ async def all_pauses(world: World) -> list[pauses.Pause]:
 async def test_a_backup_on_a_disk_that_can_only_be_read_is_put_in_place_of_either_database(
     world: World, databases: Databases, tmp_path: Path, own_url: str
 ) -> None:
+    async with world.store.begin() as tx:
+        await audit.append(tx, actor="test", action="something", subject="test")
     await back_up(own_url, tmp_path / "copy.db", vault=VAULT, clock=world.clock)
     url = databases.empty()
     with a_small_disk(20) as disk:

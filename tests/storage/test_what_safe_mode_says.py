@@ -12,6 +12,8 @@ from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.operators import safe_mode
+from storage import audit
+from storage.operators import safe_mode as rows
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_restores_at_odd_times import copied, in_force, lines_of, open_alerts, read_ledger
 from tests.support.databases import SqliteFiles
@@ -81,3 +83,30 @@ async def test_what_was_requested_on_the_copy_is_not_said_to_have_an_unknown_pas
     assert "what happened to this request after" in lost.outcome_text
     assert "what happened to this request after" not in made.outcome_text
     assert "requested before Countersign found that its database is an older copy" in made.outcome_text
+
+
+@pytest.mark.parametrize("began", ["nothing was recorded", "after the newest anchor"])
+async def test_a_new_database_does_not_say_that_it_knows_every_debit(
+    world: World, sqlite_files: SqliteFiles, began: str
+) -> None:
+    """It has another name than the one before, so it knows none of the keys of that one."""
+    await world.top_up("10", approved=True)
+    await world.run(60)
+    at = world.clock.now()
+    await restart_on(world, sqlite_files.migrated())
+    await world.advance(60)
+    is_empty = began == "nothing was recorded"
+    if not is_empty:
+        async with world.store.begin() as tx:
+            await audit.append(tx, actor="test", action="something", subject="test")
+    head = (0, None) if is_empty else (1, world.clock.now())
+    await safe_mode.enter(world.core, head, (40, at))
+    async with world.store.read() as tx:
+        mode = await rows.current(tx)
+        assert mode is not None
+        said = safe_mode._said(mode, [], [], is_new=await safe_mode._is_new(tx, mode))
+        summary = await safe_mode.summary(tx)
+    assert "knows every debit" not in said.text
+    assert "This database is a new one" in said.text
+    assert "it is a new one" in summary
+    assert "no debit" not in summary

@@ -44,6 +44,17 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
+def damage(path: Path, table: str = "audit") -> None:
+    """Overwrite the first page of a table, as a mixture of two files has it."""
+    with closing(sqlite3.connect(path)) as found:
+        asked = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = found.execute(asked, (table,)).fetchone()
+        (size,) = found.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
 class SqliteFiles:
     """One migrated file, copied for each test."""
 

@@ -191,8 +191,8 @@ SLACK_NOT_ALL_SEEN = AlertKind(
 
 REQUESTS_UNSEEN = AlertKind(
     name="requests_unseen",
-    raised_when="the message of a request that is approved or under way was not seen in Slack at a start; nothing more"
-    " of it is sent",
+    raised_when="the message of a request that is approved or under way was not seen in Slack at a start, or was never"
+    " posted; nothing more of it is sent",
     found_by="start",
     ends="the messages are read, or the requests have ended",
     wordings=one(
@@ -232,15 +232,17 @@ def safe_mode(
     voided: int,
     orphans: Sequence[Decimal] | None,
     unsent: Sequence[Decimal] = (),
+    is_new: bool = False,
 ) -> Said:
-    """`orphans`: what each debit found so far took from the float, in USD, with no request for it; None while the
+    """`is_new`: the database has another name than the one that it replaces, so it knows none of its keys.
+    `orphans`: what each debit found so far took from the float, in USD, with no request for it; None while the
     ledger is being read. `unsent`: the same of requests that are here as not carried out."""
     ends = f"It ends at entry {head_seq:,}" + (f" of {head_at:%Y-%m-%d %H:%M} UTC." if head_at else ".")
     if anchor_seq > head_seq and anchor_at is not None:
         since = f"{ends} The newest one known is {anchor_seq:,} of {anchor_at:%Y-%m-%d %H:%M} UTC."
     else:
         since = f"{ends} What was done after that is not known here."
-    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans, unsent))
+    return SAFE_MODE.says(since=since, voided=_requests(voided), found=_found(orphans, unsent, is_new=is_new))
 
 
 _COUNTED = " For 24 hours they count towards everybody's limits, as nobody knows here who requested them."
@@ -252,7 +254,13 @@ def _requests(count: int) -> str:
     return "1 request was cancelled" if count == 1 else f"{count:,} requests were cancelled"
 
 
-def _found(orphans: Sequence[Decimal] | None, unsent: Sequence[Decimal]) -> str:
+def _found(orphans: Sequence[Decimal] | None, unsent: Sequence[Decimal], *, is_new: bool) -> str:
+    if is_new and not orphans and not unsent:
+        return (
+            "This database is a new one, which cannot tell the debits of the one before it from those made elsewhere:"
+            " it has lost all requests and limits used. Do not resume; put the newest backup in place with"
+            f" `countersign restore`.{_ELSEWHERE}"
+        )
     if orphans is None:
         return "The ledger is being read for debits that this copy does not know."
     if not orphans and not unsent:

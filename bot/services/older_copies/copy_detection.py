@@ -107,6 +107,7 @@ async def look_at_slack(
     """Is there a message of this installation that the database does not know, or one that was drawn with a later end
     of the audit log? Each channel shows it by itself. Whatever Slack refuses, the start goes on. `holds`: what this
     process sends waits until Slack was read, for a while; without access to it nothing waits."""
+    await unseen_requests.hold_never_posted(core)
     await messages_in_slack.begin(core)
     try:
         async with asyncio.timeout(within_s):

@@ -122,10 +122,10 @@ async def wanted(core: Core) -> Wanted:
 
 
 async def wanted_again(core: Core) -> Wanted:
-    """The messages alone that could not be looked at so far. One that is gone stays so."""
+    """The messages alone that could not be looked at so far. One that is gone, or was never posted, stays so."""
     async with core.store.read() as tx:
         kept = await unseen_requests.of(tx)
-    places = {id_: one.place for id_, one in kept.items() if one.why != unseen_requests.GONE}
+    places = {id_: one.place for id_, one in kept.items() if unseen_requests.may_be_seen(one)}
 
     async def is_of_before(_dedupes: Collection[str]) -> bool:
         return True
@@ -147,7 +147,9 @@ async def _places(tx: Tx) -> Mapping[str, unseen_requests.Place]:
         if (one := there.get(subject))
     }
     before = {
-        id_: one.place for id_, one in (await unseen_requests.of(tx)).items() if id_ in by_subject.values()
+        id_: one.place
+        for id_, one in (await unseen_requests.of(tx)).items()
+        if id_ in by_subject.values() and one.why != unseen_requests.NEVER_POSTED
     }
     return places | before
 

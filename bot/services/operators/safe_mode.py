@@ -331,9 +331,20 @@ async def _show(tx: Tx, core: Core, mode: SafeMode, *, is_news: bool = False) ->
     """The alert, with what was found so far."""
     is_read = not await unread(tx, mode)
     orphans, unsent = await orphans_of(tx, mode), await unsent_of(tx, mode)
-    said = _said(mode, orphans if is_read or orphans or unsent else None, unsent)
+    said = _said(
+        mode, orphans if is_read or orphans or unsent else None, unsent, is_new=await _is_new(tx, mode)
+    )
     return await alerts.keep(
         tx, core, said, condition=_CONDITION, subject="database", program="", is_news=is_news
+    )
+
+
+async def _is_new(tx: Tx, mode: SafeMode) -> bool:
+    """Was this database made after the one that it replaces, so that keys of that one have another name in them?"""
+    began_at = (await on_record.of(tx)).began_at
+    is_older = began_at is not None and mode.anchor_seq > mode.head_seq
+    return mode.head_at is None or bool(
+        is_older and mode.anchor_at is not None and began_at is not None and mode.anchor_at < began_at
     )
 
 
@@ -405,6 +416,8 @@ async def summary(tx: Tx) -> str:
     found = (
         running_alerts.of_lost(_usd(orphans), _usd(unsent), "it")
         if orphans or unsent
+        else "it is a new one, which cannot tell which debits were made by the one before it"
+        if await _is_new(tx, mode)
         else "no debit of Countersign's was found that it does not know"
     )
     not_read = await unread(tx, mode)
@@ -419,7 +432,9 @@ def _usd(rows: Sequence[OrphanDebit]) -> list[Decimal]:
     return [row.amount_usd for row in rows]
 
 
-def _said(mode: SafeMode, orphans: Sequence[OrphanDebit] | None, unsent: Sequence[OrphanDebit]) -> Said:
+def _said(
+    mode: SafeMode, orphans: Sequence[OrphanDebit] | None, unsent: Sequence[OrphanDebit], *, is_new: bool
+) -> Said:
     return running_alerts.safe_mode(
         head_seq=mode.head_seq,
         head_at=mode.head_at,
@@ -428,6 +443,7 @@ def _said(mode: SafeMode, orphans: Sequence[OrphanDebit] | None, unsent: Sequenc
         voided=mode.voided or 0,
         orphans=None if orphans is None else _usd(orphans),
         unsent=_usd(unsent),
+        is_new=is_new,
     )
 
 

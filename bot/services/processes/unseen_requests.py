@@ -15,17 +15,25 @@ from bot.domain import slack_faults
 from bot.domain.alerts import Said, running_alerts
 from bot.domain.requests import UNSENT, Request, State
 from bot.outcomes import timing
-from bot.services import alerts, outbox_messages
+from bot.services import alerts, message_kinds, outbox_messages
 from bot.services.core import Core
+from storage.messages import outbox
 from storage.operators import safe_mode
+from storage.protection import last_left
 from storage.requests import requests
 from storage.requests import unseen as rows
 from storage.transaction import Tx
 
 #: Why a message was not seen, where that is no code of Slack's: it is not in its channel any more.
 GONE = "gone"
+#: The same: as far as this database knows it was never posted, so there is none to look at.
+NEVER_POSTED = "never_posted"
 #: The same: too many others were looked at first.
 NOT_REACHED = "not_reached"
+# Nobody will see what became of these.
+_FOR_GOOD = (GONE, NEVER_POSTED)
+_FOUND = {GONE: "is not in Slack any more", NEVER_POSTED: "had not been posted in Slack"}
+_NOWHERE = ("", "")
 _HELD = "unseen requests"
 # As many as a start looks for.
 _MOST = 500
@@ -66,7 +74,7 @@ async def why(tx: Tx, request: Request) -> str:
     one = await _unseen(tx, request)
     if one is None:
         return ""
-    found = "is not in Slack any more" if one.why == GONE else "could not be read in Slack"
+    found = _FOUND.get(one.why, "could not be read in Slack")
     is_in_doubt = request.state not in UNSENT and (
         request.outcome_unknown or request.state is State.UNRESOLVED
     )
@@ -92,18 +100,49 @@ async def _unseen(tx: Tx, request: Request) -> Unseen | None:
 
 def _fix(why: str) -> str:
     again = "stop it and request it again."
-    return f"If nobody did, {again}" if why == GONE else f"It is sent once that was read, or {again}"
+    return f"If nobody did, {again}" if why in _FOR_GOOD else f"It is sent once that was read, or {again}"
 
 
 def _fix_in_doubt(why: str) -> str:
-    return "Do not repeat it." if why == GONE else "Do not repeat it. It is sent again once that was read."
+    return (
+        "Do not repeat it." if why in _FOR_GOOD else "Do not repeat it. It is sent again once that was read."
+    )
+
+
+def may_be_seen(one: Unseen) -> bool:
+    """May it be that its message is read later, and shows what became of it?"""
+    return one.why not in _FOR_GOOD
+
+
+async def hold_never_posted(core: Core) -> None:
+    """At a start, where this may be an older copy: what would be sent and has no message in Slack, as far as the
+    database knows, may have been stopped since without any trace there. What is approved from now on is not held."""
+    if core.store.is_newest:
+        return
+    async with core.store.begin() as tx:
+        await tx.hold(_HELD)
+        if not (tx.is_postgres and await last_left.is_on_same_server(tx)):  # else another worker has done it
+            kept = await of(tx)
+            waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
+            posted = await _places(tx, waiting)
+            never = {id_: Unseen(Place(*_NOWHERE), NEVER_POSTED) for id_ in waiting if id_ not in posted}
+            await _keep(tx, core, {**kept, **never})
+        await core.store.take_for_newest(tx)
+
+
+async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:
+    kind = message_kinds.REQUEST_CARD
+    by_subject = {message_kinds.stored_subject(kind.about, id_): id_ for id_ in ids}
+    there = await outbox.places(tx, list(by_subject), kind.form)
+    return {by_subject[subject] for subject in there}
 
 
 async def note(core: Core, found: Mapping[str, Unseen]) -> None:
     """These were not seen, and all others were. Kept of those that would be sent without another word of people."""
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
-        await _keep(tx, core, found)
+        never = {id_: one for id_, one in (await of(tx)).items() if one.why == NEVER_POSTED}
+        await _keep(tx, core, {**found, **never})
 
 
 async def note_again(core: Core, looked: Collection[str], found: Mapping[str, Unseen]) -> None:
@@ -177,6 +216,8 @@ def _in_words(ids: Collection[str], why: str, channel: str) -> str:
     which = f"{', '.join(named)}{more}"
     if why == GONE:
         return f"Not in <#{channel}> any more: {which}."
+    if why == NEVER_POSTED:
+        return f"Never posted, as far as this database knows: {which}."
     if why == NOT_REACHED:
         return f"Not looked at yet in <#{channel}>, as there were too many: {which}."
     return f"Not readable in <#{channel}>: {which}. {slack_faults.explained(why, f'<#{channel}>')}"

@@ -1,0 +1,157 @@
+"""A log of changes beside an SQLite file that is not of that file: nothing opens the two together."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.domain.time import SystemClock
+from storage.database import url_of
+from storage.errors import DatabaseUnreachable
+from storage.maintenance import CopyRefused, back_up, put_back
+from storage.migrate import migrate
+from storage.sqlite import OpenFile
+from storage.store import Store
+from tests.storage.conftest import Opener
+from tests.storage.restores import VAULT
+from tests.storage.test_misplaced_file import _entries, _entry
+from tests.support.databases import migrated_file
+
+
+def _content(folder: Path) -> dict[str, str]:
+    return {
+        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
+        for one in sorted(folder.iterdir())
+        if not one.name.endswith("-shm")
+    }
+
+
+async def _open(db: Path, open_store: Opener) -> Store:
+    db.parent.mkdir(exist_ok=True)
+    await migrated_file(db)
+    store = await open_store(url_of(db))
+    for _ in range(3):
+        await _entry(store)
+    return store
+
+
+@pytest.fixture(autouse=True)
+def keeps() -> Iterator[list[sqlite3.Connection]]:
+    """Connections without which the last one to close folds the log and removes it."""
+    found: list[sqlite3.Connection] = []
+    yield found
+    for one in found:
+        one.close()
+
+
+async def _killed(db: Path, store: Store, keeps: list[sqlite3.Connection]) -> None:
+    """As `kill -9` leaves its files."""
+    keeps.append(sqlite3.connect(db))
+    keeps[-1].execute("SELECT 1 FROM meta").fetchall()
+    await store.close()
+    assert db.with_name(f"{db.name}-wal").stat().st_size
+
+
+async def _from_a_backup(db: Path, _store: Store) -> Path:
+    copy = db.parent.parent / "copy.db"
+    await back_up(url_of(db), copy, vault=VAULT, clock=SystemClock())
+    return copy
+
+
+async def _from_a_file_of_before(db: Path, store: Store) -> Path:
+    await store.checkpoint()
+    copy = db.parent.parent / "copy.db"
+    shutil.copyfile(db, copy)
+    return copy
+
+
+Made = Callable[[Path, Store], Awaitable[Path]]
+
+
+@pytest.mark.parametrize("made", [_from_a_backup, _from_a_file_of_before])
+@pytest.mark.parametrize("folds", [True, False])
+async def test_what_cp_writes_into_the_file_of_a_killed_bot_is_not_mixed_with_its_log(
+    tmp_path: Path, open_store: Opener, keeps: list[sqlite3.Connection], made: Made, folds: bool
+) -> None:
+    db = tmp_path / "db" / "bot.db"
+    store = await _open(db, open_store)
+    copy = await made(db, store)
+    for _ in range(30):
+        await _entry(store)
+    if folds:
+        await store.checkpoint()
+    for _ in range(4):
+        await _entry(store)
+    await _killed(db, store, keeps)
+    shutil.copyfile(copy, db)  # the same inode
+    before = _content(db.parent)
+
+    for _ in range(2):
+        with pytest.raises(DatabaseUnreachable, match="is of another file than"):
+            await Store.open(url_of(db), vault=VAULT, clock=SystemClock(), exclusive=False)
+    with pytest.raises(DatabaseUnreachable, match="is of another file than"):
+        await migrate(url_of(db))
+    with pytest.raises(DatabaseUnreachable, match="is of another file than"):
+        await back_up(url_of(db), tmp_path / "other.db", vault=VAULT, clock=SystemClock())
+    with pytest.raises(CopyRefused, match="is of another file than"):
+        await put_back(url_of(db), copy, vault=VAULT, clock=SystemClock())
+    assert _content(db.parent) == before
+
+
+@pytest.mark.parametrize("how", ["", "folded", "folded in part", "touched", "copied"])
+async def test_a_log_of_its_own_is_opened_after_a_kill(
+    tmp_path: Path, open_store: Opener, keeps: list[sqlite3.Connection], how: str
+) -> None:
+    db = tmp_path / "db" / "bot.db"
+    store = await _open(db, open_store)
+    for _ in range(30):
+        await _entry(store)
+    if how.startswith("folded"):
+        with closing(sqlite3.connect(db)) as other:
+            if how.endswith("part"):
+                other.execute("BEGIN")
+                other.execute("SELECT count(*) FROM audit").fetchone()
+                await _entry(store)
+            with closing(sqlite3.connect(db)) as third:
+                third.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    await _killed(db, store, keeps)
+    if how == "touched":
+        db.chmod(0o640)
+        db.with_name("bot.db-wal").touch()
+    if how == "copied":
+        shutil.copytree(db.parent, tmp_path / "elsewhere")
+        db = tmp_path / "elsewhere" / "bot.db"
+        db.chmod(0o640)
+    again = await Store.open(url_of(db), vault=VAULT, clock=SystemClock())
+    await again.close()
+    assert _entries(db) == (34 if how.endswith("part") else 33)
+
+
+def test_what_was_open_has_its_name_once_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = tmp_path / "bot.db"
+    with closing(sqlite3.connect(db)) as made:
+        made.execute("PRAGMA journal_mode=WAL")
+        made.execute("CREATE TABLE one (x)")
+        made.commit()
+    file, seen = OpenFile(db), list[list[str]]()
+    db.unlink()
+    real = sqlite3.connect
+
+    def connect(path: Path, *args: Any, **more: Any) -> sqlite3.Connection:
+        seen.append([one.name for one in tmp_path.glob("bot.db.kept-*")])
+        found: sqlite3.Connection = real(path, *args, **more)
+        return found
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    file._keep(datetime(2026, 1, 2, tzinfo=UTC))
+    file.close()
+    assert seen == [["bot.db.kept-20260102T000000Z.part"]]
+    assert [one.name for one in tmp_path.glob("bot.db.kept-*")] == ["bot.db.kept-20260102T000000Z"]

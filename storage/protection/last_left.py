@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from storage.transaction import Tx
 
 #: In memory on every Linux; where it is missing, nothing is remembered.
-MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108 - in a folder of its own, of this user alone
+#: In a folder of its own there, of this user alone.
+MEMORY = Path("/dev/shm")  # noqa: S108  # nosec B108
 # Who was away for longer may have worked on another machine meanwhile, and put the file back that was left here.
 LASTS = timedelta(hours=1)
 _FORGOTTEN_AFTER_S = 2 * 86_400.0

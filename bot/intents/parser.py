@@ -17,6 +17,7 @@ from bot.intents.by_sentence import (
     is_bare_number,
     is_taken_back_beside,
     leaves_it_standing,
+    skips_a_control,
     without_list_marks,
 )
 from bot.intents.directory import Directory
@@ -131,6 +132,7 @@ def read_by_rules(
         readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
         readings = _or_by_sentence(readings, clauses, context, kinds or {}, written)
+        readings = _told_rather(_all_sign(readings, context), context)
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
@@ -216,6 +218,50 @@ def _or_by_sentence(
     if asking and not any(one.is_action for one in readings):
         return asking
     return list(readings)
+
+
+def _all_sign(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The readings, none of them open where the message asks that nobody else signs, looks or knows."""
+    if not any(one.opened for one in readings) or not skips_a_control(context.found.masked):
+        return list(readings)
+    kept = []
+    for reading in readings:
+        if reading.opened:
+            ask = questions.really(reading.intent, reading.slots, "Nobody who has to sign is left out here.")
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        kept.append(reading)
+    return kept
+
+
+#: The look-up that is asked for in the words of a request: `could I have the balance on ads-eu`.
+_TO_BE_TOLD: Final = {
+    "unload_card": (
+        "card_balance",
+        re.compile(
+            r"\b(?:have|get|see|know|bring up|pull up|give me|send me|tell me|show me|share|grab|fetch|check|look up)\b(?: \w+){0,3}? balances?\b"
+            r"(?!.*\b(?:back|off|out|home|return\w*|unload\w*|float|pot|pool|main account|empt\w*|drain\w*|sweep\w*|withdr\w*|take|taken|move\w*|transfer\w*|recall\w*)\b)"
+        ),
+    ),
+    "reveal_card": (
+        "card_show",
+        re.compile(
+            r"^(?!.*\b(?:links?|reveal\w*|unmask\w*|full|whole|entire|complete|numbers?|digits|secure\w*|safe\w*|disclos\w*|protected|pan)\b)",
+            re.DOTALL,
+        ),
+    ),
+}
+
+
+def _told_rather(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The look-up in the place of a form, where the message asks to be told what a card holds or is."""
+    kept = []
+    for reading in readings:
+        intent, asks = _TO_BE_TOLD.get(reading.intent, ("", None))
+        told = asks is not None and reading.opened and "amount" not in reading.slots
+        if told and asks is not None and asks.search(context.found.masked.lower()):
+            reading = Reading(intent, {"card": reading.slots["card"]}, card=reading.card)
+        kept.append(reading)
+    return kept
 
 
 def _hold_the_same(found: Found, own: Sequence[Entity]) -> bool:

@@ -30,7 +30,7 @@ _UNDECIDED: Final = re.compile(
     rf"\b(?:(?:{_N}|without|pending|await\w*|subject to|lacks?|lacking|needs?|requires?|before|until|till|after|once|upon|wants? to|has to|have to|must|yet to|still)\b[^.;]{{0,40}}\b(?:approv\w*|agree\w*|authori[sz]\w*|sign(?:s|ed|-?off)?|confirm\w*|consent\w*|permission|ok(?:ay)?(?:ed|s)?|decid\w*|decision|clear(?:ed|ance)?|green ?light\w*|go-?ahead|budget)"
     r"|(?:approv\w*|agree\w*|authori[sz]\w*|sign-?off|confirm\w*|consent|permission|decision|clearance|go-?ahead|green light)\b[^.;]{0,30}\b(?:pending|await\w*|follow\w*|missing|outstanding|to come|not|n['’]t|required|needed|tomorrow|later|soon|withdrawn|refused|denied|revoked)"
     r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
-    r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather(?! (?:more|less|too|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty|busy|quick))|mistake(?!n)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
+    r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather(?! (?:more|less|too|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty|busy|quick))|mistake(?!n)|(?:is|was|were|are|be) (?:all )?(?:wrong|stupid|silly|nonsense|rubbish|madness)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
 )
 #: It hangs on something, or on another hour.
 _HANGS: Final = re.compile(
@@ -271,6 +271,8 @@ def _is_placed(entity: Entity, beside: Beside, reading: Reading, facts: Facts) -
     return len(words) > 1
 
 
+_IN_USD: Final = re.compile(r"usd|\$|k\b|dollar", re.IGNORECASE)
+_A_SUM: Final = re.compile(r"\b(?:amount|sum|value|total|worth|transfer of|sent|of)\b")
 #: With these alone it says how often, or for how long.
 _HOW_LONG: Final = word_set(
     """
@@ -283,7 +285,9 @@ _HOW_LONG: Final = word_set(
 def _sums_are_told(beside: Beside, reading: Reading) -> bool:
     """Is each sum in it what was paid, is owed, is left, and none what shall be on the card?"""
     if reading.intent == "submit_funding":
-        return len(_AMOUNT.findall(beside.text)) == 1  # the chain says what came
+        # The chain says what came.
+        sums = [entity for entity in beside.entities if entity.kind == "amount"]
+        return len(sums) == 1 and (_IN_USD.search(sums[0].written) or _A_SUM.search(beside.text)) is not None
     if reading.intent in ("set_limits", "set_markup", "order_card"):
         return False
     if reading.intent in ("topup_card", "unload_card") and "amount" not in reading.slots:

@@ -151,15 +151,15 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|by|with|of|be|at most|is))* (?P<a>{_A})",
+            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be|at most|is))* (?P<a>{_A})",
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* {_O}(?:['’]s)? (?:per )?(?P<u>daily|weekly|monthly|day|week|month) {_LIMIT}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|by|with|of|be))* (?P<a>{_A})",
+            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* {_O}(?:['’]s)? (?:per )?(?P<u>daily|weekly|monthly|day|week|month) {_LIMIT}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be))* (?P<a>{_A})",
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|bump|lift|change|set|make|put|drop|bring|take|move|keep|cap|have)(?: down| up| back)* {_O}(?:['’]s)? {_LIMIT}(?: (?:down|up|back))*(?: (?:to|at|as|with|of|be))* (?P<a>{_A}){_USD}\s*{_UNIT}",
+            rf"(?:reduce|lower|cut|raise|increase|bump|lift|change|set|make|put|drop|bring|take|move|keep|cap|have)(?: down| up| back)* {_O}(?:['’]s)? {_LIMIT}(?: (?:down|up|back))*(?: (?:to|at|as|of|be))* (?P<a>{_A}){_USD}\s*{_UNIT}",
             "set the {u} limit of {c} to {a}",
         ),
         (
@@ -176,7 +176,7 @@ _ROWS: Final = tuple(
         ),
         # What is added on top.
         (
-            rf"(?:make|correct|fix|bring|revise|put|keep|take|reset|amend|set|change|raise|lower|move|adjust|increase|reduce|drop|cut|update|bump|get|have|switch)(?: down| up| back)* {_MARKUP}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|be|zero|back|only|just|into|should be|is))*,? \(?(?P<a>{_A})\)?",
+            rf"(?:make|correct|fix|bring|revise|put|keep|take|reset|amend|set|change|raise|lower|move|adjust|increase|reduce|drop|cut|update|bump|get|have|switch)(?: down| up| back)* {_MARKUP}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|be|zero|into|should be))+,? \(?(?P<a>{_A})\)?",
             "set the markup to {a}",
         ),
         (
@@ -187,6 +187,7 @@ _ROWS: Final = tuple(
             rf"(?:put|set|have|add|charge|make|apply) (?P<a>{_A}) (?:as |for |on |in |to )?{_MARKUP}",
             "set the markup to {a}",
         ),
+        (rf"(?:make|set|put|keep) {_MARKUP} (?P<a>{_A})", "set the markup to {a}"),
         (rf"{_MARKUP} ?(?:to|at|=|->|:) ?(?P<a>{_A})", "set the markup to {a}"),
         # The number, to look at.
         (

@@ -21,7 +21,6 @@ _ASKS: Final = (
     r"would it be possible (?:for you )?to|is it possible (?:for you )?to|might it be possible to",
     r"(?:i|we)(?:'d| would) (?:like|love|ask|want)(?: (?:you|u))? to(?: please| kindly| ask you to)?(?! (?:know|see|ask|check|understand|say|point))",
     r"(?:i|we) (?:need|want)(?: (?:you|u|someone))? to(?: please| kindly)?(?= (?:un|re)?(?:freeze|block|lock|load|top|close|take|put|raise|lower|set|order|cut|bump|add|move|pull|send|change|update|submit|register|cap|activate|terminate|suspend))",
-    r"if you (?:could|would|can)(?: please| kindly| just)?(?= (?:un|re)?(?:freeze|block|lock|load|top|close|take|put|raise|lower|set|order|cut|bump|add|move|pull|send|change|update|submit|register|cap|activate|terminate|suspend))",
     r"(?:can|could|may|might) (?:i|we) (?:please |kindly |just |quickly )*(?=(?:have|get|see|view)\b)",
     r"(?:i|we)(?:'d| would)? (?:want|need|wish|like|have)(?: to)? (?=(?:see|view|look at)\b)",
     r"what (?:i|we) (?:require|need|want|would like)(?: now| today)? is(?: to| for you to)?",

@@ -17,6 +17,7 @@ from bot.intents.by_sentence import (
     is_bare_number,
     is_taken_back_beside,
     leaves_it_standing,
+    lookup_meant,
     skips_a_control,
     without_list_marks,
 )
@@ -131,8 +132,8 @@ def read_by_rules(
         readings = _looked_at_again(_without_second(readings, clauses), context)
         readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
-        readings = _or_by_sentence(readings, clauses, context, kinds or {}, written)
-        readings = _told_rather(_all_sign(readings, context), context)
+        readings = _or_by_sentence(readings, context, kinds or {}, written)
+        readings = _as_lookups(_all_sign(readings, context), context)
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
@@ -181,17 +182,20 @@ def _or_apart(
 
 def _or_by_sentence(
     readings: Sequence[Reading],
-    clauses: Sequence[Clause],
     context: Context,
     kinds: Mapping[str, type[Operation]],
     written: str,
 ) -> list[Reading]:
-    """The one request of a sentence, where nothing else of the message speaks against it; else the readings as they are."""
+    """The one request of a sentence, where nothing else speaks against it; else the readings as they are."""
     if context.doubts or any(one.opened or one.kind or one.takes_back for one in readings):
         return list(readings)
     not_here = any(one.notes and one.intent == "help" for one in readings)
     text = without_list_marks(written)
-    entities = context.found.entities if text == written else read_entities(text, context.facts, context.cards).entities
+    entities = (
+        context.found.entities
+        if text == written
+        else read_entities(text, context.facts, context.cards).entities
+    )
     asking: list[Reading] = []
     for candidate in candidates(text, entities):
         found = read_entities(candidate.text, context.facts, context.cards)
@@ -207,9 +211,7 @@ def _or_by_sentence(
         if not asked[0].opened:
             asking = asking or ([] if is_taken_back_beside(candidate) else asked)
         elif leaves_it_standing(candidate, asked[0], context.facts):
-            all_of_it = replace(
-                context, found=read_entities(candidate.whole, context.facts, context.cards)
-            )
+            all_of_it = replace(context, found=read_entities(candidate.whole, context.facts, context.cards))
             whole = _looked_at_again(
                 _without_second(asked, split(all_of_it.found.masked)), all_of_it, apart=True
             )
@@ -233,34 +235,15 @@ def _all_sign(readings: Sequence[Reading], context: Context) -> list[Reading]:
     return kept
 
 
-#: The look-up that is asked for in the words of a request: `could I have the balance on ads-eu`.
-_TO_BE_TOLD: Final = {
-    "unload_card": (
-        "card_balance",
-        re.compile(
-            r"\b(?:have|get|see|know|bring up|pull up|give me|send me|tell me|show me|share|grab|fetch|check|look up)\b(?: \w+){0,3}? balances?\b"
-            r"(?!.*\b(?:back|off|out|home|return\w*|unload\w*|float|pot|pool|main account|empt\w*|drain\w*|sweep\w*|withdr\w*|take|taken|move\w*|transfer\w*|recall\w*)\b)"
-        ),
-    ),
-    "reveal_card": (
-        "card_show",
-        re.compile(
-            r"^(?!.*\b(?:links?|reveal\w*|unmask\w*|full|whole|entire|complete|numbers?|digits|secure\w*|safe\w*|disclos\w*|protected|pan)\b)",
-            re.DOTALL,
-        ),
-    ),
-}
-
-
-def _told_rather(readings: Sequence[Reading], context: Context) -> list[Reading]:
-    """The look-up in the place of a form, where the message asks to be told what a card holds or is."""
+def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The look-up in the place of a form, where the message only wants to know what a card holds or is."""
     kept = []
     for reading in readings:
-        intent, asks = _TO_BE_TOLD.get(reading.intent, ("", None))
-        told = asks is not None and reading.opened and "amount" not in reading.slots
-        if told and asks is not None and asks.search(context.found.masked.lower()):
-            reading = Reading(intent, {"card": reading.slots["card"]}, card=reading.card)
-        kept.append(reading)
+        knows = reading.opened and "amount" not in reading.slots
+        intent = lookup_meant(reading.intent, context.found.masked) if knows else ""
+        kept.append(
+            Reading(intent, {"card": reading.slots["card"]}, card=reading.card) if intent else reading
+        )
     return kept
 
 

@@ -9,6 +9,23 @@ card or hold a figure that nobody can place.
 from __future__ import annotations
 
 from bot.intents.by_sentence.beside import is_taken_back_beside, leaves_it_standing, skips_a_control
-from bot.intents.by_sentence.sentences import Beside, Candidate, candidates, is_bare_number, without_list_marks
+from bot.intents.by_sentence.lookups_meant import lookup_meant
+from bot.intents.by_sentence.sentences import (
+    Beside,
+    Candidate,
+    candidates,
+    is_bare_number,
+    without_list_marks,
+)
 
-__all__ = ["Beside", "Candidate", "candidates", "is_bare_number", "is_taken_back_beside", "leaves_it_standing", "skips_a_control", "without_list_marks"]
+__all__ = [
+    "Beside",
+    "Candidate",
+    "candidates",
+    "is_bare_number",
+    "is_taken_back_beside",
+    "leaves_it_standing",
+    "lookup_meant",
+    "skips_a_control",
+    "without_list_marks",
+]

@@ -7,7 +7,6 @@ another hour on it, tell whose words it is, skip a control, name another card, a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from bot.intents.by_sentence.sentences import Beside, Candidate
@@ -30,11 +29,11 @@ _UNDECIDED: Final = re.compile(
     rf"\b(?:(?:{_N}|without|pending|await\w*|subject to|lacks?|lacking|needs?|requires?|before|until|till|after|once|upon|wants? to|has to|have to|must|yet to|still)\b[^.;]{{0,40}}\b(?:approv\w*|agree\w*|authori[sz]\w*|sign(?:s|ed|-?off)?|confirm\w*|consent\w*|permission|ok(?:ay)?(?:ed|s)?|decid\w*|decision|clear(?:ed|ance)?|green ?light\w*|go-?ahead|budget)"
     r"|(?:approv\w*|agree\w*|authori[sz]\w*|sign-?off|confirm\w*|consent|permission|decision|clearance|go-?ahead|green light)\b[^.;]{0,30}\b(?:pending|await\w*|follow\w*|missing|outstanding|to come|not|n['’]t|required|needed|tomorrow|later|soon|withdrawn|refused|denied|revoked)"
     r"|await\w*|pending|undecided|unclear|unsure|uncertain|not sure(?! (?:where|how|when|why|what))|not certain|not convinced|not happy|unhappy|doubt\w*|disagree\w*|object(?:s|ed|ion|ions|ing)\b(?! code)|oppos\w+|veto\w*|against(?! (?:the |our |an? )?(?:invoice|po|bill|quote|§x|claim|receipt|reimbursement))|refus\w+ to|forbid\w*|forbade|prohibit\w*|allowed|permitted|supposed|entitled|deciding|debating|discuss(?:ing|ed|ion)? (?:it|this|that|whether|with)|consider\w*|weigh\w* (?:it|up)|thinking (?:about|of|over)|contemplat\w*|wonder\w*|evaluat\w*|under review|in review|on the fence|i (?:think|guess|believe|suppose|reckon|feel|fear|assume|hope) (?:we|it|that|this|you|i should|so|not)"
-    r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather(?! (?:more|less|too|large|small|high|low|late|urgent|short|odd|strange|tight|good|bad|full|empty|busy|quick))|mistake(?!n)|(?:is|was|were|are|be) (?:all )?(?:wrong|stupid|silly|nonsense|rubbish|madness)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
+    r"|check(?:ing)? (?:it |this |that )?(?:first )?(?:with|whether|if)|verify(?:ing)? (?:first|with|whether|if)|confirm(?:ing)? (?:first|with|whether|if)|let me (?:check|ask|confirm|verify|think|know (?:if|whether|what you think|first))|ask(?:ing)? (?:him|her|them|bob|carol|dave|finance|the boss|the manager|my boss|my manager)? ?(?:first|before)|run (?:it|this) (?:by|past)|clear (?:it|this) with|tb[acd]|to be (?:confirmed|decided|discussed|announced|agreed|approved)|permitting|thoughts|opinions?|advise|suggest\w*|recommend\w*|propos(?:e|es|ing|al)|maybe|perhaps|possibly|might|may (?:need|want|have to|be)|probably (?:better|best|not|should)|might (?:be better|not|want|need to|have to)|should (?:we|i|you|one)|we should|i should|you should|shouldn['’]?t|shall (?:we|i)|ought|would (?:be (?:better|best|wrong|wise|wiser|smart|stupid|silly|a mistake|foolish|bad)|have|never)|better (?:not|wait|leave|to|if)|rather (?:not|than|wait|leave|we|you|i|have|keep)|(?:['’]d|would|had) rather|mistake(?!n)|(?:is|was|were|are|be) (?:all )?(?:wrong|stupid|silly|nonsense|rubbish|madness)|bad idea|good idea|an idea|whether|either|or else do|alternatively|otherwise(?= (?:do|use|load|freeze|put|leave)))\b"
 )
 #: It hangs on something, or on another hour.
 _HANGS: Final = re.compile(
-    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|twice|both(?! (?:ways|directions|nights|days|rooms|legs|trips|of us|sides|hands))|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
+    r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
     r"|^(?:but |only |just |and |or )*(?:before|after|until|till|til|when|while|then|later|tomorrow|tonight|soon|next|by|at|on|in|from|not)\b(?! (?:the|his|her|their|our|my|a|an|this|that|he|she|they|we|i|it|§c\d+§) [^.]*\b(?:is|are|was|were|has|have|had|need\w*|want\w*|can\w*|will|would|got|[a-z]{3,}(?:ed|ing|s))\b)[^.]{0,40}$"
 )
 #: Whose words the request is.
@@ -42,13 +41,14 @@ _REPORTED: Final = re.compile(
     r"(?<!i )(?<!we )(?<!i have )\b(?:told|tells?|telling|ask(?:s|ed|ing)?|order(?:s|ed|ing)?|instruct\w*|command\w*|direct(?:s|ed)|advis\w+|urg(?:es?|ed|ing)|forc\w+|pressur\w*|demand\w*|insist\w*|beg(?:s|ged|ging)?|want(?:s|ed|ing)?|request(?:s|ed|ing)|expect\w*|need(?:s|ed)|wish(?:es|ed)?|prefer\w*|got|had|made) (?:(?:me|us|you|him|her|them|finance|accounts|everyone|everybody|someone|somebody|the (?:bot|team|clerk))\b(?! (?:since|again|every|all|a|an|the|some|two|three|four|for|about|where|how|why|what|if|that|his|her|their|§|more|extra|cash|money|on|in|at|from|back|into|out|off)\b))"
     r"|(?<!i )(?<!we )(?<!you )(?:told|tells?|telling|asks?|asked|asking|ordered|orders|instructed|advised|urged|demands?|demanded|insists?|insisted|begs?|begged|wants?|wanted|requested|requests|said|says) (?:for it|to (?:do|put|add|load|freeze|close|block|unfreeze|raise|lower|set|take|pull|send|give|change|top|cancel|order|stop|unblock|lock|unlock)\b|(?:it|this|that|so|as much|exactly)(?=\W*$|[,.;:])|(?:the following|as follows|following))"
     r"|\b(?:wrote|writes|written|writing|typed|types|typing|texted|texts|posted|scribbl\w+|quot(?:e|ed|es|ing)\b(?! (?:of|for|from|was|is|came|at))|verbatim|word for word|following|as follows|one thing\W*$|wording|reads?(?= (?:this|it|that|as|:|the following)|\W*$)|(?:his|her|their|its|bob's|carol's|dave's) (?:words?|wording|message|request|order|note|text|orders|instructions?)|(?:message|note|text|e?mail|letter|ticket|chat|post|comment|voicemail|sms) (?:was|is|reads|says|said|goes|went|had|asks)|(?:orders?|instructions?|manual|policy|rules?|procedure|slide|guide|script) (?:was|is|were|are|says?|said|reads?)\b(?! (?:that|only|no))|(?:according to|as per|per) (?:bob|carol|dave|him|her|them|the (?:message|mail|note|caller|manual|slide))|shout\w*|yell\w*|scream\w*|mutter\w*|whisper\w*|keeps? (?:saying|asking|repeating|writing|telling|texting)|kept (?:saying|asking|repeating|writing)|repeat(?:s|ed|ing)?|on behalf of|somebody else's|this is what|that is what|that's what|that'?s how|i (?:heard|overheard|saw|read) (?:him|her|them|someone|that|it)|rumou?r\w*|allegedly|supposedly|apparently he|(?<!above )(?<!captioned )(?<!the )subject\W*$|re\W*$|title|caption|headline|heading|memo|minutes of|todo|to-?do|note to self|reminder(?: to|:)|remind(?:s|ed)? (?:me|us)|fyi|for (?:your|my|our) (?:information|info|records?)|just (?:for )?info(?:rmation)?|for the record|btw|by the way|translat\w+|in (?:polish|german|french|spanish|dutch)|how (?:do|would|does|should|can|could|to))\b"
+    r"|\b(?:asked|told|wanted|instructed|requested|ordered|begged|reminded|meant|going|about|had|have|has|used|decided|planned|tried)(?: (?:you|him|her|them|us|me|finance|everyone))? to\W*$"
     r"|\b(?:said|says|say|saying|goes|went like|told (?:me|us)|asked|announced|declared|(?<!her )(?<!his )(?<!the )(?<!a )(?<!expense )claims?|claimed|thinks?|thought|believes?|reckons?|replied|answered)\W*$"
     r"|\b(?:said|says|say|saying|announced|declared|claims?|claimed|replied|answered)\s+(?:(?:no|not|stop|wait|don|leave|never|go|please|pls|yes|ok|okay|sure|freeze|block|load|close|put|take)\b)"
 )
 #: What guards money is to be left out.
 _GUARD: Final = r"(?:second (?:person|pair|signature|sign|approv\w*|signer|signatory|check|look|opinion|set of eyes|eyes|set|one)|2nd (?:person|signature|approv\w*|sign\w*|pair)|other (?:person|signature|signer|approver)s?|approv\w*|sign-?offs?|signatures?|signing|four[- ]eyes|4[- ]eyes|two[- ]man|dual (?:control|approval)|maker[- ]checker|checkers?|controls?|checks?|queue|process|procedure|policy|red tape|paperwork|formalit\w+|review\w*|confirmation|verification|cooling)"
 _SKIPS: Final = re.compile(
-    rf"\b(?:skip\w*|bypass\w*|without|w/o|no need (?:for|of|to (?:get|ask|wait for|bother))|ignor\w+|forget(?: about)?|leave out|omit\w*|waiv\w+|circumvent\w*|avoid\w*|dispense with|no time for|around|go around|get around|override|overrid\w+|no|don'?t (?:need|want|bother|wait for|ask)|do not (?:need|want|wait for|ask)|drop|spare (?:me|us)|cut out|minus|disable|turn off|switch off|instead of|rather than|not (?:wait|waiting) for)\s+(?:(?:the|a|an|any|all|our|that|this|usual|normal|whole|for|of|with|to|wait|ask|another|further|more|extra|other|bob's|carol's|dave's|his|her)\s+){{0,4}}{_GUARD}\b"
+    rf"\b(?:skip\w*|bypass\w*|without|w/o|no need (?:for|of|to (?:get|ask|wait for|bother))|ignor\w+|forget(?: about)?|leave out|omit\w*|waiv\w+|circumvent\w*|avoid\w*|dispense with|no time for|around|go around|get around|override|overrid\w+|no|don'?t (?:need|want|bother|wait for|ask)|do not (?:need|want|wait for|ask)|drop|spare (?:me|us)|cut out|minus|disable|turn off|switch off|instead of|rather than|not (?:wait|waiting) for)\s+(?:(?:bothering|asking|telling|involving|waiting|going|through|getting|needing|having|the|a|an|any|all|our|that|this|usual|normal|whole|for|of|with|to|wait|ask|another|further|more|extra|other|bob's|carol's|dave's|his|her)\s+){{0,4}}{_GUARD}\b"
     r"|\b(?:approve (?:it|this|that)|self-?approv\w*|i(?:'ll| will| can|'m)? (?:just )?(?:approv\w*|sign\w*) (?:it|this|that|for (?:him|her|them|bob|carol|dave))|you (?:can )?(?:just )?approve|auto-?approv\w*|straight through|on my (?:own )?(?:authority|approval|say|word)|my (?:word|say-so) is enough|i(?:'m| am) (?:the )?(?:boss|ceo|cfo|owner|admin) (?:here )?so|don'?t (?:tell|mention|log|record|show)|off the record|keep (?:it|this) (?:quiet|secret|between)|between us|nobody (?:needs|has) to (?:know|see|approve|sign|check))\b"
 )
 _VERBS: Final = r"(?:un-?|re-?|de)?(?:freez\w*|froz\w*|block\w*|(?<!pad)lock(?:s|ed|ing)?|suspend\w*|thaw\w*|paus(?:e|es|ed|ing)|activat\w*|enabl\w*|disabl\w*|clos(?:e|es|ed|ing|ure)|terminat\w*|cancel\w*|top(?:s|ped|ping)?[ -]?up\w*|topup\w*|load(?:s|ed|ing)?|recharg\w*|refill\w*|withdr\w*|reveal\w*|replac\w*|discontinu\w*|deactivat\w*)"
@@ -65,21 +65,27 @@ _OF_THE_REQUEST: Final = re.compile(
 _NOT: Final = re.compile(
     rf"\b(?:{_N}|no|nobody|none|nothing|neither|without|dont|doesnt|didnt|cant|wont|isnt|arent|wasnt|hasnt|havent|aint|avoid|refrain\w*)\b|n['’]t\b"
 )
+_OR: Final = re.compile(r"^\W*or\b")
+#: Whose money it would be: what somebody pays back is no load.
+_FROM: Final = re.compile(
+    r"^\W*(?:back )?(?:from|out of|off)\b(?! (?:the |our )*(?:float|pool|pot|main account|account|company))"
+)
 #: Behind a request: for each, not for all.
 _EACH: Final = re.compile(
-    r"^\W*(?:(?:per|an?|each|every|by the|/)\s*)?(?:day|week|month|trip|person|head|year|quarter|daily|weekly|monthly|nightly|annually)\b|\b(?:each|apiece|per (?:day|week|month|head|person|trip))\b"
+    r"^\W*(?:(?:per|an?|each|every|by the|/)\s*)?(?:day|week|month|trip|person|head|year|quarter|daily|weekly|monthly|nightly|annually)\b|^\W*(?:twice|both|x ?2)\b|\b(?:each|apiece|per (?:day|week|month|head|person|trip))\b"
 )
 #: Of whom or what a "not" may be said: somebody or something that is not the request.
 _SUBJECT: Final = re.compile(
-    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|[a-z]+s|[a-z]+ed)\b)"
+    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|theres|its|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|[a-z]+s|[a-z]+ed)\b)"
 )
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
-    "freeze_card": r"not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
-    "close_card": r"no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
+    "freeze_card": r"(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
+    "close_card": r"(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
     "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
     "set_markup": r"(?:by|in) (?:mistake|error|oversight)",
+    "submit_funding": r"whether (?:it|this|that) (?:worked|went through|arrived|came)",
     "set_3ds": r"(?:and |but )?not (?:to |on |by )?(?:her|his|the|their|any)? ?(?:phone|mobile|sms|number|handset)|instead of (?:to )?(?:her|his|the|their)? ?(?:phone|mobile|sms|number|handset)|not asking for any (?:other )?change[^.]*|nothing else|no other change[^.]*",
     "reveal_card": r"(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
     "set_limits": r"other limits? (?:may|can|should|to|will|shall)? ?(?:remain|stay|be)?[^.]*|(?:no|not any) other changes?",
@@ -121,7 +127,7 @@ _TALKED: Final = re.compile(
     r"^(?:further to|as per|after|following|with reference to|in reference to|as discussed (?:in|on|during)) (?:my |our |the |last |your )*(?:telephonic |phone |telephone |short |quick |zoom )?(?:discussion|call|talk|chat|mail|email|conversation|meeting)s?(?: (?:with|of|on|from))?(?: §[cpm]\d+§)*"
 )
 _AMOUNT: Final = re.compile(r"§a\d+§")
-#: What a sum in a story is: paid, owed, spent, left, a line, or what was typed by mistake.
+#: What a sum in a story is: paid, spent, left, still to be paid, a line, or what was typed by mistake.
 _ACCOUNTED: Final = re.compile(
     r"\b(?:paid|pays?|pay|payments?|paying|costs?|cost|costing|price\w*|fares?|fees?|bills?|billed|invoices?|invoiced|charges?|charged|charging|spent|spend|spends|spending|bought|buy|purchases?|purchased|quotes?|quoted|deposit|rent|tolls?|taxi|hotel|ticket|left|remaining|remains|balance|has only|have only|had only|only has|only have|down to|got only|is at|stuck at|sitting on|short|shortfall|declined|bounced|rejected|refused|limit (?:is|was)|more than|less than|over|above|below|under|at least|worth|wants|wanted|asks|total\w*|came to|comes to|of which|owes?|due|refund\w*|credited|earned|saved|lost|stolen|debit\w*|transaction|attempt\w*|trying|tried|laptop|repair\w*|tyres?|tires?|fine|subscription|renewal|salary|budget|loaded|had put|put in|typed|typing)\b"
 )
@@ -163,7 +169,11 @@ def leaves_it_standing(candidate: Candidate, reading: Reading, facts: Facts) -> 
         not _speaks_against(beside, reading.intent)
         and not _is_only_a_time(beside, facts)
         and all(_is_placed(entity, beside, reading, facts) for entity in beside.entities)
-        and (not beside.entities or not _AMOUNT.search(beside.text) or _sums_are_told(beside, reading))
+        and (
+            not beside.entities
+            or not _AMOUNT.search(_without_counts(beside))
+            or _sums_are_placed(beside, reading)
+        )
         for beside in candidate.beside
         if not (_GREETS.match(beside.text) or only_leads(beside.text))
     )
@@ -190,6 +200,12 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
         return True
     if beside.colon or (beside.within and beside.before and not _leads_on(text)):
         return True
+    if (
+        beside.within
+        and not beside.before
+        and (_OR.match(text) or (intent == "topup_card" and _FROM.match(text)))
+    ):
+        return True
     if _SKIPS.search(text) or (beside.within and not beside.before and _EACH.search(text)):
         return True
     bare = _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text
@@ -213,7 +229,9 @@ _IN_THE_OPEN: Final = re.compile(
 
 def _leads_on(text: str) -> bool:
     """Does what stands before a request in its sentence tell why, or greet, and not who says it?"""
-    return _CAUSE.match(text) is not None or _GREETS.match(text) is not None or _STORY.search(text) is not None
+    return (
+        _CAUSE.match(text) is not None or _GREETS.match(text) is not None or _STORY.search(text) is not None
+    )
 
 
 def _denies(text: str, beside: Beside) -> bool:
@@ -237,7 +255,8 @@ def _is_only_a_time(beside: Beside, facts: Facts) -> bool:
 
 #: Named without its week, or still to come today.
 _OPEN_DAY: Final = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)s?\b|\b(?:evening|tonight|afternoon|night|later|week|month)\b", re.IGNORECASE
+    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)s?\b|\b(?:evening|tonight|afternoon|night|later|week|month)\b",
+    re.IGNORECASE,
 )
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|has|have|did|been|[a-z]{2,}ed|lost|left|got|came|went|found|took|put|sent|gave|broke|forgot|paid|bought|spent|hit|met|saw|knew|ran|fell|stole|quit|since)\b"
@@ -249,9 +268,7 @@ def _is_past(entity: Entity, beside: Beside, facts: Facts) -> bool:
         return _PAST.search(beside.text) is not None and (
             entity.value is None or entity.value.last_day <= facts.now.date()
         )
-    return is_today(entity, facts) or (
-        entity.value is not None and entity.value.last_day <= facts.now.date()
-    )
+    return is_today(entity, facts) or (entity.value is not None and entity.value.last_day <= facts.now.date())
 
 
 def _is_placed(entity: Entity, beside: Beside, reading: Reading, facts: Facts) -> bool:
@@ -262,13 +279,33 @@ def _is_placed(entity: Entity, beside: Beside, reading: Reading, facts: Facts) -
     if entity.kind in ("person", "network"):
         return True
     if entity.kind == "amount":
-        return True  # judged by `_sums_are_told`
+        return True  # judged by `_sums_are_placed`
     if entity.kind in ("period", "later"):
         return (entity.kind == "period" and _is_past(entity, beside, facts)) or reading.intent != "close_card"
     if entity.kind != "number" or INCIDENTAL not in entity.traits:
         return False
     words = [word for word in _TELLS.findall(beside.text) if word not in _HOW_LONG]
     return len(words) > 1
+
+
+#: How many of what: `3 carts`, `2 extra tents`, `all 14 of them`.
+_COUNTED: Final = re.compile(
+    r"§a(?P<number>\d+)§ (?:(?:extra|more|other|new|big|full|small|different|whole|long) )?(?:of (?:them|those|these|our|the)\b|(?!dollars|bucks|cents|pounds|euros|times|percent|points|cards|usd|grands?)[a-z]{3,}s\b|(?:people|men|women|kids)\b)"
+)
+_MOST_OF_A_COUNT: Final = 2  # digits
+_SIGNS: Final = re.compile(r"§[a-z]\d+§")
+
+
+def _without_counts(beside: Beside) -> str:
+    """What stands beside without its numbers of things, none of which is money."""
+    at = dict(zip(_SIGNS.findall(beside.text), beside.entities, strict=False))
+    text = beside.text
+    for found in _COUNTED.finditer(beside.text):
+        sign = f"§a{found['number']}§"
+        written = at[sign].written.strip() if sign in at else ""
+        if written.isdigit() and len(written) <= _MOST_OF_A_COUNT:
+            text = text.replace(sign, " ", 1)
+    return text
 
 
 _IN_USD: Final = re.compile(r"usd|\$|k\b|dollar", re.IGNORECASE)
@@ -282,8 +319,8 @@ _HOW_LONG: Final = word_set(
 )
 
 
-def _sums_are_told(beside: Beside, reading: Reading) -> bool:
-    """Is each sum in it what was paid, is owed, is left, and none what shall be on the card?"""
+def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
+    """Is each sum in it what was paid, has to be paid, is left, and none what shall be on the card?"""
     if reading.intent == "submit_funding":
         # The chain says what came.
         sums = [entity for entity in beside.entities if entity.kind == "amount"]

@@ -51,9 +51,10 @@ _ROWS: Final = tuple(
             rf"(?:empty|drain|sweep|clear out|empty out|zero out|unload everything (?:from|off)|take everything off|take (?:all|everything|the whole balance|the full balance|whatever is left|what is left|what's left|the rest) (?:back )?(?:off|from|out of)|(?:unload|return|bring back|pull|move|recall|sweep|withdraw|transfer|get) (?:the )?(?:whole|full|entire|remaining|complete|rest of the|leftover|unused) (?:balance|amount|money|funds)(?: back)? (?:off|from|of|on|out of)) {_O}(?:{_ADV} (?:(?:in)?to|onto|in) {_FLOAT})?",
             "take everything off {c}",
         ),
+        (rf"{_SUM} back (?:in)?to {_FLOAT} (?:from|off|out of) {_O}", "take {a} off {c}"),
         # Onto a card.
         (
-            rf"(?:load|release|extend|allot|transfer|push|spot|chuck|whack|stick|pop|sling|bung|drop|shoot|wire|credit|provide|throw|pump|inject|deposit|put|add|give|send|book|place|move|get|top ?up|topup|slap|lob|stash|shove|allocate|fund|remit|sanction|grant|shift|have){_ADV} {_SUM}(?:{_ADV} from {_FLOAT})?{_ADV} {_TO} {_O}",
+            rf"(?:load|release|extend|allot|transfer|push|spot|chuck|whack|stick|pop|sling|bung|drop|shoot|wire|credit|provide|throw|pump|inject|deposit|put|add|give|send|book|place|move|get|top ?up|topup|slap|lob|stash|shove|allocate|fund|remit|sanction|grant|shift|have|gimme)(?: (?:me|us))?{_ADV} {_SUM}(?:{_ADV} from {_FLOAT})?{_ADV} {_TO} {_O}",
             "load {a} onto {c}",
         ),
         (
@@ -76,6 +77,7 @@ _ROWS: Final = tuple(
             rf"(?:a )?(?:top[ -]?up|topup|recharge|refill) (?:for|of|on|to) {_O}(?: (?:of|by|with|for)|:|,) {_SUM}",
             "load {a} onto {c}",
         ),
+        (rf"{_SUM} (?:onto|on|to|for) {_O}(?=\W+(?:please|pls|plz|asap|thx|thanks)\b)", "load {a} onto {c}"),
         # In use again, before what stops a card.
         (
             rf"(?:lift|remove|release|undo|revoke|end|withdraw|clear|take off|take away|cancel|drop|reverse) (?:the |that |this |its |his |her )*(?:freeze|block|hold|lock|suspension|pause) (?:on|from|of|for|off|placed on|put on) {_O}",
@@ -87,7 +89,7 @@ _ROWS: Final = tuple(
             "unfreeze {c}",
         ),
         (
-            rf"(?:activate|enable|open|open up|make active|switch on|turn on|switch|turn) {_O} (?:back on|on again|again|once more|back up|back)(?: again)?",
+            rf"(?:activate|enable|open|open up|make active|switch on|turn on|switch|turn) {_O} (?:back on|on again|again|once more|back up)(?: again)?",
             "unfreeze {c}",
         ),
         (rf"activate again {_O}", "unfreeze {c}"),
@@ -97,6 +99,10 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) {_BE} (?:unfrozen|unblocked|unlocked|reactivated|re-activated|restored|released|reopened|opened again|activated again|made active again|defrosted|switched back on|turned back on)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"(?:(?:i|we)(?:['’]d| would)? )?(?:like|need|want|have|get) {_O} (?:to be )?(?:unfrozen|unblocked|unlocked|reactivated|live again|active again|working again|back on|switched back on|turned back on)",
             "unfreeze {c}",
         ),
         # Closed for good, before what only stops it.
@@ -112,7 +118,22 @@ _ROWS: Final = tuple(
             rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) {_BE} (?:cancelled|canceled|deactivated|discontinued|shut down|terminated|closed|retired|closed down)(?: down)? {_FOR_GOOD}",
             "close {c} for good",
         ),
-        (rf"(?:terminate|close|close out|close down|shut down|decommission|retire) {_O}(?: down)?", "close {c}"),
+        (
+            rf"(?:(?:i|we)(?:['’]d| would)? )?(?:like|need|want|have|get) {_O} (?:to be )?(?:cancelled|canceled|deactivated|discontinued|shut down|terminated|closed) {_FOR_GOOD}",
+            "close {c} for good",
+        ),
+        (
+            rf"(?:(?:i|we)(?:['’]d| would)? )?(?:like|need|want|have|get) {_O} (?:to be )?(?:terminated|closed)",
+            "close {c}",
+        ),
+        (
+            rf"(?:(?:i|we)(?:['’]d| would)? )?(?:like|need|want|have|get) {_O} (?:to be )?(?:frozen|blocked|locked|suspended|paused|put on hold)",
+            "freeze {c}",
+        ),
+        (
+            rf"(?:terminate|close|close out|close down|shut down|decommission|retire) {_O}(?: down)?",
+            "close {c}",
+        ),
         # Stopped.
         (
             rf"(?:freeze|block|lock|suspend|pause|freeze up|lock down|immobili[sz]e|put (?:a |an |the )?(?:temporary |quick |immediate )*(?:freeze|block|hold|lock|stop|pause) on|place (?:a |an |the )?(?:temporary |quick )*(?:freeze|block|hold|lock|stop) on|slap (?:a )?(?:freeze|block|hold|lock) on) (?:immediately |temporarily |quickly |now )?{_O}(?: (?:down|temporarily|immediately))*",
@@ -135,8 +156,14 @@ _ROWS: Final = tuple(
             rf"(?:turn on|switch on|activate|enable|start|set up|setup|enrol|enroll|put on|get|put|add|arrange|configure|set) (?:the )?(?:threeds|secure code)(?: (?:verification|authentication|security|enrolment|set up|setup|on|active|activated|enabled|working|going|running))* (?:on|for|in|at|of|to) {_O}",
             "enable threeds for {c}",
         ),
-        (rf"(?:get|have|set up|enable|turn on) {_O} (?:set up |enrolled |registered )?(?:for|in|into|with|on) (?:the )?threeds", "enable threeds for {c}"),
-        (rf"(?:enrol|enroll|register|sign up) {_O} (?:in|for|to|into|with|on) (?:the )?threeds", "enable threeds for {c}"),
+        (
+            rf"(?:get|have|set up|enable|turn on) {_O} (?:set up |enrolled |registered )?(?:for|in|into|with|on) (?:the )?threeds",
+            "enable threeds for {c}",
+        ),
+        (
+            rf"(?:enrol|enroll|register|sign up) {_O} (?:in|for|to|into|with|on) (?:the )?threeds",
+            "enable threeds for {c}",
+        ),
         (
             rf"(?:arrange that|arrange|make|make sure|make sure that|make it so(?: that)?|have|get|see (?:to it )?that|ensure|ensure that|let|send|route|direct|push|forward|point|deliver|move|switch|redirect|start sending|send over|have all) (?:the |that |those |all |its |her |his |of )*(?:threeds |online |purchase |verification |verify |secure |security |otp |sms |payment |shopping |one-time |confirmation |authentication )*(?:codes?|otps?|passwords?)(?: (?:from|of|for|on))? {_O}(?: (?:to|should|must|will|now|please|also))*(?: be)?(?: (?:come|comes|go|goes|going|delivered|sent|routed|pushed|land|arrive|directed))? (?:in)?to (?:the |our |company |company's |this |that )*(?:webhook|endpoint|hook)",
             "send the purchase codes of {c} to our webhook",
@@ -171,6 +198,10 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
+            rf"{_O}(?:['’]s)?:? (?P<u>daily|weekly|monthly) {_LIMIT}(?: (?:of|to|at|should be|must be|to be|is to be|shall be|:))* (?P<a>{_A})(?=\W+(?:please|pls|plz|asap|thx|thanks)\b)",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
             rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bring|lift|revise|change|set|make|put|drop|take)(?: down| up)* (?:the |his |her |their )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe)) {_LIMIT}(?: (?:of|for|on) {_O})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
             "set the per transaction limit of {c} to {a}",
         ),
@@ -187,8 +218,9 @@ _ROWS: Final = tuple(
             rf"(?:put|set|have|add|charge|make|apply) (?P<a>{_A}) (?:as |for |on |in |to )?{_MARKUP}",
             "set the markup to {a}",
         ),
+        (rf"zero(?: out)? {_MARKUP}", "set the markup to zero"),
         (rf"(?:make|set|put|keep) {_MARKUP} (?P<a>{_A})", "set the markup to {a}"),
-        (rf"{_MARKUP} ?(?:to|at|=|->|:) ?(?P<a>{_A})", "set the markup to {a}"),
+        (rf"{_MARKUP} ?(?:to|at|=|->|→|:) ?(?P<a>{_A})", "set the markup to {a}"),
         # The number, to look at.
         (
             rf"(?:send|give|provide|share|get|show|forward|pass|open|generate|drop|have|hand|make|create|need)(?: (?:me|us|to me|him|her|over))? {_LINK} (?:for|to|of|with|where i can|so i can|that shows|which shows)(?: (?:viewing|view|see|seeing|look at|read|show|reveal))* (?:the |its |his |her )*{_NUMBER} (?:of|on|for|from) {_O}",
@@ -203,7 +235,7 @@ _ROWS: Final = tuple(
             "show me the full card number of {c} by secure link",
         ),
         (
-            rf"(?:see|view|look at|have|get|know|show me|show|reveal|open|display|pull up|bring up|need|want|unmask)(?: (?:to see|to view|to have|me|us|up))* (?:the |its |his |her )*(?:full |whole |complete |entire |long |16[- ]digit )+(?:card )?(?:numbers?|digits|no\.?) (?:of|on|for|from) {_O}",
+            rf"(?:see|view|look at|have|get|know|show me|show|reveal|open|display|pull up|bring up|need|want|unmask)(?: (?:to see|to view|to have|me|us|up))* (?:the |its |his |her )*(?:full |whole |complete |entire |long |16[- ]digit )*(?:card )?(?:numbers?|digits|no\.?) (?:of|on|for|from|off) {_O}",
             "show me the full card number of {c} by secure link",
         ),
         (
@@ -216,6 +248,14 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?)(?:['’]s)? (?:full|whole|complete) (?:card )?(?:number|digits) (?:to be (?:seen|viewed|shown)|for viewing)(?: by me| to me)? (?:on|by|via|through|over) (?:the |a )?(?:secure |private )?link",
+            "show me the full card number of {c} by secure link",
+        ),
+        (
+            rf"(?:reveal|unhide|unmask) (?:the )?{_O}(?:['’]s)?(?: (?:full )?(?:card )?(?:number|digits|details))?",
+            "show me the full card number of {c} by secure link",
+        ),
+        (
+            rf"(?:(?:send|give|need|get|have|provide)(?: me)? )?{_LINK} to (?:view|see|reveal|open) (?:the )?{_O}",
             "show me the full card number of {c} by secure link",
         ),
         # A phone.
@@ -239,7 +279,7 @@ _ROWS: Final = tuple(
 )
 #: How something begins that is said beside the request.
 _BESIDE: Final = re.compile(
-    r"^\s*(?:$|[-–—,:;.!?()\[\]…]|/\s|(?:please|pls|plz|kindly|now|asap|immediately|urgently|urgent|quickly|quick|today|tonight|again|back|straight|right|only|also|too|just|exactly|thanks|thank|ta|cheers|thx|tia|would|could|can|will|if|when|before|after|until|till|while|once|unless|for|because|becoz|coz|cos|cuz|bcs|since|as|so|and|but|or|who|which|whose|where|that|to|from|at|in|on|by|with|without|due|owing|given|via|against|following|towards|toward|being|considering|seeing|hence|therefore|i|we|he|she|they|it|its|it's|hes|shes|his|her|their|our|my|your|you|someone|somebody|nobody|the|a|an|this|there|one|some|meanwhile|temporarily|until|permanently|first|next|tomorrow|later|worth|like|than|not|never|instead|otherwise|apparently|there's|§[plm]))(?:$|\W|(?<=\W))",
+    r"^\s*(?:$|[-–—,:;.!?()\[\]…]|[^\x00-\x7f\w\s§]|/\s|(?:please|pls|plz|kindly|now|asap|immediately|urgently|urgent|quickly|quick|today|tonight|again|back|straight|right|only|also|too|just|exactly|thanks|thank|ta|cheers|thx|tia|would|could|can|will|if|when|before|after|until|till|while|once|unless|for|because|becoz|coz|cos|cuz|bcs|since|as|so|and|but|or|who|which|whose|where|that|to|from|at|in|on|by|with|without|due|owing|given|via|against|following|towards|toward|being|considering|seeing|hence|therefore|i|we|he|she|they|it|its|it's|hes|shes|his|her|their|our|my|your|you|someone|somebody|nobody|the|a|an|this|there|one|some|meanwhile|temporarily|until|permanently|first|next|tomorrow|later|worth|like|than|not|never|instead|otherwise|apparently|there's|rn|atm|w|n|bc|b4|til|tmrw|tomorrow|theres|pronto|thru|altogether|asap|§[plm]))(?:$|\W|(?<=\W))",
     re.IGNORECASE,
 )
 #: In another currency, or so many thousands.

@@ -9,7 +9,9 @@ from typing import Final
 
 from bot.intents.extraction import Entity
 
-_PARTICLE: Final = r"(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st)"
+_PARTICLE: Final = (
+    r"(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st)"
+)
 _WORD: Final = r"[A-ZÀ-Ž][a-zà-ž'’]+(?:-[A-ZÀ-Ž][a-zà-ž]+)?"
 _NAME: Final = rf"(?P<name>{_WORD}(?: {_PARTICLE}){{0,2}}(?: {_WORD}){{1,2}})"
 #: What is no more of a name.
@@ -22,12 +24,21 @@ _ASKS_ORDER: Final = (
         rf"\b(?i:(?:{_VERBS}) (?:(?:for )?(?:me|us) |do the needful for )*(?:(?:the )?(?:issuance|issue|order) of )?{_CARD}(?: please| pls)?,? (?:to|for|in (?:the )?name of|in favou?r of|named|called|on the name of))\s+(?i:{_WHO}){_NAME}{_END}"
     ),
     re.compile(
-        rf"\b(?i:(?:{_VERBS}) {_CARD}(?: please| pls)?)[\s:,–-]+(?i:(?:(?:card ?)?holder|name(?: on (?:the )?card)?|cardholder|for)?(?: is)?)[\s:–-]*{_NAME}{_END}"
+        rf"\b(?i:(?:{_VERBS}) {_CARD}(?:,? (?:please|pls))?)[?!.]?[\s:,–-]+(?i:(?:(?:card ?)?holder|name(?: on (?:the )?card)?|cardholder|for)?(?: is)?)[\s:–-]*{_NAME}{_END}"
     ),
-    re.compile(rf"\b(?i:(?:new )?{_CARD}(?: please| pls)? (?:for|to|in the name of))\s+(?i:{_WHO}){_NAME}{_END}"),
+    re.compile(
+        rf"\b(?i:(?:new )?{_CARD}(?: please| pls)? (?:for|to|in the name of))\s+(?i:{_WHO}){_NAME}{_END}"
+    ),
     re.compile(
         rf"(?<![\w§]){_NAME}(?i: (?:needs|requires|should get|must have|is to get|wants|will need) {_CARD})(?=\W)"
     ),
+)
+#: Whom a sentence before it names.
+_FOR_THEM: Final = re.compile(
+    rf"\b(?i:(?:{_VERBS}) (?:him|her|them) {_CARD}|(?:{_VERBS}) (?:one|{_CARD}) (?:for (?:him|her|them)|(?:please|pls)\b|in (?:his|her) name))"
+)
+_SOMEBODY: Final = re.compile(
+    rf"(?<![\w§.] ){_NAME}(?=(?:['’]s)?\s+(?:has|is|was|will|needs|joins|joined|starts|started|takes|moves|comes)\b|\s*[,.;(]|\s*$)"
 )
 #: A card that somebody has already.
 _NO_ORDER: Final = re.compile(
@@ -45,6 +56,7 @@ _LABELLED: Final = re.compile(
 )
 _SUBMITS: Final = re.compile(
     r"\b(?:register|book|record|submit|log|file|report|declare|enter|process|intimate|post|announce|put|add|claim|insert|hand)\b[^.!?\n§]{0,50}?\b(?:deposit|funding|transfer|tx|transaction|payment|hash|it|this|below|float)\b(?: (?:in|as|for|to|of|a|an|the|new|our|float|deposit|funding|prepaid|account|under|below|following|done|made|sent|hash|over|on|via|with|please|pls|system|us|me|here))*"
+    r"|\b(?:register|book|record|submit|log|file|report|declare|enter)\b\W*(?=§h)|\b(?:put|log|book|record|enter) (?:it|this|that) in\b"
     r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|to (?:be )?(?:submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
     re.IGNORECASE,
 )
@@ -53,27 +65,31 @@ _ASKS_ABOUT: Final = re.compile(
     r"\b(?:check(?:ing)? (?:if|whether|on|the|this|that|it|status|please|for)|(?:please|pls|kindly|you) check|verify|trac(?:e|ing)|track\w*|status|where|whether|stuck|pending|arriv\w+|investigat\w+|chas(?:e|ing)|news|updates?|progress|eta|happen\w*|what|why|how|look (?:at|into|up)|show|find|see|received|landed|missing|confirmed|rejected|failed|already (?:booked|submitted|registered|reported|recorded))\b",
     re.IGNORECASE,
 )
-_LIMITS: Final = re.compile(r"\blimits?\b", re.IGNORECASE)
+_LIMITS: Final = re.compile(r"\b(?:limits?|caps?)\b", re.IGNORECASE)
 _PAIR: Final = re.compile(
     r"(?:(?:and|,|the|to|at)\s+)*\b(?P<u>daily|weekly|monthly|day|week|month)(?: (?:spending|spend))?(?: (?:limits?|cap))?(?: (?:to|at|of|is|be|should be|as))*\s*[:=–-]*\s*(?P<a>§a\d+§)(?: (?:usd|dollars))?"
     r"|(?P<b>§a\d+§)(?: (?:usd|dollars))?\s*(?:per|a|/|each|every)?\s*(?P<v>daily|weekly|monthly|day|week|month)\b",
     re.IGNORECASE,
 )
 _SETS: Final = re.compile(
-    r"\b(?:please |pls |kindly )*(?:set|change|revise|update|raise|lower|adjust|amend|put|make|requesting(?: a)? change in|request(?: for)? change (?:of|in)|increase|reduce|modify|fix)(?: (?:the|spending|card|new|all|following|below))*(?: limits?)?(?: (?:of|for|on))?(?: (?:the|card))*(?: §c\d+§(?:['’]s)?(?: card)?)?(?: limits?)?(?: (?:as (?:below|under|follows|following)|details as follows|to))?",
+    r"\b(?:please |pls |kindly )*(?:new limits|set|change|revise|update|raise|lower|adjust|amend|put|make|requesting(?: a)? change in|request(?: for)? change (?:of|in)|increase|reduce|modify|fix)(?: (?:the|spending|card|new|all|following|below))*(?: limits?)?(?: (?:of|for|on))?(?: (?:the|card))*(?: §c\d+§(?:['’]s)?(?: card)?)?(?: limits?)?(?: (?:as (?:below|under|follows|following)|details as follows|to))?",
     re.IGNORECASE,
 )
-_CARD_LINE: Final = re.compile(r"\b(?:card(?: (?:no\.?|number|of|holder))?|holder|for)?\s*[:=–-]?\s*(?P<c>§c\d+§)(?:['’]s)?(?: card)?", re.IGNORECASE)
+_CARD_LINE: Final = re.compile(
+    r"\b(?:card(?: (?:no\.?|number|of|holder))?|holder|for)?\s*[:=–-]?\s*(?P<c>§c\d+§)(?:['’]s)?(?: card)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`text`: the request with its values, masked; `spans`: where in the masked text it was said; `is_told`: a question in
-    the message is about something else."""
+    """`text`: the request with its values, masked; `spans`: where in the masked text it was said; `is_story`: a question in
+    the message is about something else; `load`: where the first load of a card was said, which is no second request."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
-    is_told: bool = False
+    is_story: bool = False
+    load: tuple[int, int] = (0, 0)
 
 
 def form_of(text: str, entities: Sequence[Entity]) -> Form | None:
@@ -96,7 +112,8 @@ _AS_UNDER: Final = re.compile(
     re.IGNORECASE,
 )
 _SUM_LINE: Final = re.compile(
-    r"(?:^|\n)\W*(?:amount|sum|value|load|usd)?\s*(?:is |[:=–-])?\s*(?P<a>§a\d+§)(?: (?:usd|dollars))?\W*(?=\n|$)", re.IGNORECASE
+    r"(?:^|\n)\W*(?:amount|sum|value|load|usd)?\s*(?:is |[:=–-])?\s*(?P<a>§a\d+§)(?: (?:usd|dollars))?\W*(?=\n|$)",
+    re.IGNORECASE,
 )
 _CARD_ALONE: Final = re.compile(
     r"(?:^|\n)\W*(?:card|holder|cardholder|name|account)?(?: (?:no\.?|number|holder|of|ending(?: in| with)?))*\s*(?:is |[:=–-])?\s*(?P<c>§c\d+§)(?: card)?\W*(?=\n|$)",
@@ -125,36 +142,55 @@ def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 def _order(text: str, entities: Sequence[Entity]) -> Form | None:
     if _NO_ORDER.search(text):
         return None
-    named = next((found for pattern in _ASKS_ORDER if (found := pattern.search(text))), None)
+    spans: list[tuple[int, int]] = []
+    named: re.Match[str] | None = next(
+        (found for pattern in _ASKS_ORDER if (found := pattern.search(text))), None
+    )
     amounts = _signs(text, "a")
+    if named is None and (pronoun := _FOR_THEM.search(text)):
+        names = {found["name"]: found for found in _SOMEBODY.finditer(text)}
+        named = next(iter(names.values())) if len(names) == 1 else None
+        spans = [pronoun.span()]
     if named is None or len(amounts) > 1:
         return None
-    spans = [named.span(), *_spans(_LABELLED, text)]
-    load = ""
+    spans = (
+        [*spans, named.span("name"), *_spans(_LABELLED, text)]
+        if spans
+        else [named.span(), *_spans(_LABELLED, text)]
+    )
+    load, loaded = "", (0, 0)
     if amounts:
         said = _SUM.search(text)
         if said is None or any(entity.doubt for entity in entities if entity.kind == "amount"):
             return None
         spans.append(said.span())
+        loaded = said.span()
         load = f", initial load {said['a'] or said['b']}"
     phone, email = _signs(text, "t")[0], _signs(text, "e")[0]
-    return Form(f"please order a new card for {named['name']}, {phone}, {email}{load}", tuple(spans))
+    return Form(
+        f"please order a new card for {named['name']}, {phone}, {email}{load}", tuple(spans), load=loaded
+    )
 
 
 def _funding(text: str, entities: Sequence[Entity]) -> Form | None:
     asked = _SUBMITS.search(text)
+    said = " ".join(one for one in re.split(r"(?<=[.!?])\s|\n", text) if "§h" in one or _SUBMITS.search(one))
     networks = set(_signs(text, "n"))
-    if asked is None or _ASKS_ABOUT.search(text) or len(networks) > 1 or len(_signs(text, "a")) > 1:
+    if asked is None or _ASKS_ABOUT.search(said) or len(networks) > 1 or len(_signs(text, "a")) > 1:
         return None
     network = f" on {networks.pop()}" if networks else ""
     spans = [*_spans(_SUBMITS, text), *_spans(_LABELLED, text)]
-    return Form(f"please submit funding {_signs(text, 'h')[0]}{network}", tuple(spans), is_told=True)
+    return Form(f"please submit funding {_signs(text, 'h')[0]}{network}", tuple(spans), is_story=True)
 
 
 def _limits(text: str, entities: Sequence[Entity]) -> Form | None:
-    pairs = [(found["u"] or found["v"], found["a"] or found["b"], found.span()) for found in _PAIR.finditer(text)]
+    pairs = [
+        (found["u"] or found["v"], found["a"] or found["b"], found.span()) for found in _PAIR.finditer(text)
+    ]
     cards = _signs(text, "c")
-    units = [{"day": "daily", "week": "weekly", "month": "monthly"}.get(u.lower(), u.lower()) for u, _, _ in pairs]
+    units = [
+        {"day": "daily", "week": "weekly", "month": "monthly"}.get(u.lower(), u.lower()) for u, _, _ in pairs
+    ]
     if len(pairs) != len(_signs(text, "a")) or len(set(units)) != len(units) or len(cards) != 1:
         return None
     asked = _SETS.search(text)

@@ -38,6 +38,9 @@ _THING: Final = re.compile(
     r"\b(?:phone|sim|laptop|tablet|app|account|site|website|number|door|van|car|truck|bag|mail|payment|transfer|subscription|order|contract)\b",
     re.IGNORECASE,
 )
+_ITS_CARD: Final = re.compile(
+    r"§c\d+§(?:['’]s|['’])? card\b|\bcard (?:of |ending |no\.? )*§c\d+§", re.IGNORECASE
+)
 #: What makes a request of a question.
 _POLITELY: Final = re.compile(
     r"\b(?:can|could|would|will|may|might|mind|possible|chance|please|pls|plz|kindly)\b", re.IGNORECASE
@@ -155,15 +158,15 @@ def _cores(
         if sentence.asked and not _POLITELY.search(piece):
             continue
         at = begins_at(piece)
-        core = core_of(piece[at:]) if at is not None else None
-        if core is None or at is None:
+        core = core_of(piece[at:])
+        if core is None:
             continue
         end = start + at + core.end
         said = core.text
         own = list(masked.inside(said))
         if core.points:
             sign = masked.only_card_before(end)
-            if core.it and _THING.search(text):
+            if core.it and _THING.search(text) and not _ITS_CARD.search(text):
                 continue
             if not sign:
                 continue
@@ -172,7 +175,10 @@ def _cores(
         if others is None:
             others = tuple(_beside(text, sentences, sentence, masked))
         around = []
-        for there, before in ((text[sentence.start : start], True), (without_courtesies(text[end : sentence.end]), False)):
+        for there, before in (
+            (text[sentence.start : start], True),
+            (without_courtesies(text[end : sentence.end]), False),
+        ):
             if _LETTER.search(there):
                 around.append(Beside(_bare(there), masked.inside(there), before, within=True))
         yield Candidate(
@@ -186,27 +192,33 @@ def _cores(
 def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Masked) -> Candidate:
     """The request of a form, and what its sentences say beside it."""
     beside = []
+    asked = form.spans[0][0]
     for sentence in sentences:
-        pieces, at = [], sentence.start
-        for start, end in sorted(form.spans):
-            if start < sentence.end and end > sentence.start:
-                pieces.append((text[at:start], start))
-                at = max(at, min(end, sentence.end))
-        pieces.append((text[at : sentence.end], sentence.end))
-        for piece, _ in pieces:
+        at = sentence.start
+        ends = [span for span in sorted(form.spans) if span[0] < sentence.end and span[1] > sentence.start]
+        for start, end in [*ends, (sentence.end, sentence.end)]:
+            piece = text[at:start]
+            leads = start == asked and at == sentence.start
             if _LETTER.search(piece):
-                beside.append(Beside(_bare(piece), masked.inside(piece), False, within=False, asked=sentence.asked and form.is_told))
+                beside.append(
+                    Beside(
+                        _bare(piece),
+                        masked.inside(piece),
+                        before=leads,
+                        within=leads,
+                        asked=sentence.asked and form.is_story,
+                    )
+                )
+            at = max(at, min(end, sentence.end))
     return Candidate(
         masked.unmasked(form.text),
-        masked.written,
+        masked.unmasked(f"{masked.text[: form.load[0]]} {masked.text[form.load[1] :]}"),
         masked.inside(form.text),
         tuple(beside),
     )
 
 
-def _beside(
-    text: str, sentences: Sequence[_Sentence], own: _Sentence, masked: _Masked
-) -> Iterator[Beside]:
+def _beside(text: str, sentences: Sequence[_Sentence], own: _Sentence, masked: _Masked) -> Iterator[Beside]:
     for sentence in sentences:
         if sentence is not own:
             piece = text[sentence.start : sentence.end]
@@ -227,7 +239,11 @@ def without_list_marks(text: str) -> str:
     """`1) Card … 2) USD …`: the text without the marks of a list that counts from its first."""
     for marks in (_NUMBERED, _LETTERED, _DASHED):
         found = [one[1].lower() for one in marks.finditer(text)]
-        if len(found) > 1 and found in (list("123456789")[: len(found)], list("abcdefghi")[: len(found)], ["-"] * len(found)):
+        if len(found) > 1 and found in (
+            list("123456789")[: len(found)],
+            list("abcdefghi")[: len(found)],
+            ["-"] * len(found),
+        ):
             return marks.sub("\n", text)
     return text
 

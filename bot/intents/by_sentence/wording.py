@@ -26,7 +26,7 @@ _ASKS: Final = (
     r"what (?:i|we) (?:require|need|want|would like)(?: now| today)? is(?: to| for you to)?",
     r"(?:may|can|could) i (?:please )?(?:request|ask)(?: you)?(?: to| for)",
     r"(?:please |kindly |pls )?(?:arrange|proceed|ensure|manage|help|assist(?: us| me)?|be kind enough|make arrangements)(?: to| in| with)(?= [a-z]+)(?: please| kindly)?",
-    r"(?:i|we)(?:'d| would)? (?:like|need|want|require) (?:§c\d+§|(?:his|her|their|the|that|this) card|it)(?: card)? (?:to be )?(?=(?:frozen|blocked|unfrozen|closed|topped))",
+    r"(?:you|u) (?:may|can|could)(?: now| please| pls| kindly| go ahead and)*(?= (?:un|re)?(?:freeze|block|lock|activate|load|top|close|lift|take|pull|put|switch|turn))",
     r"(?:please |kindly )?(?:go ahead and|go on and|hurry up and|be quick and|quickly|urgently|immediately|just)(?= [a-z])",
     r"(?:requesting|request) (?=(?:un|re)?(?:freez|block|activat|clos|top))",
 )
@@ -46,20 +46,14 @@ _ENDS: Final = re.compile(
     re.IGNORECASE,
 )
 
-#: One of these has to be in it, or a value by which a request is known.
-_ACTS: Final = re.compile(
-    r"\b(?:un-?|de-?|re-?)?(?:freez\w*|froz\w*|block\w*|lock\w*|suspend\w*|paus\w*|activat\w*|enabl\w*|clos\w*|terminat\w*|cancel\w*|discontinu\w*|shut|load\w*|top\w*|fund\w*|put|add|give|send|take|pull|withdraw\w*|recall\w*|revers\w*|return\w*|move|transfer\w*|set|limit\w*|cap|raise|lower|increase|enhance|reduce|cut|bump|bring|make|change|update|amend|replace|order\w*|issu\w*|sanction|card|turn|switch|lift|remove|stop|disable|keep|record|register|report|file|book|submit|deposit|link|reveal|number|markup|threeds|codes?|need|want|require|load-in|refill|recharge|credit|defreeze|restore|restrict|correct|arrange)\b|§[hte]",
+_POLITELY_ONLY: Final = re.compile(
+    r"^\W*(?:(?:please|pls|plz|kindly|just|quickly|urgently|immediately|also|now|so|then|and|go ahead and)\b[\s,]*)+",
     re.IGNORECASE,
 )
-_POLITELY_ONLY: Final = re.compile(
-    r"^\W*(?:(?:please|pls|plz|kindly|just|quickly|urgently|immediately|also|now|so|then|and|go ahead and)\b[\s,]*)+", re.IGNORECASE
-)
 
 
-def begins_at(piece: str) -> int | None:
-    """Where, behind its courtesies, a masked sentence says what is asked for; None where it cannot ask for anything."""
-    if _ACTS.search(piece) is None:
-        return None
+def begins_at(piece: str) -> int:
+    """Where, behind its courtesies, a masked sentence says what is asked for."""
     at = len(piece) - len(piece.lstrip())
     for pattern in (*[_LEAD] * 4, _ASK, _POLITELY_ONLY, _ASK, _POLITELY_ONLY):
         found = pattern.match(piece[at:])

@@ -26,7 +26,7 @@ from tests.support.databases import (
     databases_on_one_server,
 )
 from tests.support.ports import free_ports
-from tests.support.walks import left_to_the_soak
+from tests.support.walks import left_to_other_turns, left_to_the_soak, this_turn
 from tests.support.warm_starts import cold, warm_starts
 
 # A slow machine is not a bug; pytest's own timeout still ends what hangs.
@@ -61,6 +61,9 @@ BUDGETS_S = {
     "/browser/": 90,
     "/sandbox_distribution/": 30,
 }
+
+#: Which of the tests that take turns run; None: all of them.
+TURN = pytest.StashKey[int | None]()
 
 
 class LeftTheMachine(RuntimeError):
@@ -216,6 +219,31 @@ def free_port() -> int:
     return free_ports(1)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Every process of a run has the same turn."""
+    given: dict[str, int | None] | None = getattr(config, "workerinput", None)
+    config.stash[TURN] = _turn(config) if given is None else given["turn"]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of the run its turn."""
+    node.workerinput["turn"] = node.config.stash[TURN]
+
+
+def _turn(config: pytest.Config) -> int | None:
+    if os.environ.get("SOAK") == "1":
+        return None
+    of_all = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return this_turn() if of_all or "WALK_TURN" in os.environ else None
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say how to run the same tests again."""
+    turn = config.stash[TURN]
+    return "" if turn is None else f"tests that take turns: WALK_TURN={turn}"
+
+
 def pytest_sessionstart() -> None:
     """What is imported and collected stays until the end: to look through it for garbage is a tenth of all the time."""
     gc.disable()
@@ -237,14 +265,16 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The longest folders first and the shortest last, within them in random order; soak only where asked for, and of
-    a walk no more than its sample."""
+    """The longest folders first and the shortest last, within them in random order; soak only where asked for, of
+    a walk no more than its sample, and what takes turns in its turn."""
     folders = {name: place for place, name in enumerate((*LONG, "", *SHORT))}
     items.sort(key=lambda item: folders.get(item.path.parent.name, len(LONG)))
     if os.environ.get("SOAK") == "1":
         return
     left = {item for item in items if item.get_closest_marker("soak")}
     left.update(left_to_the_soak([item for item in items if item not in left]))
+    if (turn := config.stash[TURN]) is not None:
+        left.update(left_to_other_turns([item for item in items if item not in left], turn))
     if left:
         config.hook.pytest_deselected(items=[*left])
         items[:] = [item for item in items if item not in left]

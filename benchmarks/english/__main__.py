@@ -5,6 +5,7 @@ With a folder of author files as its argument it measures those and prints the t
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections import Counter
@@ -16,7 +17,7 @@ from typing import Final
 from bot import operations
 from bot.intents import parse
 from tests.support import authors
-from tests.support.authors import Said
+from tests.support.authors import Said, Verdict
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "conversation.md"
 _TABLE: Final = re.compile(r"(?<=<!-- authors -->\n).*?(?=<!-- /authors -->)", re.DOTALL)
@@ -32,8 +33,7 @@ class Score:
     harm: list[str] = field(default_factory=list)
     flipped: int = 0
 
-    def add(self, said: Said) -> None:
-        verdict = authors.judged(said, parse(said.text, authors.facts(), kinds=operations.kinds()))
+    def add(self, said: Said, verdict: Verdict) -> None:
         self.of[said.kind] += 1
         self.right[said.kind] += verdict.right
         self.near[said.kind] += verdict.near
@@ -51,9 +51,11 @@ class Score:
 def measured(folder: Path = authors.FOLDER, names: Sequence[str] = ()) -> dict[str, Score]:
     """The score of each author of a folder, and of all of them under "all"."""
     scores: dict[str, Score] = {}
+    facts, kinds = authors.facts(), operations.kinds()
     for said in authors.said_by(names, folder):
+        verdict = authors.judged(said, parse(said.text, facts, kinds=kinds))
         for name in (said.author, "all"):
-            scores.setdefault(name, Score()).add(said)
+            scores.setdefault(name, Score()).add(said, verdict)
     return scores
 
 
@@ -81,8 +83,16 @@ def rows(scores: dict[str, Score], names: dict[str, str]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    if arguments:
-        scores = measured(Path(arguments[0]))
+    summary, _, _ = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.english", description=summary)
+    parser.add_argument(
+        "folder", type=Path, nargs="?", help="measure the NN.jsonl files in it and print the table only"
+    )
+    folder: Path | None = parser.parse_args(arguments).folder
+    if folder is not None:
+        scores = measured(folder)
+        if not scores:
+            parser.error(f"no author files (NN.jsonl) in {folder}")
         print("\n".join(rows(scores, {})))
         print("\n".join(scores["all"].harm))
         return

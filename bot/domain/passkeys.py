@@ -48,6 +48,11 @@ NOT_KEPT_YET = (
     "Your passkey counts as soon as the end of the audit log is kept outside the database, where it could not be kept"
     " so far. Nothing was recorded. Tell an admin, and try again."
 )
+NOT_KEPT_IN_COPY = (
+    "Your passkey doesn't count in this copy of the database: it was added just before the copy was made, and nothing"
+    " outside tells of it. Nothing was recorded. If the newer database can't be put back, an admin runs `countersign"
+    " keys reset-passkeys` at the machine; then everybody adds a passkey again."
+)
 IN_SAFE_MODE = (
     "In safe mode nobody can add a passkey, as the newer database may still be put back. If it can't be, and nobody"
     " has a passkey here that works, an admin runs `countersign keys reset-passkeys` at the machine. Then passkeys can"

@@ -11,6 +11,8 @@ from storage.cards import otp_recipients
 from tests.alerts.conftest import ALERTS, Desk
 from tests.handlers.slack_driver import BOB, CAROL
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def received(desk: Desk) -> None:
     """Read from the event log and handled; the ways of receiving are told apart in `test_every_alert_kind`."""

@@ -367,6 +367,7 @@ def _sample(cells: list[tuple[Cell, str, str]], each: int) -> list[tuple[Cell, s
     return cells[start::each]
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", DOORS)
 async def test_every_person_at_every_state_of_everybodys_request(workspace: Workspace, name: str) -> None:
@@ -385,6 +386,7 @@ FEW = [
 ]
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", TEXTS)
 async def test_the_rules_are_the_same_for_every_kind(workspace: Workspace, kind: str) -> None:

@@ -26,6 +26,8 @@ from tests.support.databases import PostgresDatabases, SqliteFiles
 from tests.support.waiting import eventually
 from tests.support.world import MASTER
 
+pytestmark = pytest.mark.by_turns(2)
+
 _ONE = text("SELECT 1")
 ROOT = Path(__file__).parents[2]
 QUEUES = {"money:main": 2, "money:other": 2, "emergency:main": None}

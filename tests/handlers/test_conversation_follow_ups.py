@@ -8,6 +8,8 @@ import pytest
 from tests.handlers.slack_driver import ALICE, BOB, OPS, SlackDriver, card_option
 from tests.handlers.talk import Talk
 
+pytestmark = pytest.mark.by_turns(2)
+
 Json = dict[str, Any]
 
 

@@ -16,6 +16,8 @@ from storage.cards import cards as card_rows
 from storage.cards import otp_recipients
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, Json, SlackDriver, card_option
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def plastic(driver: SlackDriver) -> dict[str, Any]:
     """The first card as the simulator has it."""

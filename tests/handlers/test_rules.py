@@ -10,6 +10,8 @@ from bot.services.cards import card_sync
 from storage import audit
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, OPS, SlackDriver
 
+pytestmark = pytest.mark.by_turns(2)
+
 OUTSIDERS = {
     "U0GUEST": ({}, "Guests cannot use Countersign"),
     "U0STRANGER": ({}, "other workspaces"),

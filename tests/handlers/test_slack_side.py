@@ -19,6 +19,8 @@ from handlers.views.error_messages import SLACK_SAID, explain_slack
 from tests.handlers import sample_requests
 from tests.handlers.slack_driver import ALICE, APPROVALS, BOB, CAROL, SlackDriver
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def test_names_are_groups_people_and_ids_read_live(driver: SlackDriver) -> None:
     directory = await SlackDirectory.connect(driver.client)

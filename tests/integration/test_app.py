@@ -27,6 +27,8 @@ from storage.operators import pauses
 from tests.integration.surroundings import CONFIG, ROOT, WITHOUT_ITS_ADMINS, Surroundings, ready
 from tests.support.waiting import eventually
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def test_slack_may_reach_the_bot_over_signed_http_instead_of_a_socket(around: Surroundings) -> None:
     running = await around.start()

@@ -20,6 +20,8 @@ import pytest
 
 from storage.migrate import migrate
 
+pytestmark = pytest.mark.by_turns(2)
+
 ROOT = Path(__file__).parents[2]
 SANDBOX_KEY = "svc_live_00000000" + "5f" * 16
 PARTNER_URL = "http://127.0.0.1:1/api/partner/v1"
@@ -130,6 +132,7 @@ def test_a_second_key_needs_no_address_and_is_a_new_version(ready: Terminal) -> 
     assert PARTNER_URL in said
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("words", "given", "sentence"),
     [

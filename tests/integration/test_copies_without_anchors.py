@@ -33,7 +33,7 @@ from tests.support.databases import Databases
 from tests.support.waiting import eventually
 
 #: Long stories, which are the same on either database.
-pytestmark = pytest.mark.walk(turns="databases")
+pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(3)]
 
 
 class Copied:

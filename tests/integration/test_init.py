@@ -16,6 +16,8 @@ import pytest
 
 from bot.config import Config, Settings
 
+pytestmark = pytest.mark.by_turns(2)
+
 ROOT = Path(__file__).parents[2]
 OPTIONS = (
     *("--approvers", "@card-approvers", "--approvals-channel", "#card-approvals"),

@@ -24,6 +24,8 @@ from bot.tracing import OpenTelemetry
 from tests.integration.surroundings import Surroundings
 from tests.support.slack_people import ALICE, OPS, People
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

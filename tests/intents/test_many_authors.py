@@ -11,7 +11,7 @@ from tests.support import authors
 from tests.support.mutations import harm_of, mutations
 
 _FULL = 100_000
-_SAMPLE = 1_000
+_SAMPLE = 500
 
 
 @pytest.fixture(scope="module")

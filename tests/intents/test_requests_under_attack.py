@@ -11,6 +11,7 @@ import pytest
 from bot import operations
 from bot.intents import parse
 from tests.support import authors
+from tests.support.walks import this_turn
 
 pytestmark = pytest.mark.sampled
 
@@ -361,11 +362,13 @@ BEHIND_PLAIN = {
 
 
 def _opened(patterns: tuple[str, ...], requests: tuple[str, ...]) -> list[str]:
-    """Those that open a form: of each pattern with one request in four, by turns, and in `make soak` with each."""
-    every = 1 if os.environ.get("SOAK") == "1" else 4
+    """Those that open a form: of each pattern with one request in ten, by turns, and in `make soak` with each."""
+    every, turn = 1 if os.environ.get("SOAK") == "1" else 10, this_turn()
     pairs = product(enumerate(patterns), enumerate(requests))
     texts = (
-        pattern.format(request) for (row, pattern), (column, request) in pairs if (row + column) % every == 0
+        pattern.format(request)
+        for (row, pattern), (column, request) in pairs
+        if (row + column) % every == turn % every
     )
     kinds, facts = operations.kinds(), authors.facts()
     return [text for text in texts if any(r.opened for r in parse(text, facts, kinds=kinds).readings)]

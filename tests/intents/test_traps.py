@@ -54,6 +54,7 @@ def test_the_same_words_without_the_trap_do_open_a_form() -> None:
 _COLLEAGUE = re.compile(r"\b(?:alice|ben|bob|carol|dave|lucia|samir)\b", re.IGNORECASE)
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.parametrize("name", ["piotr", "wanda", "ingrid", "o'neill"])
 def test_a_trap_is_one_whoever_is_named_in_it(name: str) -> None:
     """No rule may know the people of the sentences by which it was made."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import os
 import sys
 import time
 from importlib.metadata import entry_points
@@ -34,6 +35,8 @@ def _read_once() -> None:
 def main(words: list[str]) -> int:
     """Exit code 1 where a mutant survives that is not listed, or a listed one is noticed after all."""
     options = _options().parse_args(words)
+    # Every test of a room is there for each mutant, whatever turn a run of all tests around this one has.
+    os.environ.pop("WALK_TURN", None)
     _read_once()
     modules = [path for path in CORE if not options.module or any(m in path for m in options.module)]
     every = {path: all_of(path) for path in modules}

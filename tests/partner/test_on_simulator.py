@@ -20,6 +20,8 @@ from tests.partner.every_call import HASH, call
 from tests.partner.simulated import World, simulated
 from tests.support.clock import FrozenClock
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 @pytest.fixture(params=["plausible", "documented", "scrambled"])
 async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:

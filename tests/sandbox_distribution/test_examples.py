@@ -11,7 +11,10 @@ import pytest
 
 from tests.support.distributions import bare_environment, unpacked
 
-pytestmark = pytest.mark.timeout(180)  # a whole suite each, beside whatever else computes
+pytestmark = [
+    pytest.mark.timeout(180),  # a whole suite each, beside whatever else computes
+    pytest.mark.by_turns(2),
+]
 
 ROOT = Path(__file__).parents[2]
 MODULES = ROOT / "tests" / "sandbox_slack" / "types" / "node_modules"

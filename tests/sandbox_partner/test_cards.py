@@ -15,6 +15,8 @@ from sandbox.partner.ledger import monthly_fees
 from sandbox.partner.server import build_world
 from tests.sandbox_partner.conftest import ORDER, Api, Hand
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def order(api: Api, idem: str | None = "order-1", **changes: Any) -> Any:
     return await api.post("/cards", {**ORDER, **changes}, idem=idem)

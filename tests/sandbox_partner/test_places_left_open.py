@@ -10,6 +10,8 @@ import pytest
 from sandbox.partner.server import Running
 from tests.sandbox_partner.conftest import Api, Hand
 
+pytestmark = pytest.mark.by_turns(2)
+
 HOOK = "https://hooks.example.com/"
 
 

@@ -8,6 +8,8 @@ import pytest
 from sandbox.partner.purchases import declines
 from tests.sandbox_partner.conftest import Api, Hand
 
+pytestmark = pytest.mark.by_turns(2)
+
 NOTHING = Decimal(0)
 
 

@@ -11,6 +11,8 @@ from sandbox.slack.web_api import METHODS
 from tests.sandbox_slack.conftest import MakeStage
 from tests.sandbox_slack.stage import amount_input, button, modal, text
 
+pytestmark = pytest.mark.by_turns(2)
+
 Json = dict[str, Any]
 
 #: Arguments that methods take, each with something that is right.

@@ -76,6 +76,7 @@ async def test_nothing_differs_where_nobody_changed_anything(world: World) -> No
     assert await found(world) == []
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -229,6 +230,7 @@ async def many_requests(world: World, template: Request, count: int) -> None:
         await tx.run(update(t.audit_head).values(seq=seq, hash=prev))
 
 
+@pytest.mark.by_turns(3)
 @EACH
 @pytest.mark.usefixtures("deposits_are_set_up")
 async def test_every_kind_that_was_carried_out_is_as_on_record(world: World, kind: str) -> None:

@@ -50,6 +50,8 @@ from tests.support.situations import (
 )
 from tests.support.world import ALICE, BOB, CAROL, World
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 async def an_unfreeze_on_its_way(world: World) -> Request:
     card = world.cards[0]["id"]

@@ -37,6 +37,8 @@ from tests.support.situations import (
 from tests.support.waiting import eventually
 from tests.support.world import ALICE, BOB, CAROL, HOME, World
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 @pytest.mark.parametrize("now", [True, False], ids=["freeze now", "approved"])
 async def test_it_is_tried_every_5_s_and_does_not_expire_once_a_try_was_made_in_time(

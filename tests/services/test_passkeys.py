@@ -40,6 +40,8 @@ from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, token_of, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
 
+pytestmark = pytest.mark.by_turns(2)
+
 
 @pytest.fixture
 async def devices(world: World) -> Devices:

@@ -148,6 +148,23 @@ async def test_a_passkey_whose_adding_could_not_be_kept_counts_once_it_is(
     assert "You approved" in (await devices.approve(request)).text
 
 
+async def test_who_has_a_passkey_that_an_older_copy_does_not_believe_reads_how_to_go_on(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy was made between its adding and the next anchor, so no attempt in safe mode ever counts."""
+    devices = await everybody_has_one(world)
+    request = await world.top_up("50", approved=False)
+    next_start(world)
+    await _in_safe_mode(world, tmp_path, monkeypatch)
+    monkeypatch.setattr(world.core.anchors, "kept_seq", 0)
+    (tmp_path / "anchors").write_text("")
+
+    with pytest.raises(NotAllowed) as refused:
+        await devices.link(request, BOB)
+
+    assert "countersign keys reset-passkeys" in str(refused.value)
+
+
 async def _gone(world: World, folder: Path, _patch: pytest.MonkeyPatch) -> None:
     (folder / "anchors").unlink()
 

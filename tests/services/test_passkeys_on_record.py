@@ -35,6 +35,8 @@ from storage.transaction import ChainMemory
 from tests.support.passkeys import ADDRESS, SITE, Devices, everybody_has_one, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World
 
+pytestmark = pytest.mark.by_turns(2)
+
 Row = dict[str, Any]
 
 

@@ -32,6 +32,8 @@ from tests.support.kinds import PATH, QUOTE_NAMES
 from tests.support.situations import no_faults
 from tests.support.world import ALICE, BOB, CAROL, World
 
+pytestmark = pytest.mark.by_turns(2)
+
 TEXTS: dict[str, dict[str, str]] = {
     "card_unload": {"amount_usd": "5"},
     "card_close": {},

@@ -41,6 +41,8 @@ from tests.support.situations import (
 from tests.support.view_text import view_text
 from tests.support.world import ALICE, BOB, World
 
+pytestmark = pytest.mark.by_turns(2)
+
 SENT = (
     "sent as soon as you submit",
     "sent all the same",

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -63,7 +64,12 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--only", type=_numbers, help="of its steps take these alone, such as 1,4,7; - for none"
     )
-    parser.add_argument("--seeds", type=_seeds, default=range(1, 101), help="run these, such as 1-200")
+    parser.add_argument(
+        "--seeds",
+        type=_seeds,
+        default=range(1, 101),
+        help="run these, such as 1-200; broken: those that broke a promise in an earlier soak",
+    )
     parser.add_argument("--keep-on", action="store_true", help="do not end at the first violation")
     parser.add_argument("--twice", action="store_true", help="run each seed twice, and compare")
     parser.add_argument(
@@ -121,7 +127,9 @@ def _numbers(text: str) -> frozenset[int]:
     return frozenset(map(int, text.split(",")))
 
 
-def _seeds(text: str) -> range:
+def _seeds(text: str) -> Sequence[int]:
+    if text == "broken":
+        return soak.broken_before()
     if not re.fullmatch(r"[0-9]+(-[0-9]+)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a range of seeds such as 1-200")
     first, _, last = text.partition("-")

@@ -130,14 +130,16 @@ class InlineEngine:
     async def begun(self, connection: InlineConnection) -> None:
         """Another process may hold the write lock: it is asked for again, as SQLite's busy handler does."""
         until_s = asyncio.get_running_loop().time() + BUSY_MS / 1000
-        for wait_s in chain(_WAITS_S, repeat(_WAITS_S[-1])):
+        for tries, wait_s in enumerate(chain(_WAITS_S, repeat(_WAITS_S[-1]))):
             began_s = time.monotonic()
             try:
                 connection.dbapi.execute("BEGIN IMMEDIATE" if self.writes else "BEGIN")
             except sqlite3.OperationalError as error:
                 if time.monotonic() - began_s > _REALLY_WAITED_S:
                     raise WaitsForReal("SQLite waits for a lock in the machine's own time") from error
-                if "locked" not in str(error) or asyncio.get_running_loop().time() >= until_s:
+                # Time that leaps is no time in which the lock was asked for.
+                is_over = asyncio.get_running_loop().time() >= until_s and tries >= len(_WAITS_S)
+                if "locked" not in str(error) or is_over:
                     raise OperationalError("BEGIN", {}, error) from error
             else:
                 return

@@ -87,6 +87,11 @@ def next_seed(path: Path = PROVED) -> int:
     return max((one.last for one in read(path)), default=0) + 1
 
 
+def broken_before(path: Path = PROVED) -> list[int]:
+    """Every seed that broke a promise in some run, in order: each of them stays a test."""
+    return sorted({seed for one in read(path) for seed in one.broken})
+
+
 def summary(path: Path = PROVED) -> str:
     """What has been proved so far, in a few sentences: by commit, and on the last one."""
     proofs = read(path)

@@ -34,6 +34,13 @@ def test_no_seed_of_the_sample_breaks_a_promise_that_is_not_known_as_broken() ->
     assert done.stdout.splitlines()[-1].startswith("schedules 5, steps ")
 
 
+def test_no_seed_that_once_broke_a_promise_breaks_one_again() -> None:
+    done = simulate("--seeds", "broken", "--keep-on")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1].startswith(f"schedules {len(soak.broken_before())}, steps ")
+
+
 def test_a_seed_is_the_same_each_time() -> None:
     done = simulate("--seeds", "1003", "--twice")
 

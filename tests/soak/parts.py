@@ -10,7 +10,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[2]
 #: The seeds of two turns are so far apart, as a programme may draw from many one after another.
 SEEDS_A_TURN: Final = 100_000
-MARKED: Final = ("-m", "soak or sampled or walk")
+MARKED: Final = ("-m", "soak or sampled or walk or by_turns")
 PYTEST: Final = ("-m", "pytest", "-q", "-s", "--timeout=0", "-p", "no:randomly", *MARKED)
 #: The image needs what `make soak` does not ask for, and `make image` runs it; the other one only speaks of marks.
 APART: Final = ("tests/soak/test_image.py", "tests/soak/test_command.py")
@@ -76,7 +76,7 @@ def files_with_more() -> list[str]:
 def _tests_in(name: str) -> int:
     """How many tests of a file, or cases of one, are marked for the soak."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    marks = re.findall(r"^.*\bpytest\.mark\.(?:soak|sampled|walk)\b", text, re.MULTILINE)
+    marks = re.findall(r"^.*\bpytest\.mark\.(?:soak|sampled|walk|by_turns)\b", text, re.MULTILINE)
     return text.count("def test_") if any(line.startswith("pytestmark") for line in marks) else len(marks)
 
 

@@ -103,7 +103,7 @@ def test_every_test_for_the_soak_belongs_to_a_part() -> None:
     marked = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "tests").rglob("test_*.py")
-        if re.search(r"pytest\.mark\.(soak|sampled|walk)\b", path.read_text(encoding="utf-8"))
+        if re.search(r"pytest\.mark\.(soak|sampled|walk|by_turns)\b", path.read_text(encoding="utf-8"))
     }
     counted = {part.words[-1].partition("::")[0] for part in COUNTED}
     here = {Path(__file__).relative_to(ROOT).as_posix(), "tests/soak/test_image.py"}

@@ -25,6 +25,8 @@ from tests.support.clock import FrozenClock
 from tests.support.databases import Databases
 from tests.support.samples import examples
 
+pytestmark = pytest.mark.by_turns(2)
+
 FIRST = ("ALICE", "Álvaro", "BOB", "ANNE-MARIE", "Zoë", "o'Neil", "LI", "ALI", "active", "FRO")
 LAST = ("MOREAU", "VAN DER BERG", "STONE", "STONE-HAM", "Åström", "NUÑEZ", "LI", "D'ARC", "")
 REFERENCES = ("emp-{n:04}", "TEAM {n}", "x{n}", "Fleet_{n}/a", "{n}", None)

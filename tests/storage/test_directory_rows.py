@@ -48,6 +48,7 @@ async def team(store: Store) -> Store:
     return store
 
 
+@pytest.mark.by_turns(3)
 @pytest.mark.parametrize(
     ("said", "meant"),
     [

@@ -42,6 +42,8 @@ from tests.support.databases import Databases
 from tests.support.disks import a_small_disk, fill, mount
 from tests.support.world import BOB, CAROL, World, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 DEBITS = 100
 
 

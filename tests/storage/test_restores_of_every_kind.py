@@ -20,6 +20,8 @@ from tests.support.databases import Databases
 from tests.support.kinds import PATH, QUOTE_NAMES, asked, kind_class
 from tests.support.world import World, a_world
 
+pytestmark = pytest.mark.by_turns(2)
+
 # What moves nothing may end as failed, if that is what can be seen now: a secret that is only in what was lost.
 MAY_FAIL = {
     "event_redeliver": "The event log shows no delivery of it since.",

@@ -12,17 +12,29 @@
 The sample follows from the table alone, so that two runs try the same cells: again and again the cell that has the most
 that no chosen cell has; of several, the one whose values were chosen least often; of those, the first in the order of
 the table. What was named on the command line or by `-k` is the table then: a cell that is asked for alone is run.
+
+    @pytest.mark.by_turns(3)         on a test or a file: one in three of its cells or tests, which take turns
+
+Which have their turn changes with the commit, so that all of them are met soon; where files or tests are named on the
+command line, and in `make soak`, all run. `WALK_TURN` repeats the turn that stands at the head of a run.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
 from itertools import combinations, count
 from pathlib import Path
+from typing import TypeVar
+from zlib import crc32
 
 import pytest
 
+T = TypeVar("T")
 #: A value by the name of its parameter.
 Cell = Mapping[str, str]
 #: Values of different parameters that meet in a cell.
@@ -41,6 +53,40 @@ def left_to_the_soak(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     in_order = sorted(walks.values(), key=lambda cells: (cells[0].path, _line(cells[0])))
     turns = defaultdict[Path, Iterator[int]](count)
     return [item for cells in in_order for item in _left_of(cells, next(turns[cells[0].path]))]
+
+
+def left_to_other_turns(items: Sequence[pytest.Item], turn: int) -> list[pytest.Item]:
+    """Those that take turns and do not have theirs; of each file and number at least one has."""
+    groups = defaultdict[tuple[Path, int], list[pytest.Function]](list)
+    for item in items:
+        mark = item.get_closest_marker("by_turns")
+        # What is promised about seconds is not left out: those run in a run of their own.
+        if mark is not None and isinstance(item, pytest.Function) and not item.get_closest_marker("timed"):
+            groups[item.path, mark.args[0]].append(item)
+    return [item for (_, of), group in groups.items() for item in _without_turn(group, of, turn)]
+
+
+def _without_turn(group: list[pytest.Function], of: int, turn: int) -> list[pytest.Function]:
+    # Not in the order of the table: every second cell of one would be of the same database.
+    mixed = sorted(group, key=lambda item: (crc32(item.name.encode()), item.name))
+    of = min(of, len(mixed))
+    return [item for place, item in enumerate(mixed) if place % of != turn % of]
+
+
+@cache
+def this_turn() -> int:
+    """`WALK_TURN`, or a number that changes with the commit; with the day where there is none."""
+    if named := os.environ.get("WALK_TURN"):
+        return int(named)
+    words, here = ("git", "rev-parse", "HEAD"), Path(__file__).parent
+    said = subprocess.run(words, cwd=here, capture_output=True, text=True, check=False)
+    return int(said.stdout[:6], 16) if said.returncode == 0 else datetime.now(UTC).toordinal()
+
+
+def drawn(names: Collection[T], one_in: int) -> list[T]:
+    """Of what a test goes over by itself: those that have their turn, at least one; in `make soak` all."""
+    every = 1 if os.environ.get("SOAK") == "1" else min(one_in, len(names))
+    return [name for place, name in enumerate(names) if place % every == this_turn() % every]
 
 
 def _line(item: pytest.Function) -> int:

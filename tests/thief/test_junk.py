@@ -12,7 +12,7 @@ from storage.tables import metadata
 from tests.support.databases import PostgresDatabases
 from tests.thief import junk, junk_starts, junk_walk
 
-SAMPLE = {False: 6, True: 2}  # on PostgreSQL each takes four times as long
+SAMPLE = {False: 4, True: 1}  # on PostgreSQL each takes four times as long
 # Of each turn of the soak the next ones: no divisor of how many there are, so that all have their turn.
 _STEP = 101
 
@@ -33,6 +33,7 @@ def _show(line: str) -> None:
     print(line[:700], flush=True)
 
 
+@pytest.mark.by_turns(2)
 @pytest.mark.sampled
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("on", ["SQLite", "PostgreSQL"])

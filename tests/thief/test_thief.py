@@ -10,17 +10,21 @@ from pathlib import Path
 import pytest
 
 from tests.support.databases import PostgresDatabases
+from tests.support.walks import drawn
 from tests.thief import programme
 from tests.thief.open_holes import WITHOUT
 
-SAMPLE = 10
-KNOWN_SAMPLE = 2
+SAMPLE = 5
+KNOWN_ONE_IN = 3
+KNOWN_SAMPLE = 1
 AT_ONCE = 100  # stories between two lines of progress
 
 
+@pytest.mark.sampled
 @pytest.mark.timeout(300)  # dozens of stories, each in a world of its own
 async def test_what_a_thief_has_thought_of_gives_nothing(tmp_path: Path) -> None:
-    assert await programme.known_holes(tmp_path) == {}
+    """One in three by turns, which change with the commit; `make soak` tries all."""
+    assert await programme.known_holes(tmp_path, names=drawn(programme.KNOWN, KNOWN_ONE_IN)) == {}
 
 
 @pytest.mark.sampled

@@ -68,26 +68,50 @@ def test_the_tests_of_a_file_take_turns_with_the_values_of_a_parameter() -> None
     assert len(in_turn(CELLS, "nothing of this name", 0)) == len(CELLS)
 
 
+BY_TURNS = """
+from pytest import mark
+
+pytestmark = mark.by_turns(2)
+
+@mark.parametrize("number", range(5))
+def test_turn(number): pass
+
+@mark.timed
+def test_timed(): pass
+
+@mark.by_turns(9)
+def test_alone(): pass
+"""
+
+
 def test_make_test_runs_the_sample_what_is_asked_for_runs_whole_and_so_does_the_soak(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.conftest import *")
     (tmp_path / "test_walk.py").write_text(A_WALK)
     (tmp_path / "test_other.py").write_text(A_WALK)
+    (tmp_path / "test_turns.py").write_text(BY_TURNS)
     command = (sys.executable, "-m", "pytest", "-q", "--collect-only", "-c", str(ROOT / "pyproject.toml"))
 
-    def collected(*words: str, soak: str = "") -> list[str]:
+    def collected(*words: str, soak: str = "", turn: str = "") -> list[str]:
         done = subprocess.run(
             [*command, *words],
             cwd=ROOT,
-            env={**os.environ, "SOAK": soak},
+            env={name: value for name, value in os.environ.items() if name != "WALK_TURN"}
+            | {"SOAK": soak}
+            | ({"WALK_TURN": turn} if turn else {}),
             capture_output=True,
             text=True,
             timeout=50,
         )
         return [line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
-    walk, other = str(tmp_path / "test_walk.py"), str(tmp_path / "test_other.py")
-    sample_and_named = collected(walk, f"{other}::test_a[len-2]")
-    assert sorted(sample_and_named) == [
+    walk, other, turns = (str(tmp_path / f"test_{name}.py") for name in ("walk", "other", "turns"))
+    sample_and_named = collected(walk, f"{other}::test_a[len-2]", turns)
+    assert sorted(name for name in sample_and_named if name.startswith(("test_a[", "test_b"))) == [
         *("test_a[<lambda>0-1]", "test_a[<lambda>1-2]", "test_a[len-1]", "test_a[len-2]", "test_b")
     ]
-    assert len(collected(walk, soak="1")) == 7
+    assert len(sample_and_named) == 5 + 7, "named, all that take turns run"
+    even, odd = ({*collected(turns, turn=turn)} for turn in ("4", "5"))
+    assert even & odd == {"test_alone", "test_timed"}
+    assert even | odd == {"test_alone", "test_timed", *(f"test_turn[{number}]" for number in range(5))}
+    assert sorted((len(even), len(odd))) == [4, 5]
+    assert len(collected(walk, turns, soak="1", turn="5")) == 7 + 7

@@ -13,6 +13,7 @@ from bot.domain.passkeys import (
     HOW_TO_ADD,
     LINK_GOOD_FOR,
     NO_ADDRESS,
+    NOT_KEPT_IN_COPY,
     NOT_KEPT_YET,
     Purpose,
     link_digest,
@@ -24,7 +25,7 @@ from bot.services import audit, people
 from bot.services.core import Core
 from bot.services.passkeys import proofs, readiness
 from bot.services.requests import batch_approval
-from storage.operators import PasskeyLink, passkey_links, passkeys
+from storage.operators import PasskeyLink, passkey_links, passkeys, passkeys_on_record
 from storage.requests import confirmations, requests
 from storage.transaction import Tx
 
@@ -101,7 +102,8 @@ async def require_passkey(tx: Tx, core: Core, slack_id: str) -> None:
         raise NotAllowed(NO_ADDRESS, "no_public_address")
     if not await proofs.usable(tx, core, slack_id):
         if await proofs.counting(tx, await passkeys.of_person(tx, slack_id)):
-            raise NotAllowed(NOT_KEPT_YET, "anchors_not_kept")
+            is_copy = await passkeys_on_record.is_copy_in_doubt(tx)
+            raise NotAllowed(NOT_KEPT_IN_COPY if is_copy else NOT_KEPT_YET, "anchors_not_kept")
         raise NotAllowed(
             f"This needs your passkey, and you have none yet. Nothing was recorded. {HOW_TO_ADD}",
             "no_passkey",

@@ -122,6 +122,11 @@ def _was_given_up(known: Record, _alert: Any, _about: Any) -> bool:
     return bool(known.world.rows("SELECT 1 FROM relay_delivery WHERE state = 'dead'"))
 
 
+def _was_made_older(known: Record, _alert: Any, _about: Any) -> bool:
+    """Rows that were made as an older version kept them, behind the back of the log."""
+    return bool(known.old_rows)
+
+
 def _always(_known: Record, _alert: Any, _about: Any) -> bool:
     return True
 
@@ -143,6 +148,7 @@ _HOLDS: Mapping[str, Holds] = {
     "message_failed": _was_refused_by_slack,
     "scope": _is_held,
     "webhook_secret": _secret_is_lost,
+    "changed_outside": _was_made_older,
     "unexplained_movement": _is_unexplained,
     "relay_dead": _was_given_up,
     "relay_unreadable": _was_given_up,

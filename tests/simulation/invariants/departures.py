@@ -209,7 +209,14 @@ class Departures:
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""
         for request_id, at in self.known.emergencies.items():
-            left = [sent.at for sent in self.known.sent if request_id in sent.ids]
+            row = self.known.row(request_id)
+            # Where somebody else froze the card a moment later, theirs decides, and this one is cancelled.
+            by_another = f"/{row['subject']}/freeze" if row["state"] == "cancelled" else "nothing"
+            left = [
+                sent.at
+                for sent in self.known.sent
+                if request_id in sent.ids or (sent.at >= at and sent.what.endswith(by_another))
+            ]
             late = (left[0] if left else self.known.world.loop.time()) - at
             if harmless and late > EMERGENCY_S:
                 self.known.broken("emergencies first", f"{request_id} left {late:.0f} s after Freeze now")

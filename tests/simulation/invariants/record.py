@@ -94,6 +94,7 @@ class Record:
     keys: set[str] = field(default_factory=set)  # of the API, that this installation has had
     copied_at: float | None = None  # when the copy of the database was made
     restored_from: float | None = None  # of the copy that was put in place and taken, when it was made
+    restored_at: float | None = None  # and when it was put in place
     restored: dict[str, str] = field(default_factory=dict)  # requests of that copy, and what they were in it
     undone: set[str] = field(default_factory=set)  # of those: not sent as the copy has it, and S did it
     reopened: set[str] = field(default_factory=set)  # given up, and then something of it was done: for people
@@ -110,6 +111,12 @@ class Record:
         """What was to be written just now may not have been."""
         self.disk_full_until = self.world.loop.time()
 
+    def is_forgotten(self, at: float) -> bool:
+        """Was it written between the making of a copy and the moment when that was put in place?"""
+        if self.restored_from is None or self.restored_at is None:
+            return False
+        return self.restored_from <= at < self.restored_at
+
     def note_copy(self) -> None:
         """A copy of the database was made just now."""
         self.copied_at = self.world.loop.time()
@@ -117,7 +124,7 @@ class Record:
     def note_restored(self) -> None:
         """The copy is the database now: what came after it is not known there any more."""
         self.orphans = set(self.orphans)
-        self.restored_from = self.copied_at
+        self.restored_from, self.restored_at = self.copied_at, self.world.loop.time()
         rows = self.world.rows("SELECT id, state, version FROM request")
         self.seen = {row["id"]: Seen(row["state"], row["version"]) for row in rows}
         self.restored = {row["id"]: row["state"] for row in rows}

@@ -186,6 +186,7 @@ class Truth:
             ended = min(died.get(sent.call.by, 1e9), self.known.ending.get(sent.call.by, 1e9))
             if (
                 ended < came + 20
+                or self.known.is_forgotten(came)
                 or came - 1 <= self.known.disk_full_until <= came + 20
                 or self.known.disk_full_until > came
             ):

@@ -100,9 +100,20 @@ class Calm(MachineSteps, OperatorSteps, SurroundingSteps):
         world.wanted = 1
         while sum(process.owner.alive for process in world.processes) > 1 and world.bot is not None:
             self.end(world.bot)
+        while self._somebody_dead_holds_a_lock():
+            self.drive(10.0, leap_s=2.5)
         last = world.bot
         if last is not None:
             last.work_alone()
+
+    def _somebody_dead_holds_a_lock(self) -> bool:
+        """Whoever works alone asks again only after hours for what was held by another when it asked."""
+        world = self.world
+        locked = world.rows("SELECT owner, max(until) AS until FROM lease GROUP BY owner")
+        late = {row["owner"] for row in locked if seconds(row["until"]) > world.loop.time()}
+        return not late <= {
+            world.owner_of(process.owner) for process in world.processes if process.owner.alive
+        }
 
     def _everybody_is_back(self) -> None:
         for person in (*PEOPLE_WHO_DECIDE, "U0ALICE", DAVE):

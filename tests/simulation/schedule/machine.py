@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from functools import partial
 
 from tests.simulation.schedule.stage import Stage
 from tests.simulation.world import Process
@@ -46,8 +48,16 @@ class MachineSteps(Stage):
         if rows:
             old = rows[pick % len(rows)]["id"]
             self.watch.old_rows.add(old)
-            self.world.write("UPDATE request SET facts = '{}' WHERE id = ?", old)
+            self.drive_until(partial(self._is_made_older, old), 10.0)
             self.people.redraw(old)
+
+    def _is_made_older(self, request_id: str) -> bool:
+        """Not while somebody else writes."""
+        try:
+            self.world.write("UPDATE request SET facts = '{}' WHERE id = ?", request_id)
+        except sqlite3.OperationalError:
+            return False
+        return True
 
     def do_restart(self, rng: random.Random, after: int, down: float) -> None:
         self.drive(3.0, most=after)

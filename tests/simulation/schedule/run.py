@@ -100,8 +100,9 @@ class Schedule(RequestSteps, InstallationSteps, Calm):
                 world.run_tool(
                     "adding everybody's passkey", partial(add_passkeys, world.devices, self.plan.seed)
                 )
+                self.drive(3.0, leap_s=1.0)  # until they are added
                 self._keep_end_of_log()
-                self.drive(3.0, leap_s=1.0)
+                self.drive(1.0)
             for step in self.plan.steps:
                 self._between(step)
                 self._take(step)

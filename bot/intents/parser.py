@@ -12,6 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from bot.intents.by_sentence import (
+    candidates,
+    is_bare_number,
+    is_taken_back_beside,
+    leaves_it_standing,
+    lookup_meant,
+    skips_a_control,
+    without_list_marks,
+)
 from bot.intents.directory import Directory
 from bot.intents.extraction import Entity, Found, as_one_line, in_words, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
@@ -123,6 +132,8 @@ def read_by_rules(
         readings = _looked_at_again(_without_second(readings, clauses), context)
         readings = _or_threeds(readings, clauses, context, kinds or {})
         readings = _or_apart(readings, clauses, context, kinds or {}, written)
+        readings = _or_by_sentence(readings, context, kinds or {}, written)
+        readings = _as_lookups(_all_sign(readings, context), context)
         readings = [with_first_load(with_other_network(one, context), context) for one in readings]
     settled = _settled(readings, cleaned)
     return Ruled(settled, None if cleaned.guarded else context, cleaned.guarded, bool(answer))
@@ -167,6 +178,83 @@ def _or_apart(
         return list(readings)
     whole = _looked_at_again(_without_second(asked, clauses), context, apart=True)
     return whole if whole[0].opened or whole[0].takes_back else list(readings)
+
+
+def _or_by_sentence(
+    readings: Sequence[Reading],
+    context: Context,
+    kinds: Mapping[str, type[Operation]],
+    written: str,
+) -> list[Reading]:
+    """The one request of a sentence, where nothing else speaks against it; else the readings as they are."""
+    if context.doubts or any(one.opened or one.kind or one.takes_back for one in readings):
+        return list(readings)
+    not_here = any(one.notes and one.intent == "help" for one in readings)
+    text = without_list_marks(written)
+    entities = (
+        context.found.entities
+        if text == written
+        else read_entities(text, context.facts, context.cards).entities
+    )
+    asking: list[Reading] = []
+    for candidate in candidates(text, entities):
+        found = read_entities(candidate.text, context.facts, context.cards)
+        if not _hold_the_same(found, candidate.own):
+            continue
+        alone = replace(context, found=found)
+        its_own = split(found.masked)
+        asked = _looked_at_again(_without_second(_asked_for(its_own, alone, kinds), its_own), alone)
+        if not_here and asked[:1] and asked[0].intent != "reveal_card":
+            continue  # it was said that this is not done here
+        if len(asked) != 1 or not (asked[0].opened or (asked[0].is_action and asked[0].ask)):
+            continue
+        if not asked[0].opened:
+            asking = asking or ([] if is_taken_back_beside(candidate) else asked)
+        elif leaves_it_standing(candidate, asked[0], context.facts):
+            all_of_it = replace(context, found=read_entities(candidate.whole, context.facts, context.cards))
+            whole = _looked_at_again(
+                _without_second(asked, split(all_of_it.found.masked)), all_of_it, apart=True
+            )
+            if whole[0].opened:
+                return whole
+    if asking and not any(one.is_action for one in readings):
+        return asking
+    return list(readings)
+
+
+def _all_sign(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The readings, none of them open where the message asks that nobody else signs, looks or knows."""
+    if not any(one.opened for one in readings) or not skips_a_control(context.found.masked):
+        return list(readings)
+    kept = []
+    for reading in readings:
+        if reading.opened:
+            ask = questions.really(reading.intent, reading.slots, "Nobody who has to sign is left out here.")
+            reading = replace(reading, intent="ambiguous", wanted=reading.intent, opened=False, ask=ask)
+        kept.append(reading)
+    return kept
+
+
+def _as_lookups(readings: Sequence[Reading], context: Context) -> list[Reading]:
+    """The look-up in the place of a form, where the message only wants to know what a card holds or is."""
+    kept = []
+    for reading in readings:
+        knows = reading.opened and "amount" not in reading.slots
+        intent = lookup_meant(reading.intent, context.found.masked) if knows else ""
+        kept.append(
+            Reading(intent, {"card": reading.slots["card"]}, card=reading.card) if intent else reading
+        )
+    return kept
+
+
+def _hold_the_same(found: Found, own: Sequence[Entity]) -> bool:
+    """Does a request in plain words hold the values it held as it was written? A bare number may be its amount."""
+    theirs = Counter((one.kind, one.written) for one in found.entities)
+    amounts = {one.written: one.kind for one in found.entities if one.kind in ("amount", "rate")}
+    mine = Counter(
+        (amounts.get(one.written, one.kind) if is_bare_number(one) else one.kind, one.written) for one in own
+    )
+    return theirs == mine
 
 
 def _are_the_same(found: Found, whole: Found, apart: Apart, card: Entity | None) -> bool:

@@ -136,6 +136,8 @@ _REPORTED: Final = re.compile(
     r"|\b(?:yourself|myself)\b|\b(?:himself|herself|themselves|itself)\W*$"
 )
 _TAKEN_BACK: Final = re.compile(
+    r"\bleave (?:it |them |this |that |(?:the|her|his|their) card |§c\d+§ )?(?:frozen|blocked|locked|closed|open|exactly|just as|as (?:it |is\b)|alone|be\b)|\bok(?:ay)?,? leave\W*$|\b(?:so|then|therefore) no (?:clos|freez|block|load|unload|unfreez|order|chang|top)\w*\b|\b(?:just )?(?:reading|read) (?:it|that|this) (?:out|aloud)\b|\bvoice typing\b"
+    r"|\b(?:that'?s|thats|that was|this is|this was|was|is) (?:meant |intended )?for (?:the |an)?other\b|\bdiff(?:erent)? (?:bot|company|channel|workspace)\b|\b(?:stays|staying|remains|remaining) with us\b|\bforget it\b|[.!;–-]\s*(?:so |then |now |and |there(?:'s| is) )*no (?:more )?need (?:for|to do) (?:it|this|that|anything)\b|\b(?:dictat\w+|recit\w+) (?:it|this|that)\b|[.!;]\s*(?:is|was) (?:that|this|it) (?:the |a )?(?:right|correct|ok|okay|wise|allowed|enough|same)\b[^.?]*\?|\bnot even (?:frozen|blocked|locked)\b|"
     r"\bsecond thoughts?,? (?:no|not|leave|don'?t)\b|[.,;–-]\s*no(?:pe)?\b(?! (?:rush|hurry|more|longer|need to|receipts?|card|worries|problem|harm|idea|answer|reply|cash|money|trace|drama|one))|\boops\b|\bi mean(?=\s+(?:un|not|no\b|§|freeze|block|load|close|top|take|put))|\bi meant\b(?! another)|\bwrong (?:channel|chat|thread|window|person|group)\b"
     r"|\bnot that\b|\byeah,? right\b|^\W*done\b|(?<!is )(?<!was )\bdone\W*$|\bwait\b|\b(?:only )?a test\b|^\W*test\b|\bor was it\b|\bsorry,? (?:i meant|no|not|§[ac])"
 )
@@ -166,7 +168,7 @@ _COMES_BACK: Final = (
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
-        rf"{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
+        rf"§a\d+§(?: usd)?\s*/\s*(?:day|week|month|d|w|m)\b|\b(?:bump|cap|raise|lower|limit|bring|drop)\b[^.]{{0,40}}\bto §a\d+§(?: usd)?\s*(?:/|per|a|each)\s*(?:day|week|month|d\b|w\b|m\b)|{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
@@ -396,6 +398,7 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         return True
     if (
         _names_another(reading, context)
+        or _asks_for_another(text, reading.intent)
         or _NOT_A_REQUEST.search(bare)
         or _ORDERED.search(bare)
         or _LATER_THAN_NOW.search(bare)
@@ -418,6 +421,28 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
     return not apart and any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+
+
+#: `and close it`, behind a request for something else.
+_AND_ALSO: Final = re.compile(
+    r"\b(?:and|also|then|plus)\s+(?:please |pls |also |then |just )*(?P<verb>close|terminate|freeze|block|lock|unfreeze|unblock|unlock|reactivate)\s+(?:it|that one|the card|his card|her card|their card)\b"
+)
+_ALSO_IS: Final = {
+    **dict.fromkeys(("close", "terminate"), "close_card"),
+    **dict.fromkeys(("freeze", "block", "lock"), "freeze_card"),
+    **dict.fromkeys(("unfreeze", "unblock", "unlock", "reactivate"), "unfreeze_card"),
+}
+
+
+def _asks_for_another(text: str, intent: str) -> bool:
+    if intent == "close_card" and _LIFTED.search(text):
+        return True
+    return any(_ALSO_IS[found["verb"]] != intent for found in _AND_ALSO.finditer(text))
+
+
+_LIFTED: Final = re.compile(
+    r"\b(?:lift|remove|release|undo|take off) (?:the|that|this|her|his) (?:freeze|block|hold|lock)\b"
+)
 
 
 def _names_another(reading: Reading, context: Context) -> bool:

@@ -1,0 +1,31 @@
+"""The sentence that asks, read by itself; the sentences beside it, by whether they take it back.
+
+`candidates` gives the sentences that may ask, each in plain words (`you are requested to lift the freeze on 5530` is
+`please unfreeze 5530`); the strict readers of requests decide what one of them asks for. `leaves_it_standing` judges the
+rest: nothing in it has to be understood, but nothing may speak against the request, ask for a second thing, name another
+card or hold a figure that nobody can place.
+"""
+
+from __future__ import annotations
+
+from bot.intents.by_sentence.beside import is_taken_back_beside, leaves_it_standing, skips_a_control
+from bot.intents.by_sentence.lookups_meant import lookup_meant
+from bot.intents.by_sentence.sentences import (
+    Beside,
+    Candidate,
+    candidates,
+    is_bare_number,
+    without_list_marks,
+)
+
+__all__ = [
+    "Beside",
+    "Candidate",
+    "candidates",
+    "is_bare_number",
+    "is_taken_back_beside",
+    "leaves_it_standing",
+    "lookup_meant",
+    "skips_a_control",
+    "without_list_marks",
+]

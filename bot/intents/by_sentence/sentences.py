@@ -1,0 +1,265 @@
+"""A message cut into sentences, and the stretches of them that may be the request, in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.intents.by_sentence.cores import core_of
+from bot.intents.by_sentence.forms import Form, form_of
+from bot.intents.by_sentence.wording import begins_at, without_courtesies
+from bot.intents.extraction import INCIDENTAL, LETTERS, Entity
+
+_MOST_WORDS: Final = 110
+_MOST_LETTERS: Final = 900
+_MOST_SENTENCES: Final = 12
+_MOST_HEADS: Final = 3
+_LETTER: Final = re.compile(r"\w")
+_LONGEST_WORD: Final = 80
+#: Where so much was taken out, there is nothing to tell apart; and patterns look through a gap again and again.
+_GAP: Final = re.compile(r"\s{20}")
+_STOP: Final = re.compile(
+    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)[.!?;…]+(?=[\s)]|$))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
+    re.IGNORECASE,
+)
+_ASKED: Final = re.compile(r"\?")
+#: Before a request: why, up to a comma or a "so".
+_HEAD: Final = re.compile(
+    r"(?:,|\s[-–—]|(?<=thing)\s?:|(?<=thing only)\s?:|(?<=request)\s?:|(?<=favour)\s?:|(?<=favor)\s?:|(?<=urgent)\s?:|:\)|[)\]])\s*(?=\S)|\s+(?=(?:so|hence|therefore|thus)(?:,| (?:please|pls|plz|kindly|can|could|would|will|you|request|i|we)\b))|\s+(?=(?:please|pls|plz|kindly|you are (?:therefore |hereby |kindly )*requested|(?:can|could|would|will) (?:you|u|someone|somebody))\b)|\s+and\s+(?=(?:kindly|please|pls|therefore|hence)\b)",
+    re.IGNORECASE,
+)
+_CLOSING: Final = re.compile(
+    r"(?:\n|(?<=[.!?])\s)\s*(?:(?:many |much |kind |best |warm |with )*(?:thanks|thank you|thx|regards|rgds|cheers|best|sincerely|yours(?: (?:faithfully|sincerely|truly))?|ta)(?:\s*(?:&|and|,|with)\s*(?:best |kind |warm )?(?:regards|rgds))?[\s,.!]*)(?P<name>(?:[A-ZÀ-Ž][\w'’.-]*\s*){0,3})\s*$"
+)
+#: What "it" may be, if it is no card.
+_THING: Final = re.compile(
+    r"\b(?:phone|sim|laptop|tablet|app|account|site|website|number|door|van|car|truck|bag|mail|payment|transfer|subscription|order|contract)\b",
+    re.IGNORECASE,
+)
+_ITS_CARD: Final = re.compile(
+    r"§c\d+§(?:['’]s|['’])? card\b|\bcard (?:of |ending |no\.? )*§c\d+§", re.IGNORECASE
+)
+#: What makes a request of a question.
+_POLITELY: Final = re.compile(
+    r"\b(?:can|could|would|will|may|might|mind|possible|chance|please|pls|plz|kindly)\b", re.IGNORECASE
+)
+_SIGN: Final = re.compile(r"§[a-z](\d+)§")
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What stands beside the request: masked, in small letters. `within` its sentence, `before` it; `asked`: it ends in a
+    question mark; `colon`: it leads to what follows."""
+
+    text: str
+    entities: tuple[Entity, ...]
+    before: bool
+    within: bool = False
+    asked: bool = False
+    colon: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A stretch that may be the request. `text`: in plain words; `own`: the values that it holds as it was written;
+    `beside`: everything else; `whole`: the message with the request in plain words."""
+
+    text: str
+    whole: str
+    own: tuple[Entity, ...]
+    beside: tuple[Beside, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    start: int
+    end: int
+    asked: bool
+
+
+def is_bare_number(entity: Entity) -> bool:
+    """A number that nobody has placed: no card ends in it, nor does it count anything. In plain words it may be an amount."""
+    if entity.kind == "number":
+        return INCIDENTAL not in entity.traits and entity.written.isdigit()
+    return entity.kind == "card" and "unknown" in entity.traits and entity.written.isdigit()
+
+
+class _Masked:
+    """A text with a sign for each of its values, and the way back from a place in one to the other."""
+
+    def __init__(self, text: str, entities: Sequence[Entity]) -> None:
+        self.written = text
+        self.entities = entities
+        parts: list[str] = []
+        at = 0
+        for number, entity in enumerate(entities):
+            letter = "a" if is_bare_number(entity) else LETTERS[entity.kind]
+            gap = " " if text[entity.start : entity.start + 1].isspace() else ""
+            parts += [text[at : entity.start], f"{gap}§{letter}{number}§"]
+            at = entity.end
+        self.text = "".join([*parts, text[at:]])
+
+    def unmasked(self, piece: str) -> str:
+        return _SIGN.sub(lambda found: self._of(int(found[1])), piece)
+
+    def inside(self, piece: str) -> tuple[Entity, ...]:
+        return tuple(self.entities[int(number)] for number in _SIGN.findall(piece))
+
+    def only_card_before(self, end: int) -> str:
+        """The sign of the one card that is named up to a place; empty where it is none, or another as well."""
+        named = [(sign[0], self.entities[int(sign[1])]) for sign in _SIGN.finditer(self.text)]
+        cards = [(sign, one) for sign, one in named if one.kind == "card" and not is_bare_number(one)]
+        if any(one.traits & {"unknown", "weak"} or len(one.value) != 1 for _, one in cards):
+            return ""
+        if len({id(one.value[0]) for _, one in cards}) != 1:
+            return ""
+        before = [sign for sign, _ in cards if self.text.index(sign) < end]
+        return before[-1] if before else ""
+
+    def _of(self, number: int) -> str:
+        entity = self.entities[number]
+        return self.written[entity.start : entity.end]
+
+
+def candidates(text: str, entities: Sequence[Entity]) -> Iterator[Candidate]:
+    """The stretches of a text that may be its one request, the whole sentences first."""
+    words = text.split()
+    if (
+        len(words) > _MOST_WORDS
+        or len(text) > _MOST_LETTERS
+        or any(len(word) > _LONGEST_WORD for word in words)
+        or _GAP.search(text)
+        or "§" in text
+    ):
+        return
+    masked = _Masked(text, entities)
+    closing = _CLOSING.search(masked.text)
+    whole = masked.text[: closing.start() + 1] if closing else masked.text
+    sentences = list(_sentences(whole))
+    if not 0 < len(sentences) <= _MOST_SENTENCES:
+        return
+    form = form_of(masked.text, entities)
+    if form is not None:
+        yield _as_form(form, whole, sentences, masked)
+    for sentence in sentences:
+        yield from _cores(whole, sentence, sentences, masked)
+
+
+def _cores(
+    text: str, sentence: _Sentence, sentences: Sequence[_Sentence], masked: _Masked
+) -> Iterator[Candidate]:
+    """The request that a sentence begins with, or that follows what leads to it."""
+    others = None
+    heads = [found.end() for found in _HEAD.finditer(text, sentence.start, sentence.end)]
+    for start in (sentence.start, *heads[-_MOST_HEADS:]):
+        piece = text[start : sentence.end]
+        if sentence.asked and not _POLITELY.search(piece):
+            continue
+        at = begins_at(piece)
+        core = core_of(piece[at:])
+        if core is None:
+            continue
+        end = start + at + core.end
+        said = core.text
+        own = list(masked.inside(said))
+        if core.points:
+            sign = masked.only_card_before(end)
+            if core.it and _THING.search(text) and not _ITS_CARD.search(text):
+                continue
+            if not sign:
+                continue
+            said = said.replace("⟨card⟩", sign)
+            own = list(masked.inside(said))
+        if others is None:
+            others = tuple(_beside(text, sentences, sentence, masked))
+        around = []
+        for there, before in (
+            (text[sentence.start : start], True),
+            (without_courtesies(text[end : sentence.end]), False),
+        ):
+            if _LETTER.search(there):
+                around.append(Beside(_bare(there), masked.inside(there), before, within=True))
+        yield Candidate(
+            masked.unmasked(f"please {said}"),
+            masked.unmasked(f"{text[: start + at]}{said}{text[end:]}"),
+            tuple(own),
+            (*around, *others),
+        )
+
+
+def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Masked) -> Candidate:
+    """The request of a form, and what its sentences say beside it."""
+    beside = []
+    asked = form.spans[0][0]
+    for sentence in sentences:
+        at = sentence.start
+        ends = [span for span in sorted(form.spans) if span[0] < sentence.end and span[1] > sentence.start]
+        for start, end in [*ends, (sentence.end, sentence.end)]:
+            piece = text[at:start]
+            leads = start == asked and at == sentence.start
+            if _LETTER.search(piece):
+                beside.append(
+                    Beside(
+                        _bare(piece),
+                        masked.inside(piece),
+                        before=leads,
+                        within=leads,
+                        asked=sentence.asked and form.is_story,
+                    )
+                )
+            at = max(at, min(end, sentence.end))
+    return Candidate(
+        masked.unmasked(form.text),
+        masked.unmasked(f"{masked.text[: form.load[0]]} {masked.text[form.load[1] :]}"),
+        masked.inside(form.text),
+        tuple(beside),
+    )
+
+
+def _beside(text: str, sentences: Sequence[_Sentence], own: _Sentence, masked: _Masked) -> Iterator[Beside]:
+    for sentence in sentences:
+        if sentence is not own:
+            piece = text[sentence.start : sentence.end]
+            yield Beside(
+                _bare(piece),
+                masked.inside(piece),
+                sentence.end <= own.start,
+                asked=sentence.asked,
+                colon=piece.rstrip().endswith(":"),
+            )
+
+
+def _bare(piece: str) -> str:
+    return piece.strip(" \t\n,;.-–—()[]").lower()
+
+
+def without_list_marks(text: str) -> str:
+    """`1) Card … 2) USD …`: the text without the marks of a list that counts from its first."""
+    for marks in (_NUMBERED, _LETTERED, _DASHED):
+        found = [one[1].lower() for one in marks.finditer(text)]
+        if len(found) > 1 and found in (
+            list("123456789")[: len(found)],
+            list("abcdefghi")[: len(found)],
+            ["-"] * len(found),
+        ):
+            return marks.sub("\n", text)
+    return text
+
+
+_NUMBERED: Final = re.compile(r"(?:^|\n|(?<=[\s,:;.-]))[ \t]*\(?(\d)[).](?=\s)[ \t]*")
+_LETTERED: Final = re.compile(r"(?:^|\n|(?<=[\s,:;.-]))[ \t]*\(?([a-i])\)(?=\s)[ \t]*", re.IGNORECASE)
+_DASHED: Final = re.compile(r"(?:^|\n)[ \t]*([-])(?=\s)[ \t]*")
+
+
+def _sentences(text: str) -> Iterator[_Sentence]:
+    at = 0
+    for found in [*_STOP.finditer(text), None]:
+        end = found.start() if found else len(text)
+        if re.search(r"\w", text[at:end]):
+            yield _Sentence(at, end, bool(found and _ASKED.search(found[0])))
+        at = found.end() if found else end
+
+
+__all__ = ["Beside", "Candidate", "candidates", "is_bare_number", "without_list_marks"]

@@ -126,6 +126,10 @@ _PROMISES: Final = re.compile(
 _TALKED: Final = re.compile(
     r"^(?:further to|as per|after|following|with reference to|in reference to|as discussed (?:in|on|during)) (?:my |our |the |last |your )*(?:telephonic |phone |telephone |short |quick |zoom )?(?:discussion|call|talk|chat|mail|email|conversation|meeting)s?(?: (?:with|of|on|from))?(?: §[cpm]\d+§)*"
 )
+#: Which office wants what its writer asks for: `HR is asking us to do it`.
+_ADVISED: Final = re.compile(
+    r"\b(?:hr|internal audit|audit|auditors?|it|compliance|legal|procurement|accounting|insurance|the bank|the police)(?: (?:team|dept\.?|department|people))? (?:(?:is|are|has|have|keeps?) )?(?:ask(?:s|ed|ing)?|advis(?:es|ed|ing)|request(?:s|ed|ing)?|require[sd]?|recommend(?:s|ed)) (?:us|me) to (?:do (?:it|so|this)|do (?:it|so|this) before (?:the |his |her |their )?(?:exit|leaving|departure|last day|notice)[a-z ]*)(?=\W|$)"
+)
 _AMOUNT: Final = re.compile(r"§a\d+§")
 #: What a sum in a story is: paid, spent, left, still to be paid, a line, or what was typed by mistake.
 _ACCOUNTED: Final = re.compile(
@@ -193,7 +197,7 @@ def skips_a_control(text: str) -> bool:
 
 
 def _speaks_against(beside: Beside, intent: str) -> bool:
-    text = _TALKED.sub(" ", beside.text)
+    text = _ADVISED.sub(" ", _TALKED.sub(" ", beside.text))
     if _PROMISES.match(text) and not beside.asked:
         return False
     if beside.asked and not _SMALL_TALK.match(text):

@@ -19,6 +19,8 @@ _ASKS: Final = (
     r"(?:i was |i am |i'm |was )?(?:just )?wondering (?:if|whether) (?:you|someone|somebody) (?:could|can|might|would)(?: (?:please|kindly|possibly|be able to|be so kind as to|mind))*",
     r"(?:is there )?any chance (?:you|someone|somebody|u) (?:could|can|might)(?: please| just)?",
     r"would it be possible (?:for you )?to|is it possible (?:for you )?to|might it be possible to",
+    r"(?:i|we)(?:'d| would)? (?:like|want|ask|wish|need|request|appreciate)(?: it)? that (?:you|u|someone|somebody)(?: (?:please|kindly|can|could|would|may))*(?= [a-z])",
+    r"(?:please |kindly )?(?:let's|let us|lets)(?= (?:put|set|make|load|add|take|pull|bring|move|raise|lower|bump|cap|freeze|unfreeze|block|unblock|lock|unlock|close|top|get|give|drop|send|cut)\b)",
     r"(?:i|we)(?:'d| would) (?:like|love|ask|want)(?: (?:you|u))? to(?: please| kindly| ask you to)?(?! (?:know|see|ask|check|understand|say|point))",
     r"(?:i|we) (?:need|want)(?: (?:you|u|someone))? to(?: please| kindly)?(?= (?:un|re)?(?:freeze|block|lock|load|top|close|take|put|raise|lower|set|order|cut|bump|add|move|pull|send|change|update|submit|register|cap|activate|terminate|suspend))",
     r"(?:can|could|may|might) (?:i|we) (?:please |kindly |just |quickly )*(?=(?:have|get|see|view)\b)",

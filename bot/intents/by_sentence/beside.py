@@ -145,7 +145,7 @@ _TIMES: Final = re.compile(
 )
 #: Somebody who does something then: what is to come belongs to the story.
 _STORY: Final = re.compile(
-    r"\bhope (?:you|your|this|it|all)\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
+    r"§c\d+§ (?:still |just |now )?[a-z]{3,}ing\b|^(?:[a-z-]+ ){1,5}(?:starts?|begins?|opens?|kicks off|launches|arrives?|lands?|departs?|leaves?) (?:on |at )?§[lp]\d+§|\bhope (?:you|your|this|it|all)\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
 )
 _SPACES: Final = re.compile(r"\s{2,}")
 #: With these a form opens that holds no card, or names its own.
@@ -163,7 +163,7 @@ _OWN_VERBS: Final = {
 _OWN_VERBS_OF: Final = {intent: re.compile(rf"\b{pattern}\b") for intent, pattern in _OWN_VERBS.items()}
 #: Said of other things than cards.
 _OF_THINGS: Final = re.compile(
-    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
 )
 
 
@@ -215,9 +215,9 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
     bare = _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text
     if any(pattern.search(bare) for pattern in (_RETRACTS, _UNDECIDED, _HANGS, _REPORTED, _DONE, _QUESTION)):
         return True
+    bare = _OF_THINGS.sub(" ", bare)
     if _COMMANDS.search(bare):
         return True
-    bare = _OF_THINGS.sub(" ", bare)
     if intent in _OWN_VERBS_OF:
         bare = _OWN_VERBS_OF[intent].sub(" ", bare)
     if intent == "reveal_card" and _IN_THE_OPEN.search(bare):
@@ -238,12 +238,18 @@ def _leads_on(text: str) -> bool:
     )
 
 
+#: Whom it is said to, before who did not do what.
+_ADDRESSES: Final = re.compile(
+    r"^(?:(?:please|pls|thanks|thank you|(?:dear|hi|hello|hey) (?:bot|team|all|sir|madam|there|everyone)|hi|hello|good (?:morning|afternoon|evening))[\s,!.]+)+"
+)
+
+
 def _denies(text: str, beside: Beside) -> bool:
     """Is a "not" in it said of the request?"""
     bare = _HARMLESS_NOT.sub(" ", text)
     if not _NOT.search(bare):
         return False
-    if _OF_THE_REQUEST.search(bare) or not _SUBJECT.match(bare.strip(" ,")):
+    if _OF_THE_REQUEST.search(bare) or not _SUBJECT.match(_ADDRESSES.sub("", bare.strip(" ,"))):
         return True
     return bare.startswith("but ") and not beside.within
 
@@ -254,9 +260,16 @@ def _is_only_a_time(beside: Beside, facts: Facts) -> bool:
         entity.kind == "later" or (entity.kind == "period" and not _is_past(entity, beside, facts))
         for entity in beside.entities
     )
-    return (coming or _TIMES.search(beside.text) is not None) and not _STORY.search(beside.text)
+    return (
+        (coming or _TIMES.search(beside.text) is not None)
+        and not _STORY.search(beside.text)
+        and not _EXCLAIMS.match(beside.text)
+    )
 
 
+_EXCLAIMS: Final = re.compile(
+    r"^\W*(?:what an? (?:\w+ )?(?:\w+|§[lp]\d+§)|happy (?:\w+|§[lp]\d+§)|(?:it is|it's|its) (?:only )?(?:\w+|§[lp]\d+§) again)\W*$"
+)
 #: Named without its week, or still to come today.
 _OPEN_DAY: Final = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)s?\b|\b(?:evening|tonight|afternoon|night|later|week|month)\b",

@@ -68,7 +68,19 @@ def begins_at(piece: str) -> int:
 
 def only_leads(text: str) -> bool:
     """Is it no more than what leads to a request: `in the meanwhile`, `what we require is`?"""
-    return _LEAD_ALONE.match(text) is not None or not _ASK.sub("", text).strip()
+    return (
+        _LEAD_ALONE.match(text) is not None
+        or _BEGUN.match(text) is not None
+        or not _ASK.sub("", text).strip()
+    )
+
+
+#: The beginning of a courtesy whose end is part of the request: `could you`, `hello, i would like`, `do the needful for`.
+_BEGUN: Final = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|dear|bonjour|hola|ciao|good (?:morning|afternoon|evening|day)|morning|team|bot|all|there|sir|madam|please|pls|plz|kindly|also|now|so|just|an?|the|one|"
+    r"(?:can|could|would|will|may) (?:you|we|i|u|someone|somebody)|(?:i|we)(?:['’]d| would)? (?:like|need|want|require|request)(?: to)?|(?:s?he|they)['’]?ll|(?:s?he|they)(?: will)? needs?|do the needful(?: for| and| to)?)\b[\s,.!:–-]*)+$",
+    re.IGNORECASE,
+)
 
 
 _LEAD_ALONE: Final = re.compile(rf"^\W*(?:{_LEADS})\W*$", re.IGNORECASE)

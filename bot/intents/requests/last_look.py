@@ -31,7 +31,7 @@ _OF_SOMEWHERE: Final = re.compile(
     r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
 )
 _REMARK: Final = re.compile(
-    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
+    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new )?(?:deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
     r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"

@@ -28,8 +28,10 @@ from sqlalchemy import (
     Update,
     and_,
     cast,
+    delete,
     literal,
     not_,
+    or_,
 )
 from sqlalchemy.sql.visitors import cloned_traverse, iterate
 
@@ -69,6 +71,33 @@ class SetAside:
     def find(self, table: str, row: str) -> UnreadableRow | None:
         """The row that people name so, where it is set aside."""
         return next((one for one in self._rows.get(table, {}).values() if one.row == row), None)
+
+    def of(self, table: str) -> list[Key]:
+        """The keys of those of a table."""
+        return list(self._rows.get(table, ()))
+
+    def has(self, table: str, *key: str) -> bool:
+        """Is the row with this key, of texts, among them?"""
+        rows = self._rows.get(table, {})
+        return bool(rows) and (key in rows or tuple(part.encode() for part in key) in rows)
+
+    def takes_out(self, table: Table, values: Mapping[str, Any], *, is_postgres: bool) -> Delete | None:
+        """Takes those out of the database whose key a row with these values is to have; None where it has none of ours
+        to make way for."""
+        rows = self._rows.get(table.name)
+        names = [column.name for column in table.primary_key]
+        if not rows or not set(names) <= values.keys():
+            return None
+        mine = (table.c[name] == values[name] for name in names)
+        among = or_(*(_is_row(table, table, key, is_postgres=is_postgres) for key in rows))
+        keys = (as_stored(table.c[name], is_postgres=is_postgres) for name in names)
+        return delete(table).where(*mine, among).returning(*keys)
+
+    def gone(self, table: str, key: Key) -> None:
+        """It was taken out."""
+        found = self._rows.get(table, {}).get(tuple(key))
+        if found is not None:
+            self.take_back(found)
 
     def without(self, statement: Executable, *, is_postgres: bool) -> Executable:
         """The same statement, which meets none of them."""

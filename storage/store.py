@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseUnreachable, Unreadable
-from storage.migrate import require_current
 from storage.log_record import on_record
+from storage.migrate import require_current
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine

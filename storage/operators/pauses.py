@@ -103,7 +103,9 @@ async def _cannot_be_read(tx: Tx, program: str) -> bool:
 async def _take_out(tx: Tx, program: str) -> None:
     """Whatever is there in its name, with what cannot be read."""
     stored = as_stored(t.pause.c.program, is_postgres=tx.is_postgres)
-    mine = stored == (literal(program, Text()) if tx.is_postgres else literal(program.encode(), LargeBinary()))
+    mine = stored == (
+        literal(program, Text()) if tx.is_postgres else literal(program.encode(), LargeBinary())
+    )
     await tx.run_with_all(delete(t.pause).where(mine))
     for key in ((program,), (program.encode(),)):
         tx.set_aside.gone(t.pause.name, key)

@@ -567,7 +567,7 @@ async def approved_since(
 
     def counts(one: Counted) -> bool:
         is_theirs = requester in (None, one.requester) and (approver is None or approver in one.approvers)
-        return one.is_committed and is_theirs and one.approved_at >= since
+        return _adds(one) and is_theirs and one.approved_at >= since
 
     rows = await read()
     lean_on(tx, Count(since, counts, lambda one: (one.approved_at, one.usd), rows, read))
@@ -605,7 +605,7 @@ async def granted(
         return {each.id: (each.subject, each.exposure_usd) for each in rows if each.state in COMMITTED}
 
     def counts(one: Counted) -> bool:
-        return one.is_committed and one.requester == requester and since <= one.approved_at < end
+        return _adds(one) and one.requester == requester and since <= one.approved_at < end
 
     rows = await read()
     lean_on(tx, Count(since, counts, lambda one: (one.subject, one.usd), rows, read))
@@ -629,7 +629,7 @@ async def granted_to_others(tx: Tx, requester: str, *, since: datetime) -> dict[
         }
 
     def counts(one: Counted) -> bool:
-        return one.is_committed and one.requester != requester and one.approved_at >= since
+        return _adds(one) and one.requester != requester and one.approved_at >= since
 
     rows = await read()
     lean_on(tx, Count(since, counts, lambda one: (one.requester, one.subject, one.usd), rows, read))
@@ -681,6 +681,12 @@ async def count_done_at_once(tx: Tx, kind: str, requester: str) -> int:
     rows = await read()
     lean_on(tx, Count(since, counts, lambda _: True, rows, read))
     return len(rows)
+
+
+def _adds(one: Counted) -> bool:
+    """Does it add to a sum? What costs nothing is approved without a look at the others, at any moment, and changes no
+    sum."""
+    return one.is_committed and one.usd != 0
 
 
 def lean_on(tx: Tx, count: Count) -> None:

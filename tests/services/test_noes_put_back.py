@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-
 from unittest.mock import AsyncMock
 
 import pytest

@@ -14,18 +14,16 @@ import pytest
 
 from bot.domain.errors import OverLimit
 from bot.domain.people import KindPolicy, Limits
-from bot.domain.requests import OPEN, TERMINAL, TRANSITIONS, Event, Request, State
+from bot.domain.requests import TERMINAL, Event, Request, State
 from bot.services import audit
 from bot.services.operators import changed_rows, key_change
-from storage import audit as chain
 from storage import key_rotation, master_keys
-from storage.errors import NotAsOnRecord
-from storage.log_record import LogFacts, on_record, open_requests
+from storage.log_record import LogFacts, on_record
 from storage.requests import requests
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.services.outcome_steps import alert_kinds, net_of, top_ups
-from tests.support.world import BOB, MASTER, World
+from tests.support.world import MASTER, World
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -76,7 +74,9 @@ async def facts_of(world: World) -> LogFacts:
 def story(facts: LogFacts) -> dict[str, Any]:
     """What the log has of each request but its fingerprint, which a new key changes."""
     found: dict[str, Any] = {one: replace(known, seq=0, digest="") for one, known in facts.open.items()}
-    counted = {one: replace(known, digest="") for hour in facts.counted.values() for one, known in hour.items()}
+    counted = {
+        one: replace(known, digest="") for hour in facts.counted.values() for one, known in hour.items()
+    }
     return {"open": found, "counted": counted}
 
 
@@ -155,7 +155,9 @@ def is_looked_at(request: Request, values: str) -> bool:
 def put_back(world: World, row: dict[str, Any]) -> None:
     with opened(place_of(world)) as database:
         database.write(
-            f"UPDATE request SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?", *row.values(), row["id"]
+            f"UPDATE request SET {', '.join(f'{name} = ?' for name in row)} WHERE id = ?",
+            *row.values(),
+            row["id"],
         )
 
 

@@ -70,6 +70,8 @@ async def _said(tx: Tx, row: UnreadableRow) -> Said:
     case, about = "row", ""
     if row.table in unreadable_rows.NEVER_SET_ASIDE:
         case = "needed"
+    elif row.table == tables.pause.name:
+        case = "pause"
     elif row.table in _OF_MONEY:
         case, about = await _what_was_sent(tx, row.about), row.about or "a request"
     return running_alerts.UNREADABLE_ROW.says(

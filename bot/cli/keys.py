@@ -242,7 +242,7 @@ async def _rewrap() -> None:
                 actor=operator(),
                 action="keys.rewrapped",
                 subject=f"master_key:{store.vault.primary_kid}",
-                body={"moved": moved, "signed": signed.count, "refused": list(signed.refused)},
+                body={"moved": moved, "signed": signed.count, "not_signed": list(signed.not_as_on_record)},
             )
             retired = await master_keys.retire(tx, actor=operator())
     terminal.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
@@ -252,10 +252,10 @@ async def _rewrap() -> None:
         )
     for kid in retired:
         terminal.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
-    if signed.refused:
+    if signed.not_as_on_record:
         terminal.echo(
-            f"{len(signed.refused)} request(s) not signed again, as somebody changed their rows in the database:"
-            f" {terminal.in_a_line(', '.join(signed.refused))}. Nothing is sent for them. See “tampered” in the"
+            f"{len(signed.not_as_on_record)} request(s) not signed again, as somebody changed their rows in the database:"
+            f" {terminal.in_a_line(', '.join(signed.not_as_on_record))}. Nothing is sent for them. See “tampered” in the"
             " runbook.",
             err=True,
         )

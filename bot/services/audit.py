@@ -114,6 +114,19 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
 
+async def of_not_signing_again(tx: Tx, request_id: str, actor: str) -> None:
+    """A command did not sign the request again, as it is not as on record."""
+    subject = f"request:{request_id}"
+    await chain.append(
+        tx,
+        actor=actor,
+        action=chain.SIGNED_AGAIN,
+        subject=subject,
+        outcome="refused",
+        reason_code="not_as_on_record",
+    )
+
+
 @asynccontextmanager
 async def audited_refusal(
     core: Core,

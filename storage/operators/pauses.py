@@ -1,8 +1,7 @@
 """Who stopped sending to a program, since when and why. Ended by deleting the row; the audit keeps both.
 
-Rows are signed, and so is that there is none. Where what is stored is not as we left it, sending stays stopped until
-two people resume it: whoever can write to the database can stop the bot, and cannot let it go on. So it is where the row
-cannot be read.
+Rows are signed, and so is that there is none. Where what is stored is not as we left it, or cannot be read, sending
+stays stopped until two people resume it: whoever can write to the database can stop the bot, and cannot let it go on.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""A row that nothing can read, under a key that Countersign writes itself: its own write takes its place, or is refused,
-and never is anything more allowed for it. A pause that cannot be read is one.
+"""A row that nothing can read, under a key that Countersign writes itself: its own write takes its place, or is
+refused, and never is anything more allowed for it. A pause that cannot be read is one.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ from sqlalchemy import Insert, Table
 from bot.domain.errors import CountersignError
 from bot.domain.requests import State
 from bot.services.execution import presend_checks
-from bot.services.operators import changed_rows, confirmation_answers, pausing, safe_mode
+from bot.services.operators import changed_rows, pausing, safe_mode
 from bot.services.processes import unreadable
 from storage import audit
 from storage.cards import otp_recipients
 from storage.columns import Json, Money, UtcDateTime, time_text
 from storage.events import webhook_secrets
 from storage.messages import mutes
-from storage.operators import held_endpoints, pauses
+from storage.operators import held_endpoints
 from storage.requests import unseen
 from storage.tables import metadata
 from storage.transaction import Tx
@@ -36,7 +36,9 @@ from tests.support.world import BOB, CAROL, World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
-A_JUNK_PAUSE = """INSERT INTO pause (program, "by", by_name, reason, since) VALUES ('main', 'U0', 'n', 'r', ?)"""
+A_JUNK_PAUSE = (
+    """INSERT INTO pause (program, "by", by_name, reason, since) VALUES ('main', 'U0', 'n', 'r', ?)"""
+)
 
 
 @pytest.fixture
@@ -72,7 +74,7 @@ async def sent(world: World, amount: str) -> int:
 
 @pytest.mark.parametrize("is_met", [True, False], ids=["met before", "not met yet"])
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
-async def test_a_pause_that_cannot_be_read_is_one_and_is_made_anew_and_ended_by_two(
+async def test_a_pause_that_cannot_be_read_is_one_and_is_made_again_and_ended_by_two(
     world: World, is_met: bool
 ) -> None:
     plant_a_pause(world)
@@ -95,7 +97,7 @@ async def test_a_pause_that_cannot_be_read_is_one_and_is_made_anew_and_ended_by_
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-async def test_it_is_ended_by_two_though_nobody_made_it_anew(world: World) -> None:
+async def test_it_is_ended_by_two_though_nobody_made_it_again(world: World) -> None:
     plant_a_pause(world)
     await looked(world)
 
@@ -139,12 +141,15 @@ async def test_no_approval_of_before_an_older_copy_is_sent_for_it(world: World, 
 
 @pytest.mark.parametrize("is_met", [True, False])
 @pytest.mark.parametrize("url", BACKENDS, indirect=True)
-async def test_a_secret_that_was_made_is_kept_whatever_is_under_its_number(world: World, is_met: bool) -> None:
+async def test_a_secret_that_was_made_is_kept_whatever_is_under_its_number(
+    world: World, is_met: bool
+) -> None:
     await both_approve(world, "webhook_register")
     garbage = "infinity" if place_of(world).startswith("postgresql") else "garbage"
     with opened(place_of(world)) as database:
         assert database.write(
-            "INSERT INTO webhook_secret (program, version, state, since) VALUES ('main', 2, 'lost', ?)", garbage
+            "INSERT INTO webhook_secret (program, version, state, since) VALUES ('main', 2, 'lost', ?)",
+            garbage,
         )
     if is_met:
         await looked(world)
@@ -280,22 +285,21 @@ async def lived(world: World) -> tuple[list[int], list[str]]:
     return calls, refused
 
 
-# Nothing goes on without these, or people have to look at them first; the rest is never in the way.
+# Nothing goes on without these, or people have to look at them first, and nobody knows the next id of a request.
 MAY_REFUSE = {"request", "decision", "attempt", "audit", "audit_head", "program", "keycheck", "meta"}
-SAMPLE = ("pause", "row_signature", "consent", "mute", "person_card", "held_endpoint", "reading", "alert", "outbox")
+SAMPLE = ("alert", "held_endpoint", "mute", "pause", "person_card", "row_signature")  # `make soak` takes each
 
 
 async def test_no_table_has_more_sent_by_a_row_under_the_next_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each table in a life of its own, in which the keys of another life just like it hold rows that nobody can read."""
+    """Each table in a life of its own, in which the keys of another life like it hold rows that nobody can read."""
     (tmp_path / "honest").mkdir()
     async with a_world(tmp_path / "honest") as world, recording(monkeypatch) as keys:
         honest, refused = await lived(world)
     assert refused == []
     wrong = dict[str, Any]()
-    for name in SAMPLE:
-        assert name in keys, "is it never written?"
+    for name in sorted(keys.keys() - MAY_REFUSE if "SOAK_CELLS" in os.environ else SAMPLE):
         (tmp_path / name).mkdir()
         async with a_world(tmp_path / name) as world:
             for key in keys[name]:
@@ -306,6 +310,6 @@ async def test_no_table_has_more_sent_by_a_row_under_the_next_key(
             await looked(world)
         if any(there > least for there, least in zip(found, honest, strict=True)):
             wrong[name] = ("more was sent", found, honest)
-        elif refused and name not in MAY_REFUSE:
+        elif refused:
             wrong[name] = refused
     assert wrong == {}

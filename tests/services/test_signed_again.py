@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +17,18 @@ import pytest
 
 from bot.domain.errors import OverLimit
 from bot.domain.people import KindPolicy, Limits
-from bot.domain.requests import TERMINAL, Event, Request, State
+from bot.domain.requests import OPEN, TERMINAL, Event, Request, State
 from bot.services import audit
 from bot.services.operators import changed_rows, key_change
+from storage import audit as chain
 from storage import key_rotation, master_keys
-from storage.log_record import LogFacts, on_record
+from storage.errors import NotAsOnRecord
+from storage.log_record import LogFacts, on_record, open_requests
 from storage.requests import requests
 from storage.store import Store
 from storage.vault import Keyring, Vault, new_master
 from tests.services.outcome_steps import alert_kinds, net_of, top_ups
-from tests.support.world import MASTER, World
+from tests.support.world import BOB, MASTER, World
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -138,10 +143,10 @@ async def test_no_edit_of_a_row_gets_on_record_by_it(world: World, begin: Any) -
         assert story(await facts_of(world)) == before, values
         if request.state not in TERMINAL:
             assert found.count == 0, values
-            assert request.id in found.refused or not is_looked_at(request, values), values
+            assert request.id in found.not_as_on_record or not is_looked_at(request, values), values
         put_back(world, row)
     found = await rewrapped(world)
-    assert found.refused == ()
+    assert found.not_as_on_record == ()
     assert story(await facts_of(world)) == before
     assert await alert_kinds(world) == set()
 
@@ -199,11 +204,57 @@ async def test_no_wait_is_skipped_by_it(world: World) -> None:
     assert "ended_put_back" in await alert_kinds(world)
 
 
-def appended_about_requests() -> set[str]:
-    """The actions of all entries about requests that the product's source names, whatever puts them on record."""
-    found = set[str]()
+def actions_about_requests() -> set[str]:
+    """All that the product may put on record of requests, by the texts in its source."""
+    found = {f"request.{state.value}" for state in State}
     for path in (path for room in ("bot", "storage") for path in (ROOT / room).rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        texts = {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant)}
-        found |= {text for text in texts if isinstance(text, str) and text.startswith("request.")}
-    return {text for text in found if text.removeprefix("request.").replace("_", "").isalpha()}
+        for one in ast.walk(ast.parse(path.read_text())):
+            if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                found |= {one.value} if re.fullmatch(r"request\.[a-z_]+", one.value) else set()
+    return found
+
+
+def entry_of(action: str, state: State | None, *, version: int = 3, digest: str = "d") -> chain.Link:
+    body = {"digest": digest, "progress": "p", "before": "d"} | ({"state": state.value} if state else {})
+    return chain.Link(9, "t", BOB, action, f"request:R-1:{version}", "ok", json.dumps(body), "", "h")
+
+
+def test_an_entry_is_held_against_the_log_whoever_puts_it_there() -> None:
+    """What has not written its row changes nothing of what the log has, but for a new fingerprint of a new key."""
+    for action in sorted(actions_about_requests() - {open_requests.SUBMITTED, open_requests.DOUBTED}):
+        assert chain.is_held(action) or action in chain.TELLS_ONLY, action
+        for was, says in product(OPEN, [None, *State]):
+            before = {"R-1": open_requests.OpenRequest(1, was, 3, "d", progress="p")}
+            after = dict(before)
+            entry = entry_of(action, None if action in chain.TELLS_ONLY else says)
+            wrong = open_requests.contradiction(before["R-1"], entry, None, is_written=False)
+            if wrong is not None and not wrong.is_harmless:
+                continue
+            open_requests.take(after, entry)
+            known = after.get("R-1")
+            ends = says in ENDS or action in {f"request.{one.value}" for one in ENDS}
+            is_put_right = action == open_requests.PUT_RIGHT and known is not None
+            assert ends or is_put_right or (known and known.state is was), (action, was, says)
+
+
+ENDS = set(State) - set(OPEN)
+
+
+def test_nothing_is_appended_past_that() -> None:
+    """Each place of the product that appends an entry does it by `storage.audit.append`, which has it held."""
+    for path in (path for room in ("bot", "storage", "handlers") for path in (ROOT / room).rglob("*.py")):
+        text = path.read_text()
+        writes = re.findall(r"insert\(t\.audit\)", text)
+        assert not writes or path == ROOT / "storage" / "audit.py", path
+
+
+async def test_an_entry_that_somebody_appends_by_hand_is_refused_where_its_row_says_otherwise(
+    world: World,
+) -> None:
+    request = await pending(world)
+    edit(world, "state = 'approved'", request)
+    request = await world.request(request.id)
+
+    with pytest.raises(NotAsOnRecord, match="is pending by the audit log"):
+        async with world.store.begin() as tx:
+            await audit.of_request(tx, world.core, request, "system:test", "request.anything")

@@ -50,8 +50,8 @@ async def noticed(core: Core) -> AsyncIterator[None]:
 
 
 async def look(core: Core) -> None:
-    """Find what nobody meets: requests that are open by the audit log, and not as it has them by their rows, as rows of a
-    list that somebody cancelled in the database so that they are left out. People are notified."""
+    """Find what nobody meets: requests that are open by the audit log, and not as it has them by their rows, as rows of
+    a list that somebody cancelled in the database so that they are left out. People are notified."""
     try:
         async with core.store.read() as tx:
             known = (await on_record.of(tx)).open

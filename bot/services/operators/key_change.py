@@ -23,7 +23,6 @@ from bot.services.requests import (
     has_its_digest,
     is_genuine,
 )
-from storage import audit as chain
 from storage.errors import CannotOpen, NotAsOnRecord, Purged
 from storage.log_record import on_record, open_requests
 from storage.requests import attempts, decisions, requests
@@ -36,7 +35,7 @@ class SignedAgain:
     """How many requests were signed again, and the ids of those that were not: they are not as on record."""
 
     count: int
-    refused: tuple[str, ...] = ()
+    not_as_on_record: tuple[str, ...] = ()
 
 
 async def sign_open_again(store: Store, actor: str) -> SignedAgain:
@@ -48,7 +47,7 @@ async def sign_open_again(store: Store, actor: str) -> SignedAgain:
     async with store.read() as tx:
         # A link to card details needs its approval as long as that is valid.
         ids = await requests.still_to_sign(tx, tx.now - APPROVAL_VALID_FOR)
-    count, refused = 0, list[str]()
+    count, wrong = 0, list[str]()
     for request_id in ids:
         try:
             async with store.begin() as tx:
@@ -56,21 +55,10 @@ async def sign_open_again(store: Store, actor: str) -> SignedAgain:
                 signed = await _sign_again(tx, request_id, actor)
             count += signed
         except NotAsOnRecord:
-            refused.append(request_id)
-            await _record_refusal(store, request_id, actor)
-    return SignedAgain(count, tuple(refused))
-
-
-async def _record_refusal(store: Store, request_id: str, actor: str) -> None:
-    async with store.begin() as tx:
-        await chain.append(
-            tx,
-            actor=actor,
-            action=chain.SIGNED_AGAIN,
-            subject=f"request:{request_id}",
-            outcome="refused",
-            reason_code="not_as_on_record",
-        )
+            wrong.append(request_id)
+            async with store.begin() as tx:
+                await audit.of_not_signing_again(tx, request_id, actor)
+    return SignedAgain(count, tuple(wrong))
 
 
 async def _sign_again(tx: Tx, request_id: str, actor: str) -> int:

@@ -12,7 +12,8 @@ master key (`mac`) are not checked: that takes the key, and `countersign audit v
 Of each decision with a passkey it checks that the person's own passkey signed exactly this: the same purpose, request,
 version and fingerprint; on Countersign's page, after a fingerprint, a face or a PIN; once; and while the passkey
 counted, which others had confirmed. Each request has to keep the fingerprint it was submitted with, and a row of a
-list counts as approved with the list alone. Nothing counts as sent or done that has fewer approvals than it was
+list counts as approved with the list alone. What an entry says of the calls before it is what their own entries say,
+and one that is about no call leaves that as it was. Nothing counts as sent or done that has fewer approvals than it was
 requested with, or that its requester approved; a freeze alone is done immediately. Nothing is sent after it had ended,
 such as by a person who rejected or stopped it. Where people said how a request ended, and where they resumed sending
 after a pause, two of them did. `--passkeys` lists every decision, and whether it was given with one.
@@ -101,6 +102,17 @@ _MOVES: Mapping[str, tuple[str, ...]] = {
     "expired": (),
 }
 _STOPPED = ("rejected", "cancelled", "expired")
+_OPEN = ("pending", "approved", "executing", "unresolved")
+#: None of these is about a call: what the request says of its calls is as before.
+_KEEPS_CALLS = frozenset(
+    {
+        *("request.approval", "request.break_glass", "request.rows_left_out", "request.resolution_proposed"),
+        *("request.resolved_by_hand", "request.rejected_before_sending"),
+        *(f"request.{state}" for state in _STOPPED),
+    }
+)
+#: The answer to a call of a process that had lost its request by then.
+_ANSWERED_LATE = "attempt.answered"
 _SENDABLE = ("approved", "executing", "unresolved")
 _UNDER_WAY = ("executing", "unresolved")
 #: What each of these does, from a state to a state; any other keeps the state, or names the one it leads to.
@@ -147,6 +159,7 @@ _SUBJECTS = {
     "passkey.ended": "passkey",
 }
 _READ_OUT_DIGITS = 20
+_DIGITS_OF_CALLS = 32
 _SHORTEST_DATA = 37
 
 Json = Mapping[str, Any]
@@ -277,6 +290,8 @@ class Passkeys:
         assertion = body.get("assertion") if action in _PURPOSES else None
         if action in _PURPOSES and "assertion" in body:  # whatever it is: none at all is no signature
             self._signed(entry, body, assertion)
+        if action == _ANSWERED_LATE:
+            self._requests.answered_late(entry, body)
         if (version := _version_of(entry)) is not None:
             self._versions[subject.split(":")[1]] = version
             self._requests.see(entry, body)
@@ -536,6 +551,20 @@ class Passkeys:
         return f"By a click alone: {counted}. `--passkeys` lists each, to compare with the policy."
 
 
+class _Call:
+    """The fingerprints of a call as it began, and of its answer ("" = none yet). `is_late`: its process had lost it."""
+
+    def __init__(self, begun: str, answer: str = "", *, is_late: bool = False) -> None:
+        self.begun, self.answer, self.is_late = begun, answer, is_late
+
+
+def _of_calls(each: Mapping[int, str]) -> str:
+    """The fingerprint of several calls, as Countersign makes it: number -> that of its answer, or as it began."""
+    parts = [part for number in sorted(each) for part in (number, each[number])]
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS_OF_CALLS]
+
+
 class _Request:
     """What the entries tell so far of one request.
 
@@ -550,6 +579,10 @@ class _Request:
         self.batch = ""  # of a row: its list
         self.approved_by: set[str] = set()
         self.calls = 0
+        #: The fingerprint of what its row says of its calls, and each call by its number; None = an older version of
+        #: Countersign wrote some of it, or it had ended since.
+        self.progress: Any = body.get("progress")
+        self.made: dict[int, _Call] | None = {}
         self.verdicts: dict[str, str] = {}  # how it ended, as each person said last
         self.is_granted = False  # approved by as many as it takes, or done immediately
         self.with_passkeys: dict[str, str] = {}  # by who approved it: the passkey
@@ -583,6 +616,7 @@ class _Requests:
         if known is None:
             return
         self._has_moved(entry, body, subject, known)
+        self._has_its_calls(entry, body, subject, known)
         self._by_people(entry, body, subject, known)
         if action == "request.approval":
             self._approval(entry, body, subject, known)
@@ -674,6 +708,62 @@ class _Requests:
             if after in _GRANTED and before == PENDING:
                 raise Broken(f"{where} is {after}, and nobody had approved it")
             raise Broken(f"{where} was {before}, and is {after} by {action}")
+
+    def _has_its_calls(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
+        """Raises Broken for an entry that says something else of the calls until then than their own entries do."""
+        where, action = f"entry {entry['seq']}: {subject}", entry["action"]
+        if known.made is not None and "calls" in body and action != "request.put_right":
+            unanswered = set(body.get("unanswered", ()))
+            each = {n: one.begun if n in unanswered else one.answer for n, one in known.made.items()}
+            had = [
+                n
+                for n in unanswered & known.made.keys()
+                if known.made[n].answer and not known.made[n].is_late
+            ]
+            if had or str(body["calls"]) != _of_calls(each):
+                raise Broken(f"{where} follows from other calls than are on record")
+        is_row_left_out = action == "request.cancelled" and "batch" in body
+        if (
+            known.progress is not None
+            and action in _KEEPS_CALLS
+            and not is_row_left_out
+            and body.get("progress", known.progress) != known.progress
+        ):
+            if known.state not in ("pending", "approved") or body["state"] not in _STOPPED:
+                raise Broken(
+                    f"{where} says something else of its calls than the entry before, and is about none"
+                )
+            # Nothing is sent by an end, and who had the row changed before does not keep people from ending it.
+            what = f"what {subject} says of its calls was changed before it ended. Who could write to the database?"
+            self.to_ask_about.append((entry, what))
+        if body["state"] not in _OPEN:
+            known.progress = known.made = None
+            return
+        if action != "request.signed_again":
+            known.progress = body.get("progress")
+        known.made = self._calls_after(action, body, known.made)
+
+    def _calls_after(self, action: str, body: Json, made: dict[int, _Call] | None) -> dict[int, _Call] | None:
+        """With the call that this entry begins, or the answer that it has."""
+        if made is None or (action == "request.attempt" and "call" not in body):
+            return None
+        if action == "request.attempt":
+            return {**made, body["number"]: _Call(str(body["call"]))}
+        if action != "request.outcome" or "attempt" not in body:
+            return made
+        number = int(body["attempt"])
+        if "answer" not in body or number not in made:
+            return None
+        made[number].answer = str(body["answer"])
+        return made
+
+    def answered_late(self, entry: Json, body: Json) -> None:
+        """Take the answer to a call whose process had lost its request."""
+        subject, _, number = str(entry["subject"]).partition(":")[2].rpartition(".")
+        known = self._known.get(subject)
+        if known is not None and known.made is not None and number.isdecimal() and int(number) in known.made:
+            begun = known.made[int(number)].begun
+            known.made[int(number)] = _Call(begun, str(body["answer"]), is_late=True)
 
     def _by_people(self, entry: Json, body: Json, subject: str, known: _Request) -> None:
         """Raises Broken for what only a person may do, only somebody else, or two people."""

@@ -341,9 +341,10 @@ class Limits(ValueTable):
 
     per_requester_usd: forms.OptionalUsd = Field(
         None,
-        description="The most that one requester's requests may move in any 24 hours; empty = no limit",
+        description="The most that one person's requests, of all their accounts, may move in any 24 hours; empty ="
+        " no limit",
     )
     per_pair_usd: forms.OptionalUsd = Field(
-        None, description="The same limit for one requester and one approver together"
+        None, description="The same limit for one person's requests that one other person approves"
     )
     total_usd: forms.OptionalUsd = Field(None, description="The same limit for everybody together")

@@ -1,19 +1,20 @@
 """The rolling limits of the policy: what of them is used, what they leave, and the words for both.
 
-A limit holds for any 24 hours: by one requester, by one requester with one approver, or by everybody. What
-was approved counts (`bot.domain.requests.COMMITTED`); `storage.requests.limit_uses` does the counting.
+A limit holds for any 24 hours: by one requester, by one requester with one approver, or by everybody. Each of them is a
+person with all their accounts. What was approved counts (`bot.domain.requests.COMMITTED`), as `storage.requests.grants`
+reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
 from enum import StrEnum
 
 from bot.domain.errors import OverLimit
-from bot.domain.money import format_usd
+from bot.domain.money import exact_sum, format_usd
 from bot.domain.people import Limits
 
 WINDOW = timedelta(hours=24)
@@ -46,6 +47,12 @@ _LABELS_FOR_APPROVERS: Mapping[Scope, str] = {
 _BY: Mapping[Scope, str] = {
     Scope.REQUESTER: "by this requester",
     Scope.PAIR: "by this requester with <@{approver}>",
+    Scope.TOTAL: "in all",
+}
+# The same in what is said of a request that was stopped.
+_BY_NOW: Mapping[Scope, str] = {
+    Scope.REQUESTER: "by one requester",
+    Scope.PAIR: "by one requester with one approver",
     Scope.TOTAL: "in all",
 }
 _UNLESS = "unless more is approved meanwhile"
@@ -93,6 +100,51 @@ def _each(limits: Limits) -> list[tuple[Decimal, Scope]]:
         (limits.total_usd, Scope.TOTAL),
     )
     return [(limit, scope) for limit, scope in found if limit is not None]
+
+
+#: Do two accounts, by Slack id, belong to one person?
+IsSame = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A request, or a row of a list, that was approved and not given back: when, how much in USD, and on what.
+
+    Of a debit that nobody knows the approval of, see `storage.requests.lost_debits`, `requester` is empty. `approvers`:
+    Slack ids, empty where nobody asked for them.
+    """
+
+    at: datetime
+    usd: Decimal
+    subject: str
+    requester: str = ""
+    approvers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """What was approved within some time by everybody. `lost` may have been, and counts for each person."""
+
+    made: tuple[Grant, ...] = ()
+    lost: tuple[Grant, ...] = ()
+
+    def of(self, requester: str, is_same: IsSame) -> list[Grant]:
+        """Those that the person with this account requested, and those that are lost."""
+        return [*(one for one in self.made if is_same(requester, one.requester)), *self.lost]
+
+    def of_pair(self, requester: str, approver: str, is_same: IsSame) -> list[Grant]:
+        """Of those the ones that the person with the account `approver` approved, and those that are lost."""
+        theirs = self.of(requester, is_same)
+        return [
+            one
+            for one in theirs
+            if not one.requester or any(is_same(approver, account) for account in one.approvers)
+        ]
+
+    @property
+    def requesters(self) -> frozenset[str]:
+        """Accounts that asked for an amount."""
+        return frozenset(one.requester for one in self.made if one.usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +230,14 @@ class LimitUse:
         )
         return f"{self._passes(usd)} The request stays pending; {again}."
 
+    def stop(self, usd: Decimal) -> str:
+        """Why this much more is not sent although it was approved: the limit was lowered since, or is new."""
+        before = f"{format_usd(self.spent_usd)} approved before and " if self.spent_usd else ""
+        return (
+            f"The policy now has a 24-hour limit {_BY_NOW[self.scope]} of {format_usd(self.limit_usd)}:"
+            f" {before}{format_usd(usd)} pass it. Nothing was sent; request it again when it fits."
+        )
+
     def _passes(self, usd: Decimal) -> str:
         return (
             f"This would pass the 24-hour limit {_BY[self.scope].format(approver=self.approver)}:"
@@ -189,13 +249,28 @@ class LimitUse:
         return f"from {at:%Y-%m-%d %H:%M} UTC on" if at else ""
 
 
+def uses(
+    limits: Limits, grants: Grants, *, requester: str, is_same: IsSame, approvers: Collection[str] = ()
+) -> list[LimitUse]:
+    """How much of each limit that there is `grants` has used: those that count for the person who asks, for them with
+    each of `approvers`, and for everybody. The grants have their approvers where there is a limit of pairs."""
+    found: list[LimitUse] = []
+    if limits.per_requester_usd is not None:
+        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, grants.of(requester, is_same)))
+    if limits.per_pair_usd is not None:
+        for one in sorted(set(approvers)):
+            pair = grants.of_pair(requester, one, is_same)
+            found.append(_use(Scope.PAIR, limits.per_pair_usd, pair, one))
+    if limits.total_usd is not None:
+        found.append(_use(Scope.TOTAL, limits.total_usd, [*grants.made, *grants.lost]))
+    return found
+
+
+def _use(scope: Scope, limit_usd: Decimal, counted: Sequence[Grant], approver: str = "") -> LimitUse:
+    spent_usd = exact_sum(one.usd for one in counted)
+    return LimitUse(scope, limit_usd, spent_usd, approver, tuple((one.at, one.usd) for one in counted))
+
+
 def _short(usd: Decimal) -> str:
     """`5,000`, and `40.50` where there are cents."""
     return format_usd(usd).removesuffix(" USD").removesuffix(".00")
-
-
-def require_room(uses: Iterable[LimitUse], usd: Decimal) -> None:
-    """Raise `OverLimit` for the first limit that `usd` more would pass."""
-    for use in uses:
-        if not use.allows(usd):
-            raise OverLimit(use.refusal(usd))

@@ -20,6 +20,7 @@ from bot.domain.errors import (
     OwnRequest,
     UnknownName,
 )
+from bot.domain.limits import IsSame
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.domain.time import in_words
@@ -39,6 +40,8 @@ SHOWN_WITHIN_S = 60.0
 # Who was looked up is kept again so many seconds after the last time.
 KEPT_AGAIN_AFTER_S = 60.0
 MOST_KEPT = 1_000
+#: In `core.people_seen`: accounts that the file says are one person's, as last read.
+_PERSONS = "persons"
 # A preview is filled within this time; older ones look the person up again.
 REQUESTER_CHECK_HOLDS = timedelta(minutes=10)
 
@@ -96,14 +99,19 @@ async def require_requester(core: Core, slack_id: str, *, action: str, within_s:
     return actor
 
 
+def who_may_ask(core: Core, cls: type[Operation]) -> str:
+    """The names in the file of those who may request this kind; empty = every full member."""
+    named = core.policy.people
+    return ", ".join((named.admins or named.approvers) if cls.handling.asked_by_admins else named.requesters)
+
+
 async def require_may_ask(
     core: Core, slack_id: str, cls: type[Operation], *, action: str, within_s: float = 0
 ) -> Actor:
     """As `require_requester`; a kind for admins may be requested by admins only, requesters or not."""
     if not cls.handling.asked_by_admins:
         return await require_requester(core, slack_id, action=action, within_s=within_s)
-    names = core.policy.people.admins or core.policy.people.approvers
-    text = f"Only admins can request this: {', '.join(names)}. Ask one of them."
+    text = f"Only admins can request this: {who_may_ask(core, cls)}. Ask one of them."
     return await require_role(core, slack_id, Role.ADMIN, NotAllowed(text, "not_an_admin"), action=action)
 
 
@@ -138,11 +146,21 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Who may decide and who are admins, by Slack id, from one reading."""
+    """Who may decide, who are admins and who may ask, by Slack id, from one reading.
+
+    `requesters`: None = every full member. `ago_s`: so many seconds before now that look at Slack began.
+    """
 
     standing: Standing
     admins: frozenset[str]
-    ago_s: float = 0.0  # so many seconds before now that look at Slack began
+    requesters: frozenset[str] | None = None
+    ago_s: float = 0.0
+
+    def may_ask(self, cls: type[Operation], slack_id: str) -> bool:
+        """May this full member request this kind? Of a kind for admins, these alone, requesters or not."""
+        if cls.handling.asked_by_admins:
+            return slack_id in self.admins
+        return self.requesters is None or slack_id in self.requesters
 
     def of(self, role: Role) -> frozenset[str]:
         """Who has this role."""
@@ -204,7 +222,8 @@ async def roles_lately(core: Core) -> Roles:
     async def lately(lists: Sequence[Sequence[str]]) -> Sequence[frozenset[str]]:
         return [await core.directory.members_lately(names) for names in lists]
 
-    return await _roles(core, lately)
+    found = await _roles(core, lately)
+    return replace(found, standing=as_persons(found.standing, _kept(core)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +276,12 @@ async def _roles(
 ) -> Roles:
     names = core.policy.people
     # With no admins named, approvers do what admins do. Delegation is of approving alone.
-    lists: list[Sequence[str]] = [names.approvers, names.admins or names.approvers, *names.same_person]
+    lists: list[Sequence[str]] = [
+        names.approvers,
+        names.admins or names.approvers,
+        names.requesters,
+        *names.same_person,
+    ]
     now = core.clock.now()
     in_force = [([d.away], [d.delegate]) for d in core.policy.delegations if d.in_force(now)]
     try:
@@ -270,10 +294,16 @@ async def _roles(
         pairs = [pair for names in in_force if (pair := await _known(each, names)) is not None]
     # A name that has become a group's stands for nobody: a delegation is from one person to one person.
     seats = [(min(away), min(delegate)) for away, delegate in pairs if len(away) == len(delegate) == 1]
-    approvers, admins, *same = found[: len(lists)]
+    approvers, admins, requesters, *same = found[: len(lists)]
     waiting = await _waiting(core, approvers)
     standing = Standing.of(approvers - waiting, seats).with_persons(same)
-    return Roles(replace(standing, waiting=waiting), admins, found.ago_s if isinstance(found, Lists) else 0.0)
+    core.people_seen.note(_PERSONS, core.clock.monotonic(), same, core.clock)
+    return Roles(
+        replace(standing, waiting=waiting),
+        admins,
+        requesters if names.requesters else None,
+        found.ago_s if isinstance(found, Lists) else 0.0,
+    )
 
 
 async def _waiting(core: Core, approvers: frozenset[str]) -> frozenset[str]:
@@ -300,7 +330,25 @@ def as_persons(standing: Standing, accounts: Iterable[Actor]) -> Standing:
     for account in accounts:
         if account.mailbox:
             by_mailbox[account.mailbox].add(account.id)
-    return standing.with_persons(by_mailbox.values())
+    return standing.with_persons(theirs for theirs in by_mailbox.values() if len(theirs) > 1)
+
+
+def known_persons(core: Core) -> Standing:
+    """Which accounts belong to one person, as far as this process knows without asking Slack; nobody is an approver.
+
+    For what is only shown, and for what may not wait for Slack.
+    """
+    same: Sequence[frozenset[str]] = core.people_seen.last(_PERSONS) or ()
+    return as_persons(Standing(frozenset()).with_persons(same), _kept(core))
+
+
+def known_person(core: Core, slack_id: str) -> str:
+    """One account that stands for all of this person's, as far as this process knows without asking Slack."""
+    return min(known_persons(core).accounts_of([slack_id]))
+
+
+def _kept(core: Core) -> list[Actor]:
+    return [actor for actor, _ in core.people_kept.values()]
 
 
 class NotLookedAt(Exception):
@@ -319,20 +367,50 @@ async def judged(
 ) -> T:
     """What `judge` answers, who is given who belongs together and whose accounts that was read from.
 
-    Where it raises `NotLookedAt`, these accounts are looked up, too, and it is asked again.
+    Where it raises `NotLookedAt`, these accounts are looked up, too, and it is asked again. A mailbox of a minute ago
+    serves: those who asked for something in a day may be many, and Slack allows some hundred look-ups a minute.
     """
     seen = {account.id: account for account in accounts}
     while True:
         try:
             return await judge(as_persons(standing, seen.values()), seen)
         except NotLookedAt as missing:
-            seen |= {one: await account(core, one) for one in missing.slack_ids}
+            looks = (account_lately(core, one, SHOWN_WITHIN_S) for one in sorted(missing.slack_ids))
+            seen |= {account.id: account for account in await asyncio.gather(*looks)}
 
 
 def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:
     """Raise `NotLookedAt` unless each of these accounts was looked up for this decision."""
     if missing := set(slack_ids).difference(seen):
         raise NotLookedAt(missing)
+
+
+def by_persons(
+    judge: Callable[[IsSame], T],
+    standing: Standing,
+    seen: Collection[str] | None,
+    *,
+    own: Iterable[str],
+    others: Iterable[str],
+) -> T:
+    """What `judge` answers by which accounts are one person's: the accounts `own`, with which of `others`.
+
+    Raises `NotLookedAt` where it could matter whose accounts are that were not looked up; with `seen` as None nobody is
+    looked up, and what `standing` knows is all there is.
+    """
+    known = judge(standing.is_same_person)
+    unseen = frozenset() if seen is None else standing.accounts_of((*own, *others)).difference(seen)
+    if not unseen:
+        return known
+
+    def may_be_same(one: str, other: str) -> bool:
+        # Who is not among them is asked about, too: they count nothing here.
+        is_unseen = not unseen.isdisjoint(standing.accounts_of((one, other)))
+        return is_unseen or standing.is_same_person(one, other)
+
+    if judge(may_be_same) != known:
+        raise NotLookedAt(unseen)
+    return known
 
 
 async def _known(

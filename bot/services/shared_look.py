@@ -99,6 +99,11 @@ class SharedLooks:
         self._seen[about] = seen
         return seen
 
+    def last(self, about: Hashable) -> Any | None:
+        """What was seen last, however long ago; None before the first, and where that look failed."""
+        seen = self._seen.get(about)
+        return None if seen is None or seen.error is not None else seen.value
+
     def begun_at(self, about: Hashable) -> float | None:
         """When the look that is shared now began, by the monotonic clock; None before the first."""
         seen = self._seen.get(about)

@@ -6,6 +6,7 @@ message is not read again, and what bots, workflows and the app itself write is 
 
 from __future__ import annotations
 
+from bot.services import people
 from bot.services.conversation import holds_card_number
 from handlers.commands import Command, all_lookups, dispatch, grammar
 from handlers.conversation import dialog
@@ -48,7 +49,7 @@ def is_said_by_a_person(event: Json) -> bool:
 
 
 async def _answer(turn: Turn) -> None:
-    async with turn.deps.budget.turn_of(turn.user, turn.core.clock):
+    async with turn.deps.budget.turn_of(people.known_person(turn.core, turn.user), turn.core.clock):
         await _answer_in_turn(turn)
 
 
@@ -73,10 +74,10 @@ async def _answer_in_turn(turn: Turn) -> None:
 
 async def _is_within_budget(turn: Turn) -> bool:
     """Whether their plain English is read; where it is not, that is said once."""
-    budget = turn.deps.budget
-    if budget.take(turn.user, turn.core.clock.monotonic()):
+    budget, person = turn.deps.budget, people.known_person(turn.core, turn.user)
+    if budget.take(person, turn.core.clock.monotonic()):
         return True
-    if budget.say_so(turn.user):
+    if budget.say_so(person):
         await turn.tell(conversation.too_many())
     return False
 

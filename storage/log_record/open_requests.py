@@ -50,6 +50,13 @@ _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
 _OTHER_APPROVAL = "when it was approved was changed in its row"
+# Nothing of these calls anything, or says what came of a call: what the row says of its calls is as before.
+_KEEPS_CALLS = frozenset(
+    {
+        *(APPROVAL, AT_ONCE, LEFT_OUT, PROPOSED, RESOLVED, "request.rejected_before_sending"),
+        *(f"{BEGINS}{state}" for state in _STOPS),
+    }
+)
 _OLDER = "and an older state of it was put back"
 
 
@@ -234,6 +241,8 @@ def contradiction(
         why = f"was sent or looked up {known.calls} times by the audit log"
     if not why and _calls_differ(known, body):
         why = "had other calls by the audit log than the database says"
+    if not why and _progress_differs(known, entry, body):
+        why = "says something else of its calls than the entry before"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
 
 
@@ -259,6 +268,15 @@ def _unwritten_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[
 def _approval_differs(known: OpenRequest, approved_at: str | None) -> bool:
     """Does the row say that it was approved at another time than it was? Then its wait would be another."""
     return known.approved_at is not None and approved_at is not None and approved_at != known.approved_at
+
+
+def _progress_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
+    """Does an entry that calls nothing leave another row than the one before it? A row of a list says that it was left
+    out, which is no call."""
+    if known.progress is None or entry.action not in _KEEPS_CALLS or "progress" not in body:
+        return False
+    is_left_out = entry.action == f"{BEGINS}{State.CANCELLED}" and "batch" in body
+    return not is_left_out and body["progress"] != known.progress
 
 
 def calls_changed(known: OpenRequest, row: Request, made: Iterable[Attempt]) -> bool:

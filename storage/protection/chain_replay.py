@@ -85,7 +85,10 @@ class Replayed:
         if found is not None and not found.is_harmless:
             how = f"{link.action} is on record at entry {link.seq}, and it {found.why}"
             self.wrong.append((found.request_id, how))
-        open_requests.take(self.open, link)
+        if link.action == open_requests.ANSWERED_LATE and link.outcome == "ok":
+            open_requests.take_late_answer(self.open, link)
+        else:
+            open_requests.take(self.open, link)
 
     def take(self, actor: str, action: str, subject: str, body: str, at: str) -> None:
         """Go on by one entry. A body that is not ours is left out: the chain shows that it was changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +23,10 @@ _OLD = delete(t.draft).where(t.draft.c.created_at < bindparam("before"))
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A filled form. `values` may be personal; `facts` is what was read live for the preview, as JSON."""
+    """A filled form. `values` may be personal; `facts` is what was read live for the preview, as JSON.
+
+    `own_accounts`: Slack ids of its owner and of other accounts of theirs, where `run_now` made the preview look.
+    """
 
     id: str
     owner: str
@@ -35,6 +38,7 @@ class Draft:
     run_now: bool
     facts: Mapping[str, Any]
     created_at: datetime
+    own_accounts: Sequence[str] = ()
 
 
 async def put(tx: Tx, draft: Draft) -> None:
@@ -45,6 +49,7 @@ async def put(tx: Tx, draft: Draft) -> None:
         "reason": draft.reason,
         "run_now": draft.run_now,
         "facts": draft.facts,
+        "own_accounts": draft.own_accounts,
     }
     row = {
         "id": draft.id,

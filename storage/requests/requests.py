@@ -12,10 +12,10 @@ in a transaction each.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -40,7 +40,7 @@ from sqlalchemy import (
 )
 
 from bot.domain.errors import Stale
-from bot.domain.limits import WINDOW, LimitUse, Scope, most_possible_usd
+from bot.domain.limits import WINDOW, Grant, Grants, most_possible_usd
 from bot.domain.money import exact_sum
 from bot.domain.people import Limits
 from bot.domain.requests import (
@@ -109,22 +109,6 @@ _REMINDING = (
     .where(_R.state == State.PENDING, _R.remind_at <= bindparam("now"))
     .order_by(_R.remind_at, _R.id)
     .limit(200)
-)
-
-
-_GRANTED = select(_R.id, _R.subject, _R.exposure_usd, _R.state).where(
-    _R.requester == bindparam("requester"),
-    _R.approved_at >= bindparam("since"),
-    _R.approved_at < bindparam("until"),
-    _R.rows.is_(None),
-)
-
-
-_GRANTED_TO_OTHERS = select(_R.id, _R.requester, _R.subject, _R.exposure_usd, _R.state).where(
-    _R.requester != bindparam("requester"),
-    _R.approved_at >= bindparam("since"),
-    _R.approved_at < _NEVER,  # with an end, as in `_approved_since`
-    _R.rows.is_(None),
 )
 
 
@@ -531,156 +515,86 @@ async def pending_hold(tx: Tx, program: str, float_kinds: Collection[str], limit
     return PendingHold(exact_sum(held), len(held))
 
 
-async def spent_usd(
-    tx: Tx,
-    *,
-    since: datetime,
-    requester: str | None = None,
-    approver: str | None = None,
-    exclude: str | None = None,
-) -> Decimal:
-    """The exposure approved since then that was not given back, in USD, as `approved_since` narrows it."""
-    found = await approved_since(tx, since, requester=requester, approver=approver, exclude=exclude)
-    # Summed here: SQLite would add texts as doubles.
-    return exact_sum(usd for _, usd in found)
+async def grants(
+    tx: Tx, since: datetime, *, until: datetime | None = None, with_approvers: bool = False
+) -> Grants:
+    """What was approved since then, and before `until`, and not given back, by everybody. Rows count, batches do not.
 
-
-async def approved_since(
-    tx: Tx,
-    since: datetime,
-    *,
-    requester: str | None = None,
-    approver: str | None = None,
-    exclude: str | None = None,
-) -> list[tuple[datetime, Decimal]]:
-    """What was approved since then and not given back, each with its time, in USD. Rows count, batches do not.
-
-    `requester` and `approver` narrow it to one person or, both given, to the pair. Call `lock_limits`
-    first when a decision hangs on the figure.
+    `with_approvers`: with the accounts that approved each, which is more to read. Call `lock_limits` first when a
+    decision hangs on it.
     """
-    named = {"since": since, "requester": requester, "approver": approver, "exclude": exclude}
-    given = {name: value for name, value in named.items() if value is not None}
+    end = until or _NEVER
+    values = {"since": since, "until": end}
 
-    async def read() -> dict[str, tuple[datetime, Decimal]]:
-        found = await tx.run(_approved_since(frozenset(given)), given)
-        return {each.id: (each.approved_at, each.exposure_usd) for each in found if each.state in COMMITTED}
+    async def read() -> dict[str, Grant]:
+        found: dict[str, Grant] = {}
+        for row in await tx.run(_grants(with_approvers), values):
+            if row.state not in COMMITTED:
+                continue
+            before = found.get(row.id)
+            by = frozenset() if row.actor is None else frozenset({row.actor})
+            found[row.id] = Grant(
+                row.approved_at,
+                row.exposure_usd,
+                row.subject,
+                row.requester,
+                by if before is None else before.approvers | by,
+            )
+        return found
 
     def counts(one: Counted) -> bool:
-        is_theirs = requester in (None, one.requester) and (approver is None or approver in one.approvers)
-        return _adds(one) and is_theirs and one.approved_at >= since
+        return _adds(one) and since <= one.approved_at < end
+
+    def expects(one: Counted) -> Grant:
+        approvers = one.approvers if with_approvers else frozenset[str]()
+        return Grant(one.approved_at, one.usd, one.subject, one.requester, approvers)
 
     rows = await read()
-    lean_on(tx, Count(since, counts, lambda one: (one.approved_at, one.usd), rows, read))
-    return list(rows.values())
+    lean_on(tx, Count(since, counts, expects, rows, read))
+    lost = await lost_debits.since(tx, since, until=until)
+    return Grants(tuple(rows.values()), tuple(Grant(one.at, one.usd, one.card_id) for one in lost))
 
 
 @cache
-def _approved_since(given: frozenset[str]) -> Select[Any]:
+def _grants(with_approvers: bool) -> Select[Any]:
     row, d = t.request.c, t.decision.c
+    found = t.request.outerjoin(t.decision, (d.request_id == row.id) & (d.kind == DecisionKind.APPROVE))
     # By the time alone: of a state there are ever more, of a day there are not. With an end, as SQLite takes a time
     # without one for a quarter of all there are, and reads the table.
-    asked = select(row.id, row.approved_at, row.exposure_usd, row.state).where(
-        row.approved_at >= bindparam("since"), row.approved_at < _NEVER, row.rows.is_(None)
+    return (
+        select(
+            row.id,
+            row.requester,
+            row.subject,
+            row.exposure_usd,
+            row.approved_at,
+            row.state,
+            (d.actor if with_approvers else literal(None)).label("actor"),
+        )
+        .select_from(found if with_approvers else t.request)
+        .where(
+            row.approved_at >= bindparam("since"),
+            row.approved_at < bindparam("until"),
+            row.rows.is_(None),
+        )
     )
-    if "requester" in given:
-        asked = asked.where(row.requester == bindparam("requester"))
-    if "exclude" in given:
-        asked = asked.where(row.id != bindparam("exclude"))
-    if "approver" in given:
-        mine = (d.request_id == row.id, d.kind == "approve", d.actor == bindparam("approver"))
-        asked = asked.where(exists().where(*mine))
-    return asked
 
 
-async def granted(
-    tx: Tx, requester: str, *, since: datetime, until: datetime | None = None
-) -> dict[str, Decimal]:
-    """What was approved for this requester since then, and before `until`, and not given back: USD by subject. With
-    what may have been, see `lost_debits`."""
-    end = until or _NEVER
-    values = {"requester": requester, "since": since, "until": end}
-
-    async def read() -> dict[str, tuple[str, Decimal]]:
-        rows = (await tx.run(_GRANTED, values)).all()
-        return {each.id: (each.subject, each.exposure_usd) for each in rows if each.state in COMMITTED}
-
-    def counts(one: Counted) -> bool:
-        return _adds(one) and one.requester == requester and since <= one.approved_at < end
-
-    rows = await read()
-    lean_on(tx, Count(since, counts, lambda one: (one.subject, one.usd), rows, read))
-    found: dict[str, Decimal] = {}
-    for subject, usd in rows.values():
-        found[subject] = found.get(subject, Decimal(0)) + usd
-    for lost in await lost_debits.since(tx, since, until=until):
-        found[lost.card_id] = found.get(lost.card_id, Decimal(0)) + lost.usd
-    return found
-
-
-async def granted_to_others(tx: Tx, requester: str, *, since: datetime) -> dict[str, dict[str, Decimal]]:
-    """The same of everybody but this requester: USD by subject, by requester."""
-
-    async def read() -> dict[str, tuple[str, str, Decimal]]:
-        rows = (await tx.run(_GRANTED_TO_OTHERS, {"requester": requester, "since": since})).all()
-        return {
-            each.id: (each.requester, each.subject, each.exposure_usd)
-            for each in rows
-            if each.state in COMMITTED
-        }
-
-    def counts(one: Counted) -> bool:
-        return _adds(one) and one.requester != requester and one.approved_at >= since
-
-    rows = await read()
-    lean_on(tx, Count(since, counts, lambda one: (one.requester, one.subject, one.usd), rows, read))
-    found: dict[str, dict[str, Decimal]] = {}
-    for person, subject, usd in rows.values():
-        theirs = found.setdefault(person, {})
-        theirs[subject] = theirs.get(subject, Decimal(0)) + usd
-    return found
-
-
-async def limit_uses(
-    tx: Tx, limits: Limits, *, requester: str, approvers: Collection[str] = ()
-) -> list[LimitUse]:
-    """How much of each limit that there is was used in the last 24 hours.
-
-    Those that count for `requester`, with each of `approvers`, and for everybody; in each what `lost_debits` has. Call
-    `lock_limits` first when a decision hangs on them.
-    """
-    since = tx.now - WINDOW
-    found: list[LimitUse] = []
-    if limits == Limits():
-        return found
-    lost = [(one.at, one.usd) for one in await lost_debits.since(tx, since)]
-    if limits.per_requester_usd is not None:
-        approved = await approved_since(tx, since, requester=requester)
-        found.append(_use(Scope.REQUESTER, limits.per_requester_usd, [*approved, *lost]))
-    if limits.per_pair_usd is not None:
-        for approver in sorted(set(approvers)):
-            approved = await approved_since(tx, since, requester=requester, approver=approver)
-            found.append(_use(Scope.PAIR, limits.per_pair_usd, [*approved, *lost], approver))
-    if limits.total_usd is not None:
-        approved = await approved_since(tx, since)
-        found.append(_use(Scope.TOTAL, limits.total_usd, [*approved, *lost]))
-    return found
-
-
-async def count_done_at_once(tx: Tx, kind: str, requester: str) -> int:
-    """How many requests of this kind the requester had done at once, without an approval, in the last 24 hours."""
+async def done_at_once(tx: Tx, kind: str) -> Counter[str]:
+    """How many requests of this kind each account had done at once, without an approval, in the last 24 hours."""
     row = t.request.c
     since = tx.now - WINDOW
-    mine = (row.kind == kind, row.requester == requester, row.break_glass, row.created_at > since)
+    wanted = (row.kind == kind, row.break_glass, row.created_at > since, row.created_at < _NEVER)
 
-    async def read() -> dict[str, bool]:
-        return dict.fromkeys((await tx.run(select(row.id).where(*mine))).scalars(), True)
+    async def read() -> dict[str, str]:
+        return {one.id: one.requester for one in await tx.run(select(row.id, row.requester).where(*wanted))}
 
     def counts(one: Counted) -> bool:
-        return one.at_once and (one.kind, one.requester) == (kind, requester) and one.created_at > since
+        return one.at_once and one.kind == kind and one.created_at > since
 
     rows = await read()
-    lean_on(tx, Count(since, counts, lambda _: True, rows, read))
-    return len(rows)
+    lean_on(tx, Count(since, counts, lambda one: one.requester, rows, read))
+    return Counter(rows.values())
 
 
 def _adds(one: Counted) -> bool:
@@ -693,12 +607,6 @@ def lean_on(tx: Tx, count: Count) -> None:
     """A decision of this transaction leans on what was counted. Of what is only read nothing is decided."""
     if tx.writes:
         tx.counted.append(count)
-
-
-def _use(
-    scope: Scope, limit_usd: Decimal, approved: Sequence[tuple[datetime, Decimal]], approver: str = ""
-) -> LimitUse:
-    return LimitUse(scope, limit_usd, exact_sum(usd for _, usd in approved), approver, tuple(approved))
 
 
 async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Request]:

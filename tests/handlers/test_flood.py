@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot import intents
+from bot.services import people
 from handlers import budget
 from handlers.budget import Budget
 from handlers.conversation import messages
@@ -65,6 +66,19 @@ async def test_over_the_budget_plain_english_gets_one_sentence_and_commands_thei
     await driver.message(ALICE, "card list", DM_ALICE)
     after = [m["text"] for m in await driver.messages(ALICE, DM_ALICE)]
     assert len(after) > len(said)
+
+
+async def test_two_accounts_of_one_person_have_one_budget(
+    driver: SlackDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "MOST", 1)
+    monkeypatch.setattr(people, "known_person", lambda _core, _slack_id: "one person")
+    await driver.message(ALICE, "what's our float now?", DM_ALICE)
+
+    await driver.message(BOB, "what's our float now?", DM_BOB)
+
+    said = [m["text"] for m in await driver.messages(BOB, DM_BOB)]
+    assert sum("more than 20 messages" in text for text in said) == 1
 
 
 async def test_what_is_too_much_costs_no_call_of_slack_and_no_look_into_the_database(

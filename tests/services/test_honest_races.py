@@ -19,6 +19,7 @@ from bot.domain.errors import Stale
 from bot.domain.requests import State
 from bot.services import execution
 from bot.services.execution import outcome_writer, try_now
+from bot.services.operators import deep_check
 from bot.services.requests import approvals, lifecycle
 from storage.requests import requests
 from tests.services.bulk_requests import a_list, ask_bulk
@@ -126,6 +127,8 @@ async def test_an_answer_that_comes_after_its_request_was_taken_over_is_on_recor
 
     assert len(await world.attempts(request.id)) > 2, "it went on"
     await nobody_is_accused(world)
+    async with world.store.read() as tx:
+        assert await deep_check.differences(tx) == [], "the answer counts, though it came late"
 
 
 @pytest.mark.parametrize("url", ["postgresql"], indirect=True)

@@ -193,6 +193,7 @@ async def test_accounts_are_looked_up_for_a_sum_only_where_it_can_matter_whose_t
     await _granted(world, BOB, "50")
     assert ALICE not in looked_up
 
+    await world.advance(people.SHOWN_WITHIN_S)
     await _granted(world, BOB, "100")
     assert ALICE in looked_up
 

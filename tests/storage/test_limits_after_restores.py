@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from operator import eq
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ async def world(tmp_path: Path, own_url: str) -> AsyncIterator[World]:
 
 async def used(world: World) -> dict[Scope, Decimal]:
     async with world.store.read() as tx:
-        found = await requests.limit_uses(tx, LIMITS, requester=ALICE, approvers=[BOB])
+        found = await granted_sums.limit_uses(tx, world.core, ALICE, approvers=[BOB])
     return {one.scope: one.spent_usd for one in found}
 
 
@@ -82,9 +83,9 @@ async def test_debits_that_the_copy_does_not_know_count_for_a_day_towards_every_
     async with world.store.read() as tx:
         mode = await rows.current(tx)
         assert mode is not None
-        by_card = await requests.granted(tx, ALICE, since=tx.now - timedelta(hours=24))
-    assert sum(by_card.values()) == Decimal(32)
-    assert world.cards[1]["id"] in by_card
+        grants = (await requests.grants(tx, tx.now - timedelta(hours=24))).of(ALICE, eq)
+    assert sum(one.usd for one in grants) == Decimal(32)
+    assert world.cards[1]["id"] in {one.subject for one in grants}
     await leave(world)
     request = await world.top_up("45", card=1, approved=False)
     async with world.store.read() as tx:

@@ -1,16 +1,18 @@
 """Requests move only as the table allows, only over the version that was seen, and one executor at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import fields, replace
 from datetime import timedelta
 from decimal import Decimal
+from operator import eq
 from typing import Any
 
 import pytest
 from sqlalchemy import text, update
 
 from bot.domain.errors import IllegalTransition, Stale
+from bot.domain.limits import Grant
 from bot.domain.requests import TRANSITIONS, Event, Request, State
 from storage import tables as t
 from storage.errors import CannotOpen, Purged
@@ -449,12 +451,17 @@ async def test_what_was_spent_counts_the_committed_in_the_window(store: Store, c
         await requests.move(tx, undone, Event.CANCEL)
 
     async with store.read() as tx:
-        assert await requests.spent_usd(tx, since=since) == Decimal("107.1000000001")
-        assert await requests.spent_usd(tx, since=since, requester="UALICE") == Decimal("100.1000000001")
-        pair = await requests.spent_usd(tx, since=since, requester="UALICE", approver="UCAROL")
-        assert pair == Decimal("100.10")
-        assert await requests.spent_usd(tx, since=since, exclude="R-2") == Decimal("7.0000000001")
-        assert await requests.spent_usd(tx, since=since, requester="UNOBODY") == 0
+        found = await requests.grants(tx, since, with_approvers=True)
+        before = await requests.grants(tx, since, until=clock.now())
+
+    def usd(those: Iterable[Grant]) -> Decimal:
+        return sum((one.usd for one in those), Decimal(0))
+
+    assert usd(found.made) == Decimal("107.1000000001")
+    assert usd(found.of("UALICE", eq)) == Decimal("100.1000000001")
+    assert usd(found.of_pair("UALICE", "UCAROL", eq)) == Decimal("100.10")
+    assert usd(found.of("UNOBODY", eq)) == 0
+    assert before.made == (), "what was approved at that time does not count before it"
 
 
 async def test_two_approvals_at_once_cannot_both_pass_a_limit(store: Store) -> None:
@@ -467,7 +474,7 @@ async def test_two_approvals_at_once_cannot_both_pass_a_limit(store: Store) -> N
     async def approve(one: Request) -> bool:
         async with store.begin() as tx:
             await requests.lock_limits(tx)
-            spent = await requests.spent_usd(tx, since=since)
+            spent = sum(one.usd for one in (await requests.grants(tx, since)).made)
             await asyncio.sleep(0.02)
             if spent + one.exposure_usd > limit:
                 return False
@@ -478,7 +485,7 @@ async def test_two_approvals_at_once_cannot_both_pass_a_limit(store: Store) -> N
 
     assert passed.count(True) == 1
     async with store.read() as tx:
-        assert await requests.spent_usd(tx, since=since) == Decimal(50)
+        assert [one.usd for one in (await requests.grants(tx, since)).made] == [Decimal(50)]
 
 
 async def test_what_expires_is_walked_page_by_page(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

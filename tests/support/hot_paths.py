@@ -165,8 +165,9 @@ async def _waits(world: World) -> Request:
 
 async def _limits(world: World, _: Any) -> None:
     async with world.store.read() as tx:
-        for asked in ({}, {"requester": ALICE}, {"requester": ALICE, "approver": BOB}):
-            await requests.spent_usd(tx, since=tx.now - timedelta(hours=24), **asked)
+        for with_approvers in (False, True):
+            await requests.grants(tx, tx.now - timedelta(hours=24), with_approvers=with_approvers)
+        await requests.done_at_once(tx, "card_freeze")
 
 
 async def _put(world: World, _: Any) -> None:

@@ -18,7 +18,6 @@ from bot.domain.limits import (
     never_approvable,
     never_fits,
     require_possible,
-    require_room,
 )
 from bot.domain.people import Limits
 
@@ -30,17 +29,26 @@ def used(spent: str, *, of: str = "100", scope: Scope = Scope.TOTAL, approver: s
 
 
 def test_all_of_what_is_left_may_be_used_and_not_a_cent_more() -> None:
-    require_room([used("60")], Decimal(40))
-
-    with pytest.raises(OverLimit, match=r"in all: 60\.00 USD and 40\.01 USD are more than 100\.00 USD"):
-        require_room([used("60")], Decimal("40.01"))
+    assert used("60").allows(Decimal(40))
+    assert not used("60").allows(Decimal("40.01"))
 
 
-def test_the_first_limit_that_would_be_passed_is_named() -> None:
-    uses = [used("0"), used("99", scope=Scope.PAIR, approver="U0BOB"), used("99", scope=Scope.REQUESTER)]
+def test_the_limit_that_would_be_passed_is_named() -> None:
+    of_pair = used("99", scope=Scope.PAIR, approver="U0BOB")
 
-    with pytest.raises(OverLimit, match=r"by this requester with <@U0BOB>: 99\.00 USD and 2\.00 USD"):
-        require_room(uses, Decimal(2))
+    said = "by this requester with <@U0BOB>: 99.00 USD and 2.00 USD are more than 100.00 USD."
+    assert said in of_pair.refusal(Decimal(2))
+    assert "in all: 60.00 USD and 40.01 USD are more than" in used("60").refusal(Decimal("40.01"))
+
+
+def test_what_a_lowered_limit_stops_is_said_in_one_line() -> None:
+    said = (
+        "The policy now has a 24-hour limit by one requester of 100.00 USD: 60.00 USD approved before and 50.00 USD"
+        " pass it. Nothing was sent; request it again when it fits."
+    )
+
+    assert used("60", scope=Scope.REQUESTER).stop(Decimal(50)) == said
+    assert "in all of 100.00 USD: 150.00 USD pass it." in used("0").stop(Decimal(150))
 
 
 def test_nothing_is_left_of_a_limit_that_was_lowered_below_what_was_spent() -> None:

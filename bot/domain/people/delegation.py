@@ -74,6 +74,12 @@ class Standing:
         """Two accounts of one person, or one account."""
         return self._person(one) == self._person(other)
 
+    def accounts_of(self, accounts: Iterable[str]) -> frozenset[str]:
+        """These accounts and all others that are known to belong to the same people."""
+        own = frozenset(accounts)
+        persons = {self._person(one) for one in own}
+        return own | {one for one, person in self.persons.items() if person in persons}
+
     def are_one(self, one: str, other: str) -> bool:
         """The same person, a delegate and the one in whose place they decide, or two delegates of one."""
         return not self._seats(one).isdisjoint(self._seats(other))

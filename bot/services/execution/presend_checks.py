@@ -10,11 +10,12 @@ be read, nothing is sent.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bot.domain.errors import CountersignError, LookupFailed
-from bot.domain.people import APPROVAL_VALID_FOR, is_full_member
+from bot.domain.people import APPROVAL_VALID_FOR, Standing, is_full_member
 from bot.domain.requests import (
     HOW_TO_RESOLVE,
     Conditions,
@@ -99,14 +100,23 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """Which accounts belong to one person, and those that were looked up for it; None = nobody is looked up."""
+
+    standing: Standing
+    accounts: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """Nothing speaks against sending, by a look that began at `began_s`, by the monotonic clock.
 
-    `people_until_s`: until when what Slack said of the people holds.
+    `people_until_s`: until when what Slack said of the people holds. `seen`: for what is counted again.
     """
 
     approved: Approved
     began_s: float
+    seen: Seen
     people_until_s: float = float("inf")
 
 
@@ -128,12 +138,31 @@ async def may_go(core: Core, request: Request, partner: PartnerClient, approved:
     try:
         async with asyncio.timeout(local_facts.READ_WITHIN_S if is_urgent else None):
             stop = await _approvers_stand(core, request, approved, _PEOPLE_SHARED_FOR_S)
+            seen = await _seen(core, request, approved)
     except (LookupFailed, TimeoutError) as error:
         # What is urgent only makes things safer: while Slack does not say more, the signed approval is enough.
         if not is_urgent:
             return Later(str(error))
-        stop = None
-    return stop or await recheck(core, request, partner) or Cleared(approved, began_s)
+        stop, seen = None, Seen(people.known_persons(core))
+    return stop or await recheck(core, request, partner) or Cleared(approved, began_s, seen)
+
+
+async def _seen(core: Core, request: Request, approved: Approved) -> Seen:
+    """Who belongs together. Where the policy was changed since the approvals, what other accounts were granted is
+    counted again, and those that may be of the same people are looked up."""
+    if not _is_judged_again(core, request, approved.words):
+        return Seen(people.known_persons(core))
+    accounts = _accounts_of(request, approved)
+    seen = await people.seen_to_send(core, accounts, within_s=_PEOPLE_SHARED_FOR_S)
+
+    async def judge(standing: Standing, looked_at: Collection[str]) -> Seen:
+        found = Seen(standing, frozenset(looked_at))
+        async with core.store.read() as tx:
+            await _asked_now(tx, core, request, approved.whole, approved.words, found)
+            await _over_limit(tx, core, request, approved, found)
+        return found
+
+    return await people.judged(core, seen.roles.standing, seen.actors.values(), judge)
 
 
 async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
@@ -167,7 +196,10 @@ async def last_look(tx: Tx, core: Core, kept: Kept, look: Cleared) -> Look:
     In the transaction of the claim. Reads again what people may have changed in the meantime: the approval, its time,
     newer requests on the same setting, and others on the same target.
     """
-    found = await by_our_records(tx, core, kept)
+    try:
+        found = await by_our_records(tx, core, kept, look.seen)
+    except people.NotLookedAt:
+        return Later(_ASK_SLACK_AGAIN)
     if not isinstance(found, Approved):
         return found
     is_known = _people_of(found) <= _people_of(look.approved) and core.clock.monotonic() < look.people_until_s
@@ -180,10 +212,11 @@ async def kept_of(tx: Tx, core: Core, request: Request) -> Kept | None:
     return await before_sending.of(tx, request.id, others=None if handling.alone else handling.doubts)
 
 
-async def by_our_records(tx: Tx, core: Core, kept: Kept) -> Recorded:
-    """All that the database alone can say."""
+async def by_our_records(tx: Tx, core: Core, kept: Kept, seen: Seen | None = None) -> Recorded:
+    """All that the database alone can say. What is counted is counted by `seen`, or by what this process knows of who
+    belongs together; raises `NotLookedAt` where others may matter who are not among it."""
     request = kept.request
-    found = await _as_approved(tx, core, kept)
+    found = await _as_approved(tx, core, kept, seen or Seen(people.known_persons(core)))
     if not isinstance(found, Approved):
         return found
     answer = (
@@ -254,7 +287,7 @@ _TAMPERED = Stop(
 )
 
 
-async def _as_approved(tx: Tx, core: Core, kept: Kept) -> Recorded:
+async def _as_approved(tx: Tx, core: Core, kept: Kept, seen: Seen) -> Recorded:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
     request = kept.request
     try:
@@ -274,18 +307,51 @@ async def _as_approved(tx: Tx, core: Core, kept: Kept) -> Recorded:
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, kept.decisions, kind)
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
-    then, now = Conditions.of(words), await _asked_now(tx, core, whole, words)
+    then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, words, seen)
     found = Approved(words, whole, max(now.needed, then.needed), body, then.waits, now.waits)
-    return _quorum(core, request, found) or await _passkeys(tx, core, request, found) or found
+    stop = _quorum(core, request, found) or await _over_limit(tx, core, request, found, seen)
+    return stop or await _passkeys(tx, core, request, found) or found
 
 
-async def _asked_now(tx: Tx, core: Core, whole: Request, words: list[Decision]) -> Conditions:
+async def _asked_now(
+    tx: Tx, core: Core, request: Request, whole: Request, words: list[Decision], seen: Seen
+) -> Conditions:
     """What today's policy asks for. Where it is the one of the approvals, they say what it asked for of sums."""
     policy = core.policy.of(whole.kind)
-    is_same = all(decision.policy_version == core.policy.version for decision in words)
-    if is_same or not policy.looks_at_sums or whole.approved_at is None:
+    if not _is_another_policy(core, words) or not policy.looks_at_sums or request.approved_at is None:
         return Conditions(policy.approvals_needed(whole.exposure_usd), policy.waits(whole.exposure_usd))
-    return (await granted_sums.of_request(tx, core, whole, until=whole.approved_at)).conditions
+    asked = await granted_sums.of_request(
+        tx, core, whole, standing=seen.standing, seen=seen.accounts, until=request.approved_at
+    )
+    return asked.conditions
+
+
+async def _over_limit(tx: Tx, core: Core, request: Request, found: Approved, seen: Seen) -> Stop | None:
+    """Would today's limits have refused the approval? Asked before the first call, where the policy is another one than
+    that of the approvals: what was approved later, or by the same policy, stops nothing."""
+    if not _is_judged_again(core, request, found.words) or request.approved_at is None:
+        return None
+    passed = await granted_sums.passed_limit(
+        tx,
+        core,
+        found.whole,
+        {decision.actor for decision in found.words},
+        seen.standing,
+        seen.accounts,
+        until=request.approved_at,
+    )
+    return None if passed is None else Stop(Event.CANCEL, passed.stop(found.whole.exposure_usd))
+
+
+def _is_another_policy(core: Core, words: list[Decision]) -> bool:
+    """Was it changed since any of these decisions?"""
+    return any(decision.policy_version != core.policy.version for decision in words)
+
+
+def _is_judged_again(core: Core, request: Request, words: list[Decision]) -> bool:
+    """Is what was granted before it counted again, before its first call?"""
+    is_new = request.state is State.APPROVED and not request.break_glass
+    return is_new and _is_another_policy(core, words)
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
@@ -363,8 +429,15 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
     if not is_full_member(seen.actors[request.requester], core.directory.home_team):
         text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
-    if core.kinds[request.kind].handling.asked_by_admins and request.requester not in roles.admins:
+    cls = core.kinds[request.kind]
+    if cls.handling.asked_by_admins and not roles.may_ask(cls, request.requester):
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
+        return Stop(Event.CANCEL, text)
+    if request.state is State.APPROVED and not roles.may_ask(cls, request.requester):
+        text = (
+            f"{request.requester_name}, who requested this, may not make requests any more: only"
+            f" {people.who_may_ask(core, cls)} may. Nothing was sent; one of them can request it."
+        )
         return Stop(Event.CANCEL, text)
     for decision in found.words:
         actor = seen.actors[decision.actor]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot import operations
-from bot.domain.limits import WINDOW
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.money import format_usd
 from bot.domain.requests import who_may_be_second
 from bot.services import people
 from bot.services.core import Core
+from bot.services.requests import granted_sums
 from bot.view_models import DelegationView, PolicyRow, PolicyView, WhoView
-from storage.requests import requests
 
 
 def policy_view(core: Core) -> PolicyView:
@@ -76,11 +75,8 @@ async def who(core: Core, kind: str, requester: str) -> WhoView:
     cls = core.kinds[kind]
     standing = await people.standing_lately(core)
     able = who_may_be_second(requester, standing)
-    granted_usd = None
-    if core.policy.of(kind).looks_at_sums:
-        async with core.store.read() as tx:
-            granted = await requests.granted(tx, requester, since=tx.now - WINDOW)
-        granted_usd = exact_sum(granted.values())
+    async with core.store.read() as tx:
+        granted_usd = await granted_sums.granted_usd(tx, core, kind, requester)
     return WhoView(
         title=cls.title,
         approvals=core.policy.of(kind).approvals,

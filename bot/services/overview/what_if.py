@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from bot import intents, operations
-from bot.domain.limits import WINDOW, LimitUse
-from bot.domain.money import exact_sum, format_usd
+from bot.domain.limits import LimitUse
+from bot.domain.money import format_usd
 from bot.domain.people import KindPolicy, Sums
 from bot.operations import Line
 from bot.partner.calls import cards as card_calls
@@ -21,9 +21,8 @@ from bot.partner.models import Fees
 from bot.services.core import Core
 from bot.services.money import float_lookups
 from bot.services.operators import programs
+from bot.services.requests import granted_sums
 from bot.view_models import FloatView, WhatIfView
-from storage.requests import requests
-from storage.transaction import Tx
 
 _LEAST_TRANSFER = Decimal(10)  # [Funding model]
 _CENT = Decimal("0.01")
@@ -47,9 +46,10 @@ async def answer(
     fees = await core.partners[program].fees()
     fee_usd = fees.transaction.monthly_per_card_usd if asked.orders else Decimal(0)
     async with core.store.read() as tx:
-        uses = await requests.limit_uses(tx, core.policy.limits, requester=slack_id)
+        uses = await granted_sums.limit_uses(tx, core, slack_id)
         paused = await programs.why_waits(tx, program, is_urgent=False)
-        granted_usd = await _granted_usd(tx, core, slack_id)
+        kind = next(iter(operations.asking(core.kinds, card_calls.TOP_UP)), "")
+        granted_usd = await granted_sums.granted_usd(tx, core, kind, slack_id) or Decimal(0)
     bounds = [_float(core, asked, money, fee_usd, fees)]
     if asked.orders:
         bounds.append(_allowance(money))
@@ -145,13 +145,6 @@ def _limits(asked: intents.WhatIf, uses: Sequence[LimitUse], most: int) -> list[
         usd = asked.amount_usd * (asked.count if asked.count is not None else min(fit, most))
         found.append(_Bound(((use.label, use.used_with(usd)),), fit, use.obstacle(usd)))
     return found
-
-
-async def _granted_usd(tx: Tx, core: Core, slack_id: str) -> Decimal:
-    """What this person was granted in the last 24 hours, where a tier of top-ups looks at it."""
-    if not _policy_of(core, card_calls.TOP_UP).looks_at_sums:
-        return Decimal(0)
-    return exact_sum((await requests.granted(tx, slack_id, since=tx.now - WINDOW)).values())
 
 
 def _approvals(core: Core, asked: intents.WhatIf, count: int, granted_usd: Decimal) -> list[Line]:

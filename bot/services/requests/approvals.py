@@ -24,7 +24,7 @@ from bot.domain.errors import (
     PasskeyNeeded,
     Stale,
 )
-from bot.domain.limits import never_approvable, require_room
+from bot.domain.limits import never_approvable
 from bot.domain.passkeys import Purpose, evidence_digest, terms_of_resolution
 from bot.domain.people import APPROVAL_VALID_FOR, Actor, Standing, is_full_member
 from bot.domain.requests import (
@@ -72,13 +72,13 @@ async def approve(
     core.crash_point("approve.received")
     async with audited_refusal(core, slack_id, "request.approve", f"request:{request_id}"):
         actor = await people.member(core, slack_id)
-        standing = await people.standing(core)
-        await people_watch.note(core, "approvers", standing.named)
+        roles = await people.roles(core)
+        await people_watch.note(core, "approvers", roles.standing.named)
         requester = await _requester_of(core, request_id)
         _require_active(core, requester)
-        judge = partial(_approve, core, request_id, actor, shown_digest, proof)
+        judge = partial(_approve, core, request_id, actor, shown_digest, proof, roles)
         async with put_back_rules.noticed(core):
-            request, verdict = await people.judged(core, standing, (actor, requester), judge)
+            request, verdict = await people.judged(core, roles.standing, (actor, requester), judge)
     core.crash_point("approve.committed")
     return request, verdict
 
@@ -98,12 +98,23 @@ def _require_active(core: Core, requester: Actor) -> None:
         raise NotAllowed(text, "requester_no_member")
 
 
+def _require_may_ask(core: Core, request: Request, roles: people.Roles) -> None:
+    """Raise NotAllowed where the policy, or Slack, has taken from who asked the right to ask for this."""
+    if not roles.may_ask(core.kinds[request.kind], request.requester):
+        names = people.who_may_ask(core, core.kinds[request.kind])
+        raise NotAllowed(
+            f"The person who asked may not request this any more: only {names} may. Reject this request.",
+            "requester_may_not_ask",
+        )
+
+
 async def _approve(
     core: Core,
     request_id: str,
     actor: Actor,
     shown_digest: str,
     proof: proofs.Proof | None,
+    roles: people.Roles,
     standing: Standing,
     seen: Collection[str],
 ) -> tuple[Request, Verdict]:
@@ -128,6 +139,7 @@ async def _approve(
         )
         if not verdict.counts:
             raise await refusal_of(tx, core, request, verdict)
+        _require_may_ask(core, request, roles)
         _require_possible(core, request)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
         # What stands in the request needs no second record.
@@ -137,7 +149,7 @@ async def _approve(
         )
         settles = verdict.reason is Reason.SETTLES
         if settles:
-            await _within_limits(tx, core, request, [*earlier, decision])
+            await _within_limits(tx, core, request, [*earlier, decision], standing, seen)
         await decisions.insert(tx, decision)
         if settles:
             request = await _settle(tx, core, request, [*earlier, decision])
@@ -161,7 +173,7 @@ async def _asked(
     """What the policy asks for now, counted under the lock of the limits where it looks at sums."""
     if request.exposure_usd and core.policy.of(request.kind).looks_at_sums:
         await requests.lock_limits(tx)
-    return (await granted_sums.of_person(tx, core, request, standing, seen)).conditions
+    return (await granted_sums.of_request(tx, core, request, standing=standing, seen=seen)).conditions
 
 
 def _refuse_doubtful(request: Request, now: datetime) -> None:
@@ -265,14 +277,22 @@ def _require_possible(core: Core, request: Request) -> None:
         raise OverLimit(why)
 
 
-async def _within_limits(tx: Tx, core: Core, request: Request, approvals: list[Decision]) -> None:
+async def _within_limits(
+    tx: Tx,
+    core: Core,
+    request: Request,
+    approvals: list[Decision],
+    standing: Standing,
+    seen: Collection[str],
+) -> None:
     """Rolling limits, counted under a lock in the transaction that would spend them; raises `OverLimit`."""
     if not request.exposure_usd:
         return
     await requests.lock_limits(tx)
     approvers = [d.actor for d in approvals if d.kind is DecisionKind.APPROVE]
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
-    require_room(uses, request.exposure_usd)
+    passed = await granted_sums.passed_limit(tx, core, request, approvers, standing, seen)
+    if passed is not None:
+        raise OverLimit(passed.refusal(request.exposure_usd))
 
 
 async def reject(core: Core, request_id: str, slack_id: str, *, reason: str) -> Request:
@@ -554,7 +574,8 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             given = await decisions.of(tx, request.id)
         others = {request.requester, *(d.actor for d in given if d.kind is DecisionKind.APPROVE)} - {actor.id}
         accounts = [await people.account_lately(core, one, people.SHOWN_WITHIN_S) for one in sorted(others)]
-        standing = people.as_persons(await people.standing_lately(core), (actor, *accounts))
+        roles = await people.roles_lately(core)
+        standing = people.as_persons(roles.standing, (actor, *accounts))
         async with core.store.read() as tx:
             request = await existing(tx, request_id)
             await _refuse_in_safe_mode(tx)
@@ -571,5 +592,6 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
             if not verdict.counts:
                 raise await refusal_of(tx, core, request, verdict)
+        _require_may_ask(core, request, roles)
         _require_possible(core, request)
         return standing

@@ -54,7 +54,7 @@ async def preview(core: Core, draft_id: str, slack_id: str) -> BulkPreviewView:
         limits = await drafts.limit_lines(tx, core, total_usd, slack_id)
         over = await drafts.limit_warnings(tx, core, total_usd, slack_id)
         policy, by_card = core.policy.of(read.cls.kind), [(o.subject, o.exposure_usd()) for o in operations]
-        asked = await granted_sums.of_amounts(tx, policy, slack_id, total_usd, by_card)
+        asked = await granted_sums.of_amounts(tx, core, read.cls.kind, slack_id, total_usd, by_card)
         paused = await programs.why_waits(tx, draft.program, is_urgent=read.cls.handling.is_urgent)
     kind, rows = read.cls.kind, len(operations)
     warnings = batch_summary.by_number(batch_summary.of_facts(facts))

@@ -7,6 +7,7 @@ a restart and no personal detail travels through Slack's hidden fields.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
@@ -15,10 +16,10 @@ from typing import Any
 from bot.domain.alerts import request_alerts
 from bot.domain.card_details import NOT_SET_UP
 from bot.domain.cards import CardEntry, NamedBy
-from bot.domain.errors import InvalidFields, NotFound
-from bot.domain.limits import LimitUse, never_fits, require_possible
+from bot.domain.errors import InvalidFields, LookupFailed, NotFound
+from bot.domain.limits import IsSame, LimitUse, never_fits, require_possible
 from bot.domain.money import format_usd
-from bot.domain.people import APPROVAL_VALID_IN_WORDS
+from bot.domain.people import APPROVAL_VALID_IN_WORDS, Actor, Standing
 from bot.domain.requests import HOW_TO_RESOLVE, OPEN, Request, State, who_may_be_second
 from bot.operations import (
     Concern,
@@ -190,7 +191,7 @@ async def preview(core: Core, draft: Draft) -> Preview:
 
 
 async def _preview(core: Core, draft: Draft) -> Preview:
-    await people.require_may_ask(
+    actor = await people.require_may_ask(
         core,
         draft.owner,
         core.kinds[draft.kind],
@@ -204,6 +205,8 @@ async def _preview(core: Core, draft: Draft) -> Preview:
     operation = type(operation)({**operation.values, **operation.learned(facts)}, draft.target_label)
     draft = replace(draft, values=operation.stored())
     require_possible(core.policy.limits, operation.exposure_usd())
+    if draft.run_now:
+        draft = replace(draft, own_accounts=await _own_accounts(core, draft, actor, standing))
     async with core.store.begin() as tx:
         facts |= await recorded_facts(tx, core, operation, draft.program)
         facts |= await local_facts.facts(tx, operation, draft.program)
@@ -212,7 +215,8 @@ async def _preview(core: Core, draft: Draft) -> Preview:
         lines = [*operation.lines(facts), *await recorded_lines(tx, core, operation, facts, draft.owner)]
         asked = await granted_sums.of_amounts(
             tx,
-            core.policy.of(draft.kind),
+            core,
+            draft.kind,
             draft.owner,
             operation.exposure_usd(),
             [(operation.subject, operation.exposure_usd())] if operation.subject else [],
@@ -240,10 +244,38 @@ async def _preview(core: Core, draft: Draft) -> Preview:
     )
 
 
+async def _own_accounts(core: Core, draft: Draft, actor: Actor, standing: Standing) -> tuple[str, ...]:
+    """All accounts of this person that are known, for `may_run_now`; others that had this kind done at once are looked
+    up where it matters whose they are. What is urgent isn't held up while Slack does not say."""
+
+    async def judge(standing: Standing, seen: Collection[str]) -> Standing:
+        async with core.store.read() as tx:
+            done = await requests.done_at_once(tx, draft.kind)
+        people.by_persons(
+            lambda is_same: _may_run_again(core, draft, done, is_same),
+            standing,
+            seen,
+            own=[draft.owner],
+            others=done,
+        )
+        return standing
+
+    with suppress(LookupFailed):
+        standing = await people.judged(core, standing, (actor,), judge)
+    return tuple(sorted(standing.accounts_of([draft.owner])))
+
+
 async def may_run_now(tx: Tx, core: Core, draft: Draft) -> bool:
-    """Whether this person may have one more of this kind done at once."""
-    done = await requests.count_done_at_once(tx, draft.kind, draft.owner)
-    return done < core.policy.of(draft.kind).now_per_person
+    """Whether this person may have one more of this kind done at once, with all accounts that the preview found to be
+    theirs, or that are known by now."""
+    persons = people.known_persons(core).with_persons([{draft.owner, *draft.own_accounts}])
+    return _may_run_again(core, draft, await requests.done_at_once(tx, draft.kind), persons.is_same_person)
+
+
+def _may_run_again(core: Core, draft: Draft, done: Mapping[str, int], is_same: IsSame) -> bool:
+    """`done`: how often by each account."""
+    by_person = sum(count for account, count in done.items() if is_same(draft.owner, account))
+    return by_person < core.policy.of(draft.kind).now_per_person
 
 
 def _too_often(core: Core, operation: Operation) -> Concern:
@@ -362,7 +394,7 @@ async def recorded_lines(
 
 async def limit_lines(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Line]:
     """How much of the rolling limits, where there are any, this and what was approved lately would use."""
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
+    uses = await granted_sums.limit_uses(tx, core, requester)
     return [(use.label, use.used_with(exposure)) for use in uses] if exposure else []
 
 
@@ -381,7 +413,7 @@ async def limit_lines_for_approvers(
 
 async def limit_warnings(tx: Tx, core: Core, exposure: Decimal, requester: str) -> list[Concern]:
     """The rolling limits that this would pass because of what else was approved in the last 24 hours."""
-    uses = await requests.limit_uses(tx, core.policy.limits, requester=requester)
+    uses = await granted_sums.limit_uses(tx, core, requester)
     return [Concern(use.warning(exposure)) for use in uses if exposure and not use.allows(exposure)]
 
 
@@ -399,4 +431,4 @@ async def _uses_if_approved(
     """The rolling limits that an approval by one of `approvers` would count towards; none where nothing is pending."""
     if not request.exposure_usd or request.state is not State.PENDING:
         return ()
-    return await requests.limit_uses(tx, core.policy.limits, requester=request.requester, approvers=approvers)
+    return await granted_sums.limit_uses(tx, core, request.requester, approvers=approvers)

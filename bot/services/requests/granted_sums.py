@@ -1,18 +1,19 @@
-"""What a requester was granted in the last 24 hours together with a request: for tiers of the policy that look at it.
+"""What a requester was granted in the last 24 hours together with a request: for limits, and tiers that look at it.
 
-So that an amount above a tier cannot be split into several below it. Nothing is read for kinds without such a tier.
+So that an amount above one cannot be split into several below it, or among several accounts of one person. Nothing is
+read where there is no limit, or for kinds without such a tier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from bot.domain.limits import WINDOW
+from bot.domain.limits import WINDOW, Grants, IsSame, LimitUse, uses
 from bot.domain.money import exact_sum, format_usd
-from bot.domain.people import KindPolicy, Per, Standing, Sums
+from bot.domain.people import KindPolicy, Limits, Per, Standing, Sums
 from bot.domain.requests import Conditions, Decision, DecisionKind, Request, State
 from bot.domain.time import in_words
 from bot.operations import Line
@@ -38,70 +39,153 @@ class Policed:
     sums: Sums | None
 
 
-async def of_request(tx: Tx, core: Core, request: Request, *, until: datetime | None = None) -> Policed:
-    """What the policy asks for of a request, with what was granted until now. A batch counts with its rows.
+async def of_request(
+    tx: Tx,
+    core: Core,
+    request: Request,
+    *,
+    standing: Standing | None = None,
+    seen: Collection[str] | None = None,
+    until: datetime | None = None,
+) -> Policed:
+    """What the policy asks for of a request, with what was granted until now, or before `until`. A batch counts with
+    its rows. Call `lock_limits` first when a decision hangs on it.
 
-    Call `lock_limits` first when a decision hangs on it. `until` as in `of_amounts`.
+    What other accounts of the requester were granted counts as well: `standing` says who belongs together, of the
+    accounts `seen`, and `NotLookedAt` is raised for others that may matter. Without them, as far as this process knows.
     """
     policy = core.policy.of(request.kind)
-    amounts = await _by_card(tx, core, request)
-    return await of_amounts(tx, policy, request.requester, request.exposure_usd, amounts, until=until)
+    grants = await _for_sums(tx, policy, request.exposure_usd, until)
+    by_card = await _by_card(tx, core, request)
 
+    def judge(is_same: IsSame) -> Policed:
+        return _policed(policy, request.requester, request.exposure_usd, by_card, grants, is_same)
 
-async def of_person(
-    tx: Tx, core: Core, request: Request, standing: Standing, seen: Collection[str]
-) -> Policed:
-    """As `of_request`, for a decision: what other accounts of the requester were granted counts as well.
-
-    `standing` says who belongs together, of the accounts `seen`. Raises `NotLookedAt` for others that may matter.
-    """
-    alone = await of_request(tx, core, request)
-    if alone.sums is None:
-        return alone
-    others = await requests.granted_to_others(tx, request.requester, since=tx.now - WINDOW)
-    policy, by_card = core.policy.of(request.kind), await _by_card(tx, core, request)
-
-    async def with_those_of(accounts: Iterable[str]) -> Policed:
-        more = [others[account] for account in accounts]
-        return await of_amounts(tx, policy, request.requester, request.exposure_usd, by_card, more=more)
-
-    # Slack is asked about them only where it could matter whose they are.
-    if (await with_those_of(others)).conditions == alone.conditions:
-        return alone
-    people.require_looked_at(others, seen)
-    return await with_those_of(one for one in others if standing.is_same_person(one, request.requester))
+    standing = standing or people.known_persons(core)
+    if grants is not None:
+        people.by_persons(
+            lambda is_same: judge(is_same).conditions,
+            standing,
+            seen,
+            own=[request.requester],
+            others=grants.requesters,
+        )
+    return judge(standing.is_same_person)
 
 
 async def of_amounts(
     tx: Tx,
+    core: Core,
+    kind: str,
+    requester: str,
+    exposure_usd: Decimal,
+    by_card: Iterable[tuple[str, Decimal]],
+) -> Policed:
+    """The same of something that is not requested yet: its amount in all, and each card with its amount, in USD."""
+    policy = core.policy.of(kind)
+    grants = await _for_sums(tx, policy, exposure_usd)
+    is_same = people.known_persons(core).is_same_person
+    return _policed(policy, requester, exposure_usd, by_card, grants, is_same)
+
+
+async def granted_usd(tx: Tx, core: Core, kind: str, requester: str) -> Decimal | None:
+    """What the person with this account was granted in the last 24 hours; None where no tier of the kind looks at it.
+
+    As far as this process knows who belongs together.
+    """
+    if not core.policy.of(kind).looks_at_sums:
+        return None
+    grants = await requests.grants(tx, tx.now - WINDOW)
+    return exact_sum(one.usd for one in grants.of(requester, people.known_persons(core).is_same_person))
+
+
+async def _for_sums(
+    tx: Tx, policy: KindPolicy, exposure_usd: Decimal, until: datetime | None = None
+) -> Grants | None:
+    """What was granted in the 24 hours that end now, or at `until`; None where no tier looks at it."""
+    if not policy.looks_at_sums or not exposure_usd:
+        return None
+    return await requests.grants(tx, (until or tx.now) - WINDOW, until=until)
+
+
+def _policed(
     policy: KindPolicy,
     requester: str,
     exposure_usd: Decimal,
     by_card: Iterable[tuple[str, Decimal]],
-    *,
-    until: datetime | None = None,
-    more: Iterable[Mapping[str, Decimal]] = (),
+    grants: Grants | None,
+    is_same: IsSame,
 ) -> Policed:
-    """The same of something that is not requested yet: its amount in all, and each card with its amount, in USD.
-
-    `until`: what was granted before then, within the 24 hours that ended there. `more`: what other accounts
-    were granted, by card.
-    """
     sums = None
-    if policy.looks_at_sums and exposure_usd:
-        end = until or tx.now
-        granted = await requests.granted(tx, requester, since=end - WINDOW, until=until)
-        for card, usd in (each for of_another in more for each in of_another.items()):
-            granted[card] = granted.get(card, Decimal(0)) + usd
-        here: dict[str, Decimal] = {}
-        for card, usd in by_card:
-            here[card] = here.get(card, Decimal(0)) + usd
+    if grants is not None:
+        granted = _by_subject((one.subject, one.usd) for one in grants.of(requester, is_same))
         card_usd = max(
-            (usd + granted.get(card, Decimal(0)) for card, usd in here.items()), default=exposure_usd
+            (usd + granted.get(card, Decimal(0)) for card, usd in _by_subject(by_card).items()),
+            default=exposure_usd,
         )
         sums = Sums(card_usd, exact_sum(granted.values()) + exposure_usd)
     conditions = Conditions(policy.approvals_needed(exposure_usd, sums), policy.waits(exposure_usd, sums))
     return Policed(conditions, sums)
+
+
+def _by_subject(amounts: Iterable[tuple[str, Decimal]]) -> dict[str, Decimal]:
+    found: dict[str, Decimal] = {}
+    for subject, usd in amounts:
+        found[subject] = found.get(subject, Decimal(0)) + usd
+    return found
+
+
+async def limit_uses(
+    tx: Tx, core: Core, requester: str, *, approvers: Collection[str] = ()
+) -> Sequence[LimitUse]:
+    """How much of each limit was used in the last 24 hours, as far as this process knows who belongs together."""
+    grants = await _for_limits(tx, core)
+    if grants is None:
+        return ()
+    is_same = people.known_persons(core).is_same_person
+    return uses(core.policy.limits, grants, requester=requester, approvers=approvers, is_same=is_same)
+
+
+async def passed_limit(
+    tx: Tx,
+    core: Core,
+    request: Request,
+    approvers: Collection[str],
+    standing: Standing,
+    seen: Collection[str] | None,
+    *,
+    until: datetime | None = None,
+) -> LimitUse | None:
+    """The first rolling limit that this request passes with what was granted until now, or before `until`.
+
+    `approvers`: accounts that approve it. `standing` and `seen` as in `of_request`. Call `lock_limits` first when a
+    decision hangs on it.
+    """
+    grants = await _for_limits(tx, core, until) if request.exposure_usd else None
+    if grants is None:
+        return None
+
+    def judge(is_same: IsSame) -> LimitUse | None:
+        found = uses(
+            core.policy.limits, grants, requester=request.requester, approvers=approvers, is_same=is_same
+        )
+        return next((use for use in found if not use.allows(request.exposure_usd)), None)
+
+    # More accounts only add to it.
+    if (known := judge(standing.is_same_person)) is None:
+        others = frozenset[str]().union(grants.requesters, *(one.approvers for one in grants.made))
+        own = [request.requester, *approvers]
+        people.by_persons(lambda is_same: judge(is_same) is None, standing, seen, own=own, others=others)
+    return known
+
+
+async def _for_limits(tx: Tx, core: Core, until: datetime | None = None) -> Grants | None:
+    """None where there is no limit."""
+    limits = core.policy.limits
+    if limits == Limits():
+        return None
+    of_pairs = limits.per_pair_usd is not None
+    return await requests.grants(tx, (until or tx.now) - WINDOW, until=until, with_approvers=of_pairs)
 
 
 async def _by_card(tx: Tx, core: Core, request: Request) -> list[tuple[str, Decimal]]:

@@ -17,8 +17,9 @@ _STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_rea
 # Parts of the sentences that say why: a person, a newer order, the people, the policy, the facts, or the data.
 _WHY_CANCELLED = (
     "A passkey with which this was approved",
-    *("by the requester", "decides this now", "a newer request on the same target"),
-    *("no longer an", "count as one person", "The policy now asks for", "once drafts are switched off"),
+    *("by the requester", "before it was sent", "decides this now", "a newer request on the same target"),
+    *("no longer an", "count as one person", "The policy now asks for", "The policy now has a 24-hour limit"),
+    *("may not make requests any more", "once drafts are switched off"),
     *("ask again when it fits", "What is stored is not what was approved"),
 )
 _WATCHED = "SELECT id, state, version, fence, lease_owner, lease_until, rows FROM request"
@@ -87,8 +88,11 @@ class Moves:
         self.known.world.say(f"{row['id']} was {seen.state}, and is {row['state']} now.")
         if row["state"] not in _reachable(seen.state):
             self.known.broken("I-5 moves", f"{row['id']} went from {seen.state} to {row['state']}")
-        about = f"request:{row['id']}:{row['version']}"
-        if not self.known.world.rows("SELECT 1 FROM audit WHERE subject = ?", about):
+        # What changes no decision has none: a stage may follow the move in its commit.
+        versions = range(seen.version + 1, row["version"] + 1)
+        about = [f"request:{row['id']}:{version}" for version in versions]
+        marks = ", ".join("?" * len(about))
+        if not self.known.world.rows(f"SELECT 1 FROM audit WHERE subject IN ({marks})", *about):
             self.known.broken(
                 "I-17 entries", f"{row['id']} became {row['state']} without an entry in the audit"
             )

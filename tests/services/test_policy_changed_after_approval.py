@@ -1,0 +1,194 @@
+"""A policy that was changed after an approval and before the first call: who may ask, and limits, are those of now.
+
+What was sent already is settled under its key whatever the policy says, and nothing is refused by the same policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from bot.domain.errors import NotAllowed
+from bot.domain.people import Actor, KindPolicy, Limits, Per, Policy, Tier
+from bot.domain.requests import Request, State
+from bot.services.execution import presend_checks
+from bot.services.requests import approvals
+from bot.services.shared_look import SharedLooks
+from tests.services.bulk_requests import a_list, ask_bulk
+from tests.services.outcome_steps import TOPUP, execute, keys_sent, status
+from tests.support.databases import BACKENDS
+from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
+
+ALICE_TWO = "U0ALICETWO"
+SQLITE = pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
+BOTH = pytest.mark.parametrize("url", BACKENDS, indirect=True)
+
+
+@pytest.fixture
+async def world(tmp_path: Path, url: str) -> AsyncIterator[World]:
+    async with a_world(tmp_path, url=url, policy=limited(version="before")) as made:
+        made.people.actors[ALICE_TWO] = Actor(ALICE_TWO, "Alice two", team_id=HOME, mailbox="of alice")
+        made.people.change(ALICE, mailbox="of alice")
+        made.people.groups["@treasury"] = {ALICE, ALICE_TWO, CAROL}
+        yield made
+
+
+def limited(version: str, **most: Decimal) -> Policy:
+    named = replace(a_policy().people, requesters=("@treasury",))
+    return replace(a_policy(), people=named, kinds={}, limits=Limits(**most), version=version)
+
+
+def change(world: World, policy: Policy) -> None:
+    """Another process goes on with another file."""
+    world.rebuild(policy=policy, people_kept={}, people_seen=SharedLooks())
+
+
+async def _top_up(world: World, amount: str, *, by: str = ALICE, approver: str = BOB) -> Request:
+    await world.advance(1)  # so that one comes after the other
+    request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": amount}, by=by)
+    return (await world.approve(request, by=approver))[0]
+
+
+@BOTH
+@pytest.mark.parametrize("narrowed", ["in the file", "in Slack"])
+async def test_who_may_not_ask_any_more_has_nothing_sent(world: World, narrowed: str) -> None:
+    approved = await _top_up(world, "50")
+    if narrowed == "in the file":
+        named = replace(world.core.policy.people, requesters=(CAROL,))
+        change(world, replace(world.core.policy, people=named, version="after"))
+    else:
+        world.people.groups["@treasury"].discard(ALICE)
+        await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+
+    ended = await execute(world, approved)
+
+    assert ended.state is State.CANCELLED
+    assert "may not make requests any more: only" in ended.outcome_text
+    assert "Nothing was sent" in ended.outcome_text
+    assert keys_sent(world) == []
+
+
+@SQLITE
+async def test_a_request_of_who_may_not_ask_any_more_is_not_approved(world: World) -> None:
+    request = await world.top_up("50", approved=False)
+    world.people.groups["@treasury"].discard(ALICE)
+    change(world, world.core.policy)
+
+    with pytest.raises(NotAllowed, match="may not request this any more: only @treasury may"):
+        await approvals.require_may_approve(world.core, request.id, BOB)
+    with pytest.raises(NotAllowed, match="may not request this any more: only @treasury may"):
+        await world.approve(request)
+
+
+LOWERED: dict[str, dict[str, Decimal]] = {
+    "by one requester": {"per_requester_usd": Decimal(500)},
+    "by one requester with one approver": {"per_pair_usd": Decimal(500)},
+    "in all": {"total_usd": Decimal(500)},
+}
+
+
+@BOTH
+@pytest.mark.parametrize("words", LOWERED)
+async def test_a_limit_that_was_lowered_stops_what_it_would_have_refused_and_no_more(
+    world: World, words: str
+) -> None:
+    first, second = await _top_up(world, "300"), await _top_up(world, "300")
+    change(world, limited("after", **LOWERED[words]))
+
+    ended = await execute(world, second)
+    paid = await execute(world, first)
+
+    assert ended.state is State.CANCELLED
+    assert (
+        f"limit {words} of 500.00 USD: 300.00 USD approved before and 300.00 USD pass it."
+        in ended.outcome_text
+    )
+    assert (paid.state, keys_sent(world)) == (State.SUCCEEDED, [first.key])
+
+
+@SQLITE
+async def test_one_that_is_more_than_the_limit_of_now_by_itself_is_not_sent(world: World) -> None:
+    approved = await _top_up(world, "600")
+    change(world, limited("after", total_usd=Decimal(500)))
+
+    ended = await execute(world, approved)
+
+    assert ended.state is State.CANCELLED
+    assert "in all of 500.00 USD: 600.00 USD pass it. Nothing was sent" in ended.outcome_text
+
+
+@SQLITE
+@pytest.mark.parametrize("other", [(ALICE_TWO, BOB), (CAROL, BOB)], ids=["of one person", "of another"])
+@pytest.mark.parametrize("rule", ["limit", "tier"])
+async def test_it_counts_all_accounts_of_the_person(world: World, rule: str, other: tuple[str, str]) -> None:
+    by, approver = other
+    await _top_up(world, "300", by=by, approver=approver)
+    approved = await _top_up(world, "300")
+    tiers = (Tier(Decimal(500), 2, per=Per.REQUESTER),)
+    after = limited("after", per_requester_usd=Decimal(500))
+    if rule == "tier":
+        after = replace(limited("after"), kinds={"card_topup": KindPolicy(tiers=tiers)})
+    change(world, after)
+
+    ended = await execute(world, approved)
+
+    assert ended.state is (State.CANCELLED if by == ALICE_TWO else State.SUCCEEDED), ended.outcome_text
+
+
+@SQLITE
+async def test_by_the_same_policy_and_by_a_wider_one_nothing_is_stopped(world: World) -> None:
+    """Neither by what was approved later, nor by itself, nor because a limit is used up."""
+    change(world, limited("narrow", per_requester_usd=Decimal(600), per_pair_usd=Decimal(600)))
+    sent = [await _top_up(world, "300"), await _top_up(world, "300")]
+    assert (await execute(world, sent[0])).state is State.SUCCEEDED
+    change(world, limited("narrow but another file", per_requester_usd=Decimal(600), total_usd=Decimal(600)))
+
+    assert (await execute(world, sent[1])).state is State.SUCCEEDED
+
+
+@SQLITE
+async def test_of_a_list_no_row_stops_the_others_by_itself(world: World) -> None:
+    batch = await _list(world, "200", "200")
+    change(world, limited("after", per_requester_usd=Decimal(400)))
+
+    await world.run(30)
+
+    assert (await world.request(batch.id)).state is State.SUCCEEDED
+
+
+@SQLITE
+async def test_a_list_that_is_over_a_lowered_limit_is_not_sent(world: World) -> None:
+    batch = await _list(world, "200", "200")
+    change(world, limited("after", per_requester_usd=Decimal(399)))
+
+    await world.run(30)
+
+    assert (await world.request(batch.id)).state in (State.CANCELLED, State.FAILED)
+    assert keys_sent(world) == []
+
+
+async def _list(world: World, *amounts: str) -> Request:
+    return (await world.approve(await ask_bulk(world, a_list(world, *amounts))))[0]
+
+
+@BOTH
+@pytest.mark.parametrize("change_it", ["requesters", "limits"])
+async def test_what_was_sent_and_got_no_answer_is_settled_under_its_key(world: World, change_it: str) -> None:
+    await status(500, "UNAVAILABLE").set(world, TOPUP, times=1)
+    approved = await _top_up(world, "300")
+    begun = await execute(world, approved)
+    assert begun.state is State.EXECUTING
+    if change_it == "requesters":
+        named = replace(world.core.policy.people, requesters=(CAROL,))
+        change(world, replace(world.core.policy, people=named, version="after"))
+    else:
+        change(world, limited("after", total_usd=Decimal(100)))
+
+    await world.run(120)
+
+    assert (await world.request(approved.id)).state is State.SUCCEEDED
+    assert set(keys_sent(world)) == {approved.key}

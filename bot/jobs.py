@@ -19,14 +19,14 @@ from bot.services.messages import digest, reminders, waiting
 from bot.services.older_copies import copy_detection, messages_in_slack
 from bot.services.operators import changed_rows, confirmations, deep_check, delegations, programs, safe_mode
 from bot.services.passkeys import resets
-from bot.services.processes import replicas, start_holds, unreadable
+from bot.services.processes import ghost_leases, replicas, start_holds, unreadable
 
 Run = Callable[[], Awaitable[None]]
 ANSWERS_EVERY_S = 10.0
 # So soon each process knows what another has recorded, as that a master key was retired.
 READS_LOG_EVERY_S = 5.0
 # What a process writes down that it alone has seen, and what each has to know.
-OF_ITS_OWN = frozenset({"deliveries", "put-back", "unreadable", "read-log"})
+OF_ITS_OWN = frozenset({"deliveries", "put-back", "unreadable", "read-log", "leases"})
 # That, and one that may be done twice.
 _EVERYWHERE = frozenset({"expire", "unseen", "held", *OF_ITS_OWN})
 # Of each program by the process that has the lock for it, which they ask about themselves.
@@ -99,6 +99,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("passkey-resets", 30, lambda: resets.report(core)),
         Job("put-back", 10, lambda: put_back_rules.tell(core)),
         Job("unreadable", 10, unreadable.Look(core).run),
+        Job("leases", 30, ghost_leases.Look(core).run),
         Job("read-log", READS_LOG_EVERY_S, lambda: changed_rows.read_log(core)),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),

@@ -24,6 +24,7 @@ from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseUnreachable, Unreadable
 from storage.log_record import on_record
 from storage.migrate import require_current
+from storage.operators import leases
 from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
@@ -88,6 +89,8 @@ class Store:
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()
+        #: Leases of nobody, which are free for this process.
+        self.ghosts = leases.NO_GHOSTS
         # Tables in which to look for more of them, since something failed, and those that were looked through for
         # nothing, and when.
         self._suspected: set[str] = set()

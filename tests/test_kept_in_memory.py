@@ -47,6 +47,7 @@ BOUNDS: dict[str, str] = {
     "bot/services/messages/lanes.py": "1,000 lanes, then those alone that wait; edits of one minute",
     "bot/services/older_copies/messages_in_slack.py": A_VALUE,
     "bot/services/otp_store.py": "codes of five minutes, of which the newest 10,000",
+    "bot/services/processes/ghost_leases.py": "leases of nobody, of half an hour, 10,000 at each look",
     "bot/services/processes/locks.py": "what was asked about in the last minute: programs, jobs, channels",
     "bot/services/shared_look.py": "1,000 looks, then the newer half",
     "bot/services/snapshots.py": A_VALUE,

@@ -254,9 +254,9 @@ async def _rewrap() -> None:
         terminal.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
     if signed.not_as_on_record:
         terminal.echo(
-            f"{len(signed.not_as_on_record)} request(s) not signed again, as somebody changed their rows in the database:"
-            f" {terminal.in_a_line(', '.join(signed.not_as_on_record))}. Nothing is sent for them. See “tampered” in the"
-            " runbook.",
+            f"{len(signed.not_as_on_record)} request(s) not signed again, as somebody changed their rows in the"
+            f" database: {terminal.in_a_line(', '.join(signed.not_as_on_record))}. Nothing is sent for them. "
+            "See “tampered” in the runbook.",
             err=True,
         )
         raise typer.Exit(ExitCode.NOT_WELL)

@@ -16,8 +16,9 @@ from sqlalchemy import Select, and_, bindparam, select
 from bot.domain.requests import Decision, Request, State
 from bot.partner.endpoints import Endpoint
 from storage import tables as t
+from storage.log_record import KEPT_FOR, Count, Counted
 from storage.operators import Stopped, stops
-from storage.requests import unseen
+from storage.requests import requests, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS
 from storage.transaction import Tx
@@ -71,6 +72,30 @@ async def of(tx: Tx, request_id: str, *, others: Collection[str] | None) -> Kept
     sealed = (first.sealed_private, first.sealed_body)
     is_unseen = first.is_unseen or unseen.cannot_be_read(tx, request.parent_id or request.id)
     return Kept(request, list(made.values()), stopped, tuple(sorted(found)), is_unseen, sealed)
+
+
+def lean_on_others(tx: Tx, kept: Kept, *, kinds: Collection[str] | None) -> None:
+    """It is sent as none of these kinds waits on its target (`others`, None = all): that is held against the audit log.
+
+    By the log of two days; what has been in doubt for longer is watched by its row alone.
+    """
+    request = kept.request
+    if not request.subject:
+        return
+
+    def counts(one: Counted) -> bool:
+        is_there = (one.program, one.subject) == (request.program, request.subject)
+        return is_there and one.state in _WAITED_FOR and (kinds is None or one.kind in kinds)
+
+    async def again() -> dict[str, bool]:
+        row = t.request.c
+        there = (row.program == request.program, row.subject == request.subject, row.rows.is_(None))
+        of_kinds = [] if kinds is None else [row.kind.in_(list(kinds))]
+        wanted = select(row.id).where(*there, row.state.in_(_WAITED_FOR), *of_kinds)
+        return dict.fromkeys((await tx.run(wanted)).scalars(), True)
+
+    found = dict.fromkeys(kept.others, True)
+    requests.lean_on(tx, Count(tx.now - KEPT_FOR, counts, lambda _: True, found, again))
 
 
 def _decision(row: Any) -> Decision:

@@ -137,6 +137,25 @@ async def test_everything_well_ends_with_0_and_names_what_was_tried(patient: Pat
     assert patient.slack.bot_token not in output
 
 
+async def test_rows_that_somebody_wrote_are_named(patient: Patient) -> None:
+    assert any("Every row can be read" in text for text in (await patient.findings())["well"])
+    path = patient.env["COUNTERSIGN_DATABASE_URL"].removeprefix("sqlite:///")
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "INSERT INTO pause (program, by, by_name, reason, since)"
+            " VALUES ('main', 'U0EVE', 'Eve', 'x', '2026-01-01T00:00:00.000000Z')"
+        )
+        database.execute("INSERT INTO cursor VALUES ('main', 'events', '1', 'no time')")
+
+    found = await patient.findings()
+
+    wrong = " ".join(found["wrong"])
+    assert "what nothing can read" in wrong
+    assert "of cursor in its column updated_at" in wrong
+    assert "not as Countersign left it: pause main: it was edited, invented or deleted" in wrong
+    assert not any("Every row can be read" in text for text in found["well"])
+
+
 async def test_each_wrong_thing_is_named_with_its_fix(patient: Patient) -> None:
     async with httpx.AsyncClient(base_url=patient.partner.url, trust_env=False) as control:
         narrow = await control.post(

@@ -21,7 +21,7 @@ from storage import audit
 from storage.columns import time_text
 from storage.errors import NotAsOnRecord
 from storage.log_record import LogFacts
-from tests.services.outcome_steps import alert_kinds, execute, open_alerts, top_ups
+from tests.services.outcome_steps import TOPUP, alert_kinds, execute, open_alerts, processor, top_ups
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, HOME, World, a_policy, a_world
 from tests.thief.edits import LONG_AGO, MALLORY, opened
@@ -125,6 +125,17 @@ async def unfrozen_after_a_freeze(world: World, edit: Edit) -> bool:
     return len(await world.sent("POST /freeze")) > before
 
 
+async def paid_beside_a_doubt(world: World, edit: Edit) -> bool:
+    """A top-up of a card while nobody knows what became of the one before, which might pay as well."""
+    world.rebuild(policy=NO_TIER)
+    await processor("5xx").set(world, TOPUP, times=1)
+    assert (await execute(world, await world.top_up("50"))).state is State.UNRESOLVED
+    second = await world.top_up("60")
+    edit(second)
+    await execute(world, second)
+    return len({call["idempotency_key"] for call in top_ups(world)}) > 1
+
+
 async def a_limit_after_a_lower_one(world: World, edit: Edit) -> bool:
     card = world.cards[0]["id"]
     older = await world.ask("card_limits", {"card": card, "daily_limit": "900"})
@@ -163,6 +174,7 @@ STORIES: dict[str, Story] = {
     "Freeze now": frozen_too_often,
     "a freeze": unfrozen_after_a_freeze,
     "a lower limit": a_limit_after_a_lower_one,
+    "a payment in doubt": paid_beside_a_doubt,
 }
 
 
@@ -185,6 +197,7 @@ COUNTED = [
     ("Freeze now", "requested long ago"),
     ("a freeze", "deleted"),
     ("a lower limit", "sets something else"),
+    ("a payment in doubt", "failed"),
 ]
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import delete, insert, text, update
 
 from bot.domain import shared_work
 from bot.domain.requests import State
+from bot.services.processes import ghost_leases
 from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
-from tests.support.world import World
+from storage import tables as t
+from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
+from tests.support.databases import BACKENDS
+from tests.support.world import World, a_world
 
 FAR = "2099-01-01T00:00:00.000000Z"
 
@@ -56,3 +62,80 @@ async def test_what_was_approved_is_sent_although_a_ghost_holds_it(world: World,
     await world.run(10)
 
     assert (await world.request(request.id)).state is State.SUCCEEDED
+
+
+async def _again(world: World, *names: str) -> None:
+    """What somebody writes every minute: a lease like any of ours."""
+    async with world.store.begin() as tx:
+        until = tx.lease_end(timedelta(seconds=100))
+        for name in names:
+            await tx.run(delete(t.lease).where(t.lease.c.name == name))
+            await tx.run(insert(t.lease).values(name=name, owner=f"ghost {world.clock.now()}", until=until))
+
+
+async def _alerts_of(world: World) -> list[str]:
+    return [one.title for one in await open_alerts(world) if one.subject == "leases"]
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_what_a_ghost_takes_again_every_minute_is_taken_by_force_with_an_alert(
+    url: str, tmp_path: Path
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        name, free = shared_work.job("put-back"), shared_work.job("alerts")
+        locks, look = Locks(world.store, world.core.owner, world.clock), ghost_leases.Look(world.core)
+        for _ in range(11):
+            assert locks.held() <= {free}
+            await _again(world, name)
+            await locks.keep([name, free])
+            await look.run()
+            await world.advance(30)
+        said = f"a lease of no process is written again and again, and holds the work {name}"
+        assert await _alerts_of(world) == [f"Somebody changed the database: {said}"]
+
+        await _again(world, name)
+        await locks.ask()
+        assert locks.held() == {name, free}
+
+        for _ in range(int(ghost_leases.QUIET_AFTER_S) // 30 + 2):
+            await world.advance(30)
+            await locks.ask()
+            await look.run()
+        assert await _alerts_of(world) == []
+        assert world.store.ghosts.names == frozenset()
+
+
+async def test_a_request_that_a_ghost_takes_again_every_minute_is_freed_with_an_alert(world: World) -> None:
+    await processor("5xx").set(world, TOPUP, times=1)
+    request = await execute(world, await world.top_up("50"))
+    look = ghost_leases.Look(world.core)
+    assert request.due_at is not None
+    await world.advance((request.due_at - world.clock.now()).total_seconds() + 1)
+    for _ in range(12):
+        async with world.store.begin() as tx:
+            held = update(t.request).where(t.request.c.id == request.id)
+            until = tx.lease_end(timedelta(seconds=100))
+            await tx.run(held.values(lease_owner="ghost", lease_until=until))
+        await look.run()
+        if await _alerts_of(world):
+            break
+        await world.run(60, step=60)
+        assert (await world.request(request.id)).attempts == request.attempts
+
+    assert request.id in str(await _alerts_of(world))
+    await world.run(10)
+    assert (await world.request(request.id)).attempts > request.attempts
+    await look.run()
+    assert await _alerts_of(world) == []
+
+
+async def test_leases_of_processes_that_work_are_no_ghosts(world: World) -> None:
+    names = [shared_work.job("put-back")]
+    locks, look = Locks(world.store, world.core.owner, world.clock), ghost_leases.Look(world.core)
+    for _ in range(20):
+        await locks.keep(names)
+        await look.run()
+        await world.advance(30)
+
+    assert world.store.ghosts.names == frozenset()
+    assert await _alerts_of(world) == []

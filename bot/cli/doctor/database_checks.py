@@ -1,5 +1,5 @@
-"""The database: its address and folder, its version, the master key, the audit chain, messages that wait in it, and
-who has a passkey."""
+"""The database: its address and folder, its version, the master key, the audit chain and the rows that it proves,
+messages that wait in it, and who has a passkey."""
 
 from __future__ import annotations
 
@@ -17,27 +17,70 @@ if TYPE_CHECKING:
     from storage.store import Store
 
 _TWO = 2
+_SHOWN = 3
 
 
 async def opened(settings: Settings, stack: AsyncExitStack) -> tuple[list[Finding], Store | None]:
     """Its findings, and the store, which the stack closes; None where it does not open."""
     from bot.cli.environment import open_store
-    from storage import audit
     from storage.database import Database
 
     try:
         if unwritable := Database.parse(settings.database_url).unwritable():
             return [wrong("database_folder", unwritable)], None
         store = await stack.enter_async_context(open_store(beside_the_bot=True))
-        async with store.read() as tx:
-            report = await audit.verify(tx)
+        report, rows = await _rows(store)
         server, too_old = await store.server(), await store.too_old()
     except Exception as error:  # noqa: BLE001  reported in a sentence, or raised again where it is our own fault
         return of_error("database", error), None
     if too_old:
-        return [wrong("database", too_old), _audit_chain(report), await messages(store)], store
+        return [wrong("database", too_old), _audit_chain(report), *rows, await messages(store)], store
     fits = f"The database is at this version, on {server}, and the master key fits it."
-    return [well("database", fits), _audit_chain(report), await messages(store)], store
+    return [well("database", fits), _audit_chain(report), *rows, await messages(store)], store
+
+
+async def _rows(store: Store) -> tuple[Report, list[Finding]]:
+    """Is the audit chain whole, and is any row unreadable, or not as Countersign left it?
+
+    Rows that cannot be read are left out of the rest, as the bot does it. Where the chain is broken, nothing is held
+    against it.
+    """
+    from bot.services.operators import deep_check
+    from bot.services.processes import unreadable
+
+    new = await unreadable.leave_out_all(store)
+    unread = [row for row in dict.fromkeys([*store.set_aside, *new]) if row.because is None]
+    left_out = {row.about for row in unread}
+    async with store.read() as tx:
+        report, compared = await deep_check.compared(tx)
+    changed = [one for one in compared if one.about not in left_out]
+    found = []
+    if unread:
+        shown = _some([f"{row.row} of {row.table} in its column {row.column}" for row in unread])
+        found.append(
+            wrong(
+                "unreadable_rows",
+                f"Somebody wrote into the database what nothing can read: {shown}. Keep a copy of it, put the rows back"
+                " as they are in a backup, and find out who can write to it. See “unreadable_row” in the runbook.",
+            )
+        )
+    if report.ok and changed:
+        found.append(
+            wrong(
+                "changed_rows",
+                f"The database is not as Countersign left it: {_some([str(one) for one in changed])}. Keep a copy of"
+                " it, run `countersign audit verify --deep`, and find out who can write to it. See “changed_outside” in"
+                " the runbook.",
+            )
+        )
+    if not found and report.ok:
+        found.append(well("rows", "Every row can be read, and is as the audit log has it."))
+    return report, found
+
+
+def _some(each: list[str]) -> str:
+    more = f"; and {len(each) - _SHOWN} more" if len(each) > _SHOWN else ""
+    return "; ".join(each[:_SHOWN]) + more
 
 
 def _audit_chain(report: Report) -> Finding:

@@ -208,8 +208,13 @@ async def last_look(tx: Tx, core: Core, kept: Kept, look: Cleared) -> Look:
 
 async def kept_of(tx: Tx, core: Core, request: Request) -> Kept | None:
     """What is kept of it now, with what it may have to wait for."""
+    return await before_sending.of(tx, request.id, others=_waited_for(core, request))
+
+
+def _waited_for(core: Core, request: Request) -> Collection[str] | None:
+    """The kinds of requests on the same target that it may have to wait for; None = all."""
     handling = core.kinds[request.kind].handling
-    return await before_sending.of(tx, request.id, others=None if handling.alone else handling.doubts)
+    return None if handling.alone else handling.doubts
 
 
 async def by_our_records(tx: Tx, core: Core, kept: Kept, seen: Seen | None = None) -> Recorded:
@@ -223,7 +228,7 @@ async def by_our_records(tx: Tx, core: Core, kept: Kept, seen: Seen | None = Non
         _doubtful(request, tx.now) or _expired(core, request, tx.now) or _too_soon(request, found, tx.now)
     )
     answer = answer or await _superseded(tx, core, request)
-    return answer or _others_on_target(kept) or found
+    return answer or _others_on_target(tx, core, kept) or found
 
 
 def _doubtful(request: Request, now: datetime) -> Stop | None:
@@ -271,10 +276,13 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
     return Later(f"It waits for {ids}, which sets the same and has no outcome yet.") if ids else None
 
 
-def _others_on_target(kept: Kept) -> Later | None:
+def _others_on_target(tx: Tx, core: Core, kept: Kept) -> Later | None:
     """What was sent on the same target goes first, for as long as its outcome is not known: both might pay."""
     ids = ", ".join(kept.others)
-    if not ids or kept.request.state is not State.APPROVED:
+    if kept.request.state is not State.APPROVED:
+        return None
+    if not ids:
+        before_sending.lean_on_others(tx, kept, kinds=_waited_for(core, kept.request))
         return None
     return Later(f"It waits for {ids} on the same target, whose outcome is not known yet. {HOW_TO_RESOLVE}")
 

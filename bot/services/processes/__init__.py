@@ -14,6 +14,7 @@ __all__ = [
     "Seen",
     "StoredLooks",
     "StoredMinute",
+    "ghost_leases",
     "replicas",
     "start_holds",
     "unreadable",

@@ -106,7 +106,7 @@ class Locks:
             return
         held, asked_at = self.held(), self._clock.monotonic()
         async with self._store.begin() as tx:
-            ours = await leases.take(tx, names, self._owner, lasts=self.lease)
+            ours = await leases.take(tx, names, self._owner, lasts=self.lease, ghosts=self._store.ghosts)
         for name in names:
             lock = self._locks[name]
             lock.asked_at = asked_at

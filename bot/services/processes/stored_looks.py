@@ -69,7 +69,10 @@ class StoredLooks:
     async def _my_turn(self, name: str, within_s: float) -> datetime | None:
         """When our look begins; None while another process looks, or has just done so."""
         async with self._store.begin() as tx:
-            if not await leases.take(tx, [_lock(name)], self._owner, lasts=_LOOKS_FOR):
+            taken = await leases.take(
+                tx, [_lock(name)], self._owner, lasts=_LOOKS_FOR, ghosts=self._store.ghosts
+            )
+            if not taken:
                 return None
             if await self._seen(tx, name, within_s) is None:
                 return await self._now(tx)

@@ -18,7 +18,13 @@ _STOPPED = "SELECT 1 FROM pause UNION ALL SELECT 1 FROM program WHERE paused_rea
 _WHY_CANCELLED = (
     "A passkey with which this was approved",
     *("by the requester", "before it was sent", "decides this now", "a newer request on the same target"),
-    *("no longer an", "count as one person", "The policy now asks for", "The policy now has a 24-hour limit"),
+    *(
+        "no longer an",
+        "no longer a full member",
+        "count as one person",
+        "The policy now asks for",
+        "The policy now has a 24-hour limit",
+    ),
     *("may not make requests any more", "once drafts are switched off"),
     *("ask again when it fits", "What is stored is not what was approved"),
 )

@@ -132,8 +132,8 @@ def _under_way_cancels_the_next(stack: ExitStack, acts: Acts) -> None:
     """What is under way on the same target ends a further payment, in place of letting it wait."""
     honest = presend_checks._others_on_target
 
-    def others_on_target(kept: Any) -> Any:
-        answer = honest(kept)
+    def others_on_target(*given: Any) -> Any:
+        answer = honest(*given)
         stop = presend_checks.Stop(Event.CANCEL, "Another one is under way. Nothing was sent.")
         return stop if answer is not None and acts() else answer
 

@@ -21,9 +21,10 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot import app, slack_names
 from bot.engine.embedded import Embedded
+from bot.services.core import Core
 from bot.services.events import inbox, relay
 from bot.services.messages import delivery
-from bot.services.processes import Locks
+from bot.services.processes import Locks, ghost_leases
 from bot.slack_names import SlackNames
 from bot.startup import Start
 from handlers import home
@@ -117,9 +118,19 @@ async def _locks(begun: Start, store: Store, owner: str, programs: Collection[st
 _honest_take = leases.take
 
 
-async def _take(tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta) -> frozenset[str]:
+async def _take(
+    tx: Tx, names: Collection[str], owner: str, *, lasts: timedelta, ghosts: leases.Ghosts = leases.NO_GHOSTS
+) -> frozenset[str]:
     """Whoever works alone believes that it has a lock for longer than any lease; nobody is there to take it."""
-    return await _honest_take(tx, names, owner, lasts=min(lasts, LONGEST_LEASE))
+    return await _honest_take(tx, names, owner, lasts=min(lasts, LONGEST_LEASE), ghosts=ghosts)
+
+
+async def _alive(tx: Tx, core: Core) -> frozenset[str]:
+    """Several processes are on SQLite here, where none says that it works."""
+    others = (
+        () if _current is None else (one.core.owner for one in _current.processes if one.running is not None)
+    )
+    return frozenset({core.owner, *others})
 
 
 def _machine_now(tx: Tx) -> datetime:
@@ -156,6 +167,7 @@ def take_over() -> None:
     AsyncWebhookClient._perform_http_request = _perform  # type: ignore[method-assign]
     app._locks = _locks
     leases.take = _take
+    ghost_leases._alive = _alive
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
     stores.OpenFile = _InPlace  # type: ignore[assignment, attr-defined]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated

@@ -30,15 +30,15 @@ async def test_a_top_up_is_approved_while_something_that_costs_nothing_is(
     kind, values = other
     top_up = await world.top_up("5", approved=False)
     costless = await world.ask(kind, {"card": world.cards[1]["id"], **values})
-    limit_uses, is_first = requests.limit_uses, [True]
+    grants, is_first = requests.grants, [True]
 
     async def and_meanwhile(*given: Any, **named: Any) -> Any:
-        found = await limit_uses(*given, **named)
+        found = await grants(*given, **named)
         if is_first and is_first.pop():
             await approvals.approve(world.core, costless.id, CAROL, shown_digest=costless.digest)
         return found
 
-    monkeypatch.setattr(requests, "limit_uses", and_meanwhile)
+    monkeypatch.setattr(requests, "grants", and_meanwhile)
 
     approved, _ = await world.approve(top_up)
 

@@ -44,8 +44,10 @@ class Broken(Exception):
     """The chain or the file is not what it should be; the text says where."""
 
 
-def _say(text: object) -> None:
-    sys.stdout.write(f"{text}\n")
+def _say(text: str) -> None:
+    """One line. What somebody wrote into an export neither begins a line, nor moves the cursor, nor hides ours."""
+    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    sys.stdout.write(f"{shown}\n")
 
 
 def fingerprint(entry: dict[str, Any]) -> str:
@@ -1001,7 +1003,7 @@ def main(arguments: list[str]) -> int:
     lists = "--passkeys" in arguments
     names = [one for one in arguments if one != "--passkeys"]
     if not 1 <= len(names) <= 2 or any(one.startswith("-") for one in names):
-        _say(__doc__)
+        sys.stdout.write(f"{__doc__}\n")
         return 2
     path = Path(names[0])
     passkeys, copies = Passkeys(with_cryptography()), OlderCopies()

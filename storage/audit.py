@@ -67,6 +67,9 @@ FIRST_PREV = ""  # what the first link has for the hash before it
 RETIRED_KEY = "keys.retired"
 SIGNED_AGAIN = "request.signed_again"
 """Of a request whose fingerprint changed with the master key; `before` is the one until then."""
+CONSENT_GIVEN = "consent.given"
+TELLS_ONLY = frozenset({"request.stage", "request.debited"})
+"""These change nothing of what the log has of their request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +213,14 @@ async def append(
     if not tx.appended:
         tx.before_commit(lambda: _require_appended(tx))
     tx.appended.append(added)
+    if outcome == "ok" and is_held(action):
+        tx.hold_entries()
     return seq
+
+
+def is_held(action: str) -> bool:
+    """Is what was done held against what the log has, as more may follow from it? See `log_record.on_record`."""
+    return action == CONSENT_GIVEN or (action.startswith("request.") and action not in TELLS_ONLY)
 
 
 async def _end_with_all_known(tx: Tx) -> Head:

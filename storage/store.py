@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.domain.time import Clock
 from storage import instance, master_keys
 from storage.database import Database, FileLock, connections_named, process_name
 from storage.errors import DatabaseUnreachable, Unreadable
+from storage.log_record import on_record
 from storage.migrate import require_current
 from storage.operators import leases
 from storage.protection import last_left, unreadable_rows, upgrades
@@ -228,6 +229,7 @@ class Store:
                     versions=self._versions,
                     chain=self._chain,
                     set_aside=self.set_aside,
+                    require_fits=on_record.require_fits,
                 )
                 yield tx
                 await tx.ends()
@@ -310,7 +312,9 @@ class Store:
     async def _look_for_the_cause(self, error: Exception, tx: Tx | None) -> None:
         """Raise `Unreadable` where a transaction failed and the first rows of what it read have one that cannot be
         read. In the rest of them whoever calls `look_on` looks, at its next turn."""
-        if tx is None or self.misplaced() is not None or not unreadable_rows.may_be_unreadable(error):
+        # What nothing can read may be under the key of a row that was to be written.
+        may_be = isinstance(error, IntegrityError) or unreadable_rows.may_be_unreadable(error)
+        if tx is None or self.misplaced() is not None or not may_be:
             return
         tables = tx.tables_met() & set(unreadable_rows.LOOKED_THROUGH)
         self._suspected |= tables

@@ -18,8 +18,10 @@ from sqlalchemy import (
     CursorResult,
     DateTime,
     Executable,
+    Insert,
     Row,
     Select,
+    Table,
     func,
     literal,
     select,
@@ -43,6 +45,8 @@ LATEST_BY_DATABASE = DATABASE_CLOCK + LONGEST_LEASE
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
 _AT_ONCE = 500
+#: Tables of which a row that cannot be read stays, whatever is to be written under its key.
+KEPT_FOR_PEOPLE = frozenset({"request", "decision", "attempt"})
 
 
 Connected: TypeAlias = "AsyncConnection | SqliteConnection"
@@ -156,11 +160,13 @@ class Added:
 @dataclass(frozen=True, slots=True)
 class RequestRow:
     """What the row of a request says of its state, its version, and the fingerprint of what it says of its calls ("" =
-    nothing of that was leant on)."""
+    nothing of that was leant on). `approved_at`: when it was approved, as the log writes it ("" = not yet, None = that
+    was not leant on)."""
 
     state: str
     version: int
     progress: str
+    approved_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +247,7 @@ class Tx:
     knows of the audit chain; `known_end`: number and fingerprint of the last entry that it had committed before;
     `passkeys` and `log`: what it had read of it by then. `appended`: what this transaction adds to it. `was`: what the
     rows of requests said that it changes, by id. `counted`: what it has counted of the rows of others. `set_aside`:
-    rows that cannot be read, which no statement meets.
+    rows that cannot be read, which no statement meets. `require_fits`: see `hold_entries`.
     """
 
     def __init__(
@@ -254,6 +260,7 @@ class Tx:
         versions: dict[tuple[str, str], int],
         chain: ChainMemory | None = None,
         set_aside: SetAside | None = None,
+        require_fits: Callable[[Tx], Awaitable[None]] | None = None,
     ) -> None:
         self.connection = connection
         self.vault = vault
@@ -270,8 +277,7 @@ class Tx:
         self.was: dict[str, RequestRow] = {}
         #: Each a `storage.log_record.Count`.
         self.counted: list[Any] = []
-        #: Are the entries about requests held against the log at the end?
-        self.holds_entries = False
+        self._require_fits, self._is_held = require_fits, False
         #: What is recorded is that the log isn't whole: it follows what is there, and ends nothing that is known.
         self.reports_loss = False
         #: Messages that are written together later; None = each is written when it is put.
@@ -327,9 +333,26 @@ class Tx:
         """Execute one statement; for the query modules of this package."""
         self._ran.append(statement)
         if self.set_aside:
+            if isinstance(statement, Insert):
+                await self._make_way(statement, args)
             statement = self.set_aside.without(statement, is_postgres=self.is_postgres)
         result: CursorResult[Any] = await self.connection.execute(statement, *args)
         return result
+
+    async def _make_way(self, statement: Insert, args: tuple[Any, ...]) -> None:
+        """A row that nothing can read, under the key of one that is written now, is taken out: it says nothing, and
+        would keep ours from being there. Not of requests, and what was decided on them and called for them, which
+        people have to look at."""
+        table = statement.table
+        if not isinstance(table, Table) or table.name in KEPT_FOR_PEOPLE or not self.set_aside.of(table.name):
+            return
+        named = statement.compile(dialect=self.connection.dialect).params
+        rows = args[0] if args else {}
+        for row in rows if isinstance(rows, list) else [rows]:
+            takes_out = self.set_aside.takes_out(table, {**named, **row}, is_postgres=self.is_postgres)
+            if takes_out is not None:
+                for key in (await self.connection.execute(takes_out)).all():
+                    self.set_aside.gone(table.name, tuple(key))
 
     async def run_with_all(self, statement: Executable) -> CursorResult[Any]:
         """Execute one that reads nothing of what is set aside, and is about that, too."""
@@ -373,6 +396,13 @@ class Tx:
             del self._callbacks[asked_before:]
             del self.appended[appended_before:]
             raise
+
+    def hold_entries(self) -> None:
+        """What this transaction adds to the audit log is held against what the log has, as one of the last things."""
+        fits = self._require_fits
+        if fits is not None and not self._is_held:
+            self._is_held = True
+            self.before_commit(lambda: fits(self))
 
     def before_commit(self, check: Callable[[], Awaitable[None]]) -> None:
         """Run `check` as the last thing of this transaction; where it raises, all is rolled back."""

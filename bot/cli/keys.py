@@ -242,16 +242,24 @@ async def _rewrap() -> None:
                 actor=operator(),
                 action="keys.rewrapped",
                 subject=f"master_key:{store.vault.primary_kid}",
-                body={"moved": moved, "signed": signed},
+                body={"moved": moved, "signed": signed.count, "not_signed": list(signed.not_as_on_record)},
             )
             retired = await master_keys.retire(tx, actor=operator())
     terminal.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
-    if signed:
+    if signed.count:
         terminal.echo(
-            f"{signed} open request(s) signed again. Who has one of them in a dialog has to open it again."
+            f"{signed.count} open request(s) signed again. Who has one of them in a dialog has to open it again."
         )
     for kid in retired:
         terminal.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
+    if signed.not_as_on_record:
+        terminal.echo(
+            f"{len(signed.not_as_on_record)} request(s) not signed again, as somebody changed their rows in the"
+            f" database: {terminal.in_a_line(', '.join(signed.not_as_on_record))}. Nothing is sent for them. "
+            "See “tampered” in the runbook.",
+            err=True,
+        )
+        raise typer.Exit(ExitCode.NOT_WELL)
 
 
 async def _reset_passkeys() -> None:

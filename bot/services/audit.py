@@ -14,7 +14,7 @@ from bot.domain.errors import CountersignError
 from bot.domain.requests import Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
-from storage.log_record import counted, on_record
+from storage.log_record import counted, open_requests
 from storage.transaction import Tx
 
 
@@ -94,22 +94,37 @@ async def of_request(
         body=recorded,
         policy_version=core.policy.version,
     )
-    on_record.hold_entries(tx)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:
     """A command, which knows no policy, signed the request again under another master key.
 
-    `before`: the digest that it had until then, which signatures of passkeys on it still name.
+    `before`: the digest that it had until then, which signatures of passkeys on it still name. At its end the
+    transaction raises `NotAsOnRecord` where the request's row is not as the log has it.
     """
     recorded = {
         "kind": request.kind,
         "state": request.state.value,
         "digest": request.digest,
         "before": before,
+        "progress": fingerprints.of_progress(request),
+        "approved": open_requests.approved_at(request),
     }
     subject = f"request:{request.id}:{request.version}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
+
+
+async def of_not_signing_again(tx: Tx, request_id: str, actor: str) -> None:
+    """A command did not sign the request again, as it is not as on record."""
+    subject = f"request:{request_id}"
+    await chain.append(
+        tx,
+        actor=actor,
+        action=chain.SIGNED_AGAIN,
+        subject=subject,
+        outcome="refused",
+        reason_code="not_as_on_record",
+    )
 
 
 @asynccontextmanager

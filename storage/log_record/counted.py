@@ -17,8 +17,17 @@ from typing import Any
 from bot.domain.limits import WINDOW
 from bot.domain.money import plain
 from bot.domain.requests import COMMITTED, OPEN, TRANSITIONS, Request, State
+from storage.audit import SIGNED_AGAIN
 from storage.columns import amount_of, time_text
-from storage.log_record.open_requests import APPROVAL, AT_ONCE, PUT_RIGHT, EntryOnRequest, id_of
+from storage.log_record.open_requests import (
+    APPROVAL,
+    AT_ONCE,
+    PUT_RIGHT,
+    EntryOnRequest,
+    id_of,
+    state_of,
+)
+from storage.transaction import Contradiction, RequestRow
 
 COUNTS = "counts"
 """In the entry that says that a request is approved: what of it is counted."""
@@ -107,6 +116,23 @@ def _hour(at: datetime) -> int:
     return int(at.timestamp() // _HOUR_S)
 
 
+def contradiction(
+    hours: Hours, entry: EntryOnRequest, row: RequestRow | None, *, is_written: bool
+) -> Contradiction | None:
+    """Why an entry about a request that has ended does not follow what is counted of it: it leans on a row that says
+    something else. None where it is not counted. `row`, `is_written`: as for `open_requests.contradiction`."""
+    request_id = id_of(entry)
+    one = next((found[request_id] for found in hours.values() if request_id in found), None)
+    if one is None or (row is None and is_written) or entry.action == PUT_RIGHT:
+        return None
+    says = state_of(entry) if row is None else State(row.state)
+    if says is None or says is one.state:
+        return None
+    return Contradiction(
+        request_id, f"is {one.state} by the audit log, and somebody changed its row to {says}"
+    )
+
+
 class Working:
     """The hours while entries are added to them; those that are given stay as they are."""
 
@@ -130,6 +156,8 @@ class Working:
         if hour is None or "state" not in body:
             return
         known, state = self._hours[hour][request_id], State(body["state"])
+        if entry.action == SIGNED_AGAIN:  # it changes nothing else, whatever it says
+            state = known.state
         if _follows(known.state, state, entry.action):
             now = replace(known, state=state, digest=str(body.get("digest", known.digest)))
             self._of(hour)[request_id] = now

@@ -55,8 +55,6 @@ class LogEntry(open_requests.EntryOnRequest, Protocol):
     """An entry that was checked, as `storage.audit.Link`."""
 
     @property
-    def at(self) -> str: ...
-    @property
     def policy_version(self) -> str: ...
 
 

@@ -19,7 +19,6 @@ from storage.log_record import counted, open_requests
 from storage.log_record.log_facts import LogFacts, is_wanted
 from storage.transaction import Added, Contradiction, Tx
 
-GIVEN = "consent.given"
 _NOT_AS_COUNTED = "counts for this by the audit log, and its row is not there or says something else"
 MOST_NOTED = 1000
 """So many requests are remembered of which people are still to be notified."""
@@ -48,13 +47,6 @@ async def of(tx: Tx) -> LogFacts:
     return found
 
 
-def hold_entries(tx: Tx) -> None:
-    """See `require_fits`, as one of the last things of this transaction."""
-    if not tx.holds_entries:
-        tx.holds_entries = True
-        tx.before_commit(lambda: require_fits(tx))
-
-
 async def require_fits(tx: Tx) -> None:
     """Does what this transaction adds about requests, and a second person's yes, follow what the log has of them?
 
@@ -66,12 +58,16 @@ async def require_fits(tx: Tx) -> None:
     if tx.reports_loss or not tx.appended:
         return
     before = await _before(tx)
-    known = dict(before.open)
+    known, was = dict(before.open), dict(tx.was)
     for entry in tx.appended:
         _require_asked(tx, before, entry)
         request_id = open_requests.id_of(entry)
+        is_written = request_id in tx.was
         # What the row said is of before the first entry about it.
-        wrong = open_requests.contradiction(known.get(request_id), entry, tx.was.pop(request_id, None))
+        row = was.pop(request_id, None)
+        wrong = open_requests.contradiction(known.get(request_id), entry, row, is_written=is_written)
+        if wrong is None and request_id not in known:
+            wrong = counted.contradiction(before.counted, entry, row, is_written=is_written)
         if wrong is not None:
             _note(tx, wrong)
         if wrong is not None and not wrong.is_harmless:
@@ -101,7 +97,7 @@ async def _require_counted(tx: Tx, before: LogFacts) -> None:
 def _require_asked(tx: Tx, before: LogFacts, entry: Added) -> None:
     """What a second person says yes to was asked, and neither answered since nor over."""
     _, _, asked = entry.subject.partition(":")
-    if entry.action == GIVEN and entry.outcome == "ok" and asked not in before.asked:
+    if entry.action == audit.CONSENT_GIVEN and entry.outcome == "ok" and asked not in before.asked:
         wrong = Contradiction(asked, "was answered or over already by the audit log")
         _note(tx, wrong)
         raise NotAsOnRecord(wrong.request_id, wrong.why)

@@ -23,6 +23,7 @@ from bot.domain.requests import (
     moves_of,
 )
 from storage.audit import SIGNED_AGAIN
+from storage.columns import time_text
 from storage.transaction import Contradiction, RequestRow
 
 BEGINS = "request."
@@ -48,6 +49,7 @@ _REOPENS = frozenset({REOPENED, "request.unresolved"})
 _ENDS = frozenset(f"{BEGINS}{state}" for state in _STOPS)
 # What these are about is what was requested.
 _GIVES = frozenset({APPROVAL, AT_ONCE, ATTEMPT, RESOLVED})
+_OTHER_APPROVAL = "when it was approved was changed in its row"
 # Nothing of these calls anything, or says what came of a call: what the row says of its calls is as before.
 _KEEPS_CALLS = frozenset(
     {
@@ -63,6 +65,8 @@ class EntryOnRequest(Protocol):
 
     @property
     def seq(self) -> int: ...
+    @property
+    def at(self) -> str: ...
     @property
     def actor(self) -> str: ...
     @property
@@ -91,7 +95,7 @@ class OpenRequest:
 
     `calls`: how many were begun. `said`: how it ended as each person said last, by Slack id. `progress`: the
     fingerprint of what its row says of its calls, and `made`: each call by its number; None = an older version made
-    some of it.
+    some of it. `approved_at`: when it was approved, as the log writes it ("" = not yet, None = not known any more).
     """
 
     seq: int
@@ -99,6 +103,7 @@ class OpenRequest:
     version: int
     digest: str
     calls: int = 0
+    approved_at: str | None = ""
     said: Mapping[str, str] | None = None
     progress: str | None = None
     made: Mapping[int, Call] | None = field(default_factory=dict)
@@ -113,8 +118,8 @@ def id_of(entry: EntryOnRequest) -> str:
 
 
 def state_of(entry: EntryOnRequest) -> State | None:
-    """The state in which it says that its request is; None where it says none."""
-    return _state(_read(entry))
+    """The state in which it has left its request; None where it changes none, as one that was signed again."""
+    return None if entry.action == SIGNED_AGAIN else _state(_read(entry))
 
 
 def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None:
@@ -133,6 +138,10 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         if known is not None:
             found[request_id] = replace(known, progress=str(body["progress"]))
         return
+    if entry.action == SIGNED_AGAIN:  # whatever it says beside that
+        if known is not None:
+            found[request_id] = replace(known, seq=entry.seq, digest=str(body.get("digest", "")))
+        return
     state = _state(body)
     if state is None:
         return
@@ -150,9 +159,18 @@ def take(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None
         digest=str(body.get("digest", "")),
         calls=before.calls + (entry.action == ATTEMPT),
         said=_said(before, entry, body),
-        progress=before.progress if entry.action == SIGNED_AGAIN else body.get("progress"),
+        progress=body.get("progress"),
         made=_made(before, entry, body, is_new=known is None),
+        approved_at=_approved_at(known, entry, state),
     )
+
+
+def _approved_at(known: OpenRequest | None, entry: EntryOnRequest, state: State) -> str | None:
+    if entry.action in _FROM_PENDING and state is State.APPROVED:
+        return entry.at
+    if known is not None:
+        return known.approved_at
+    return "" if entry.action == SUBMITTED else None
 
 
 def take_late_answer(found: MutableMapping[str, OpenRequest], entry: EntryOnRequest) -> None:
@@ -188,23 +206,33 @@ def _said(before: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -
 
 
 def contradiction(
-    known: OpenRequest | None, entry: EntryOnRequest, row: RequestRow | None = None
+    known: OpenRequest | None,
+    entry: EntryOnRequest,
+    row: RequestRow | None = None,
+    *,
+    is_written: bool = True,
 ) -> Contradiction | None:
     """Why this entry does not follow what the log has of its request, which is `known` (None = not open).
 
-    `row` is what the row said before this transaction changed it, where it did.
+    `row` is what the row said before this transaction changed it, where it did. Where the transaction has not written
+    the row at all (`is_written`), the entry must leave all as it was.
     """
     request_id = id_of(entry)
     body = _read(entry)
     state = _state(body)
     if not request_id or entry.action in (SUBMITTED, DOUBTED) or _is_put_right(known, entry, state):
         return None
-    is_harmless = state in _STOPS and (known is None or known.state in UNSENT)
+    is_signing = entry.action == SIGNED_AGAIN  # which ends nothing, so nothing of it is harmless
+    is_harmless = not is_signing and state in _STOPS and (known is None or known.state in UNSENT)
     if known is None:
         if not (row is not None and is_harmless) and not _wrongly_goes_on(entry, state):
             return None
         return Contradiction(request_id, "has ended by the audit log", is_harmless=is_harmless)
     why = _row_differs(known, row) or (_why_not(known, entry, state) if state else "")
+    if not why and entry.action == SIGNED_AGAIN:
+        why = _signed_otherwise(known, entry, body)
+    elif not why and not is_written and state is not None:
+        why = _unwritten_differs(known, entry, body)
     if not why and entry.action in _GIVES and body.get("digest", known.digest) != known.digest:
         why = "asks for something else by the audit log"
     if not why and entry.action == RESOLVED and not _two_agree(known, entry, body):
@@ -216,6 +244,30 @@ def contradiction(
     if not why and _progress_differs(known, entry, body):
         why = "says something else of its calls than the entry before"
     return Contradiction(request_id, why, known.state, is_harmless) if why else None
+
+
+def _signed_otherwise(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> str:
+    """Signing again changes the fingerprint alone: all else is as the entries before have left it."""
+    if (_state(body), _version(entry), body.get("before")) != (known.state, known.version, known.digest):
+        return f"is {known.state} by the audit log, and was not signed again as it is by its row"
+    is_other = known.progress is not None and body.get("progress", known.progress) != known.progress
+    if is_other or _approval_differs(known, body.get("approved", known.approved_at)):
+        return f"is {known.state} by the audit log, and what its row says beside that was changed"
+    return ""
+
+
+def _unwritten_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> str:
+    """What somebody else wrote into the row does not get on record by an entry that changes nothing."""
+    says = (_state(body), _version(entry), body.get("digest", known.digest))
+    if says != (known.state, known.version, known.digest):
+        return f"{_says(known)}, and somebody changed its row to {body['state']}"
+    is_other = known.progress is not None and body.get("progress", known.progress) != known.progress
+    return f"{_says(known)}, and what its row says of its calls was changed" if is_other else ""
+
+
+def _approval_differs(known: OpenRequest, approved_at: str | None) -> bool:
+    """Does the row say that it was approved at another time than it was? Then its wait would be another."""
+    return known.approved_at is not None and approved_at is not None and approved_at != known.approved_at
 
 
 def _progress_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> bool:
@@ -257,8 +309,15 @@ def differs(row: Request, known: OpenRequest | None) -> Contradiction | None:
     if known is None:
         return Contradiction(row.id, "has ended by the audit log")
     progress = known.progress or fingerprints.of_progress(row)
-    if (known.state, known.digest, progress) == (row.state, row.digest, fingerprints.of_progress(row)):
+    is_as_left = (known.state, known.digest, progress) == (
+        row.state,
+        row.digest,
+        fingerprints.of_progress(row),
+    )
+    if is_as_left and not _approval_differs(known, approved_at(row)):
         return None
+    if is_as_left:
+        return Contradiction(row.id, f"{_says(known)}, and {_OTHER_APPROVAL}", known.state)
     return Contradiction(row.id, f"is {known.state} by the audit log, {_OLDER}", known.state)
 
 
@@ -285,6 +344,8 @@ def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
     if row is None:
         return ""
     if row.state == known.state and row.version >= known.version:
+        if _approval_differs(known, row.approved_at):
+            return f"{_says(known)}, and {_OTHER_APPROVAL}"
         is_other = known.progress is not None and row.progress not in ("", known.progress)
         return (
             f"is {known.state} by the audit log, and what its row says of its calls was changed"
@@ -292,6 +353,15 @@ def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
             else ""
         )
     return f"is {known.state} by the audit log, {_OLDER}"
+
+
+def _says(known: OpenRequest) -> str:
+    return f"is {known.state} by the audit log"
+
+
+def approved_at(row: Request) -> str:
+    """When it was approved by its row, as the log writes it; "" = not yet."""
+    return "" if row.approved_at is None else time_text(row.approved_at)
 
 
 def _why_not(known: OpenRequest, entry: EntryOnRequest, state: State | None) -> str:

@@ -1,7 +1,7 @@
 """Who stopped sending to a program, since when and why. Ended by deleting the row; the audit keeps both.
 
-Rows are signed, and so is that there is none. Where what is stored is not as we left it, sending stays stopped until
-two people resume it: whoever can write to the database can stop the bot, and cannot let it go on.
+Rows are signed, and so is that there is none. Where what is stored is not as we left it, or cannot be read, sending
+stays stopped until two people resume it: whoever can write to the database can stop the bot, and cannot let it go on.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import LargeBinary, Text, bindparam, delete, literal, select
 
 from storage import tables as t
-from storage.protection import PAUSE, RowRead, signed_rows
+from storage.protection import PAUSE, RowRead, signed_rows, unreadable_rows
+from storage.set_aside import as_stored
 from storage.transaction import Tx
 from storage.upsert import insert_new
 
@@ -20,6 +21,7 @@ _OF = select(t.pause).where(t.pause.c.program == bindparam("program"))
 _LOCKED = select(t.program.c.name).where(t.program.c.name == bindparam("program"))
 _BY, _BY_NAME = "system:storage", "Countersign"
 _REASON = "what is stored of a pause was changed outside Countersign"
+_UNREADABLE = "what is stored of a pause cannot be read"
 _SHARED, _ALONE = _LOCKED.with_for_update(read=True), _LOCKED.with_for_update()
 
 
@@ -35,8 +37,10 @@ class Pause:
 
 
 async def put(tx: Tx, program: str, *, by: str, by_name: str, reason: str) -> bool:
-    """False when it is paused already, by whomever; that pause then stands."""
+    """False when it is paused already, by whomever; that pause then stands. What cannot be read makes way for it."""
     await _lock(tx, program, shared=False)
+    if await _cannot_be_read(tx, program):
+        await _take_out(tx, program)
     row = {"program": program, "by": by, "by_name": by_name, "reason": reason, "since": tx.now}
     is_new = await insert_new(tx, t.pause, row)
     if is_new:
@@ -50,6 +54,8 @@ async def of(tx: Tx, program: str) -> Pause | None:
     """The pause in force. Where the caller writes, none begins before its transaction ends."""
     if tx.writes:
         await _lock(tx, program, shared=True)
+    if tx.set_aside.has(t.pause.name, program):
+        return Pause(program, _BY, _BY_NAME, _UNREADABLE, tx.now)
     row = (await tx.run(_OF, {"program": program})).mappings().one_or_none()
     if await is_as_left(tx, program, row):
         return None if row is None else Pause(**row)
@@ -75,9 +81,33 @@ async def all(tx: Tx) -> list[Pause]:  # noqa: A001  read as `pauses.all`
 async def drop(tx: Tx, program: str) -> bool:
     """False when it was not paused."""
     before = await of(tx, program)
-    await tx.run(delete(t.pause).where(t.pause.c.program == program))
+    await _take_out(tx, program)
     await signed_rows.sign_as(tx, PAUSE, program, None)
     return before is not None
+
+
+async def _cannot_be_read(tx: Tx, program: str) -> bool:
+    """Also where this process has not met it yet."""
+    if tx.set_aside.has(t.pause.name, program):
+        return True
+    try:
+        (await tx.run(_OF, {"program": program})).all()
+    except Exception as error:
+        if not unreadable_rows.may_be_unreadable(error):
+            raise
+        return True
+    return False
+
+
+async def _take_out(tx: Tx, program: str) -> None:
+    """Whatever is there in its name, with what cannot be read."""
+    stored = as_stored(t.pause.c.program, is_postgres=tx.is_postgres)
+    mine = stored == (
+        literal(program, Text()) if tx.is_postgres else literal(program.encode(), LargeBinary())
+    )
+    await tx.run_with_all(delete(t.pause).where(mine))
+    for key in ((program,), (program.encode(),)):
+        tx.set_aside.gone(t.pause.name, key)
 
 
 async def _lock(tx: Tx, program: str, *, shared: bool) -> None:

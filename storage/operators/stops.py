@@ -125,7 +125,8 @@ async def _of_missing(tx: Tx, program: str) -> Stopped:
     held = frozenset((await tx.run(_HELD, of_it)).scalars())
     if not found:
         paused = (await tx.run(_PAUSED, of_it)).one_or_none()
-        return Stopped(by_key=False, by_people=paused is not None, endpoints=held)
+        is_paused = paused is not None or tx.set_aside.has(t.pause.name, program)
+        return Stopped(by_key=False, by_people=is_paused, endpoints=held)
     pause = next(
         (row for row in found if row["table_name"] == PAUSE.name and row["program"] is not None), None
     )
@@ -151,7 +152,8 @@ def _judged(
     )
     return Stopped(
         by_key=row is not None and row["paused_at"] is not None,
-        by_people=pause is not None,
+        # A pause that cannot be read is one.
+        by_people=pause is not None or tx.set_aside.has(t.pause.name, program),
         endpoints=held,
         drafts_since=None if row is None else row["drafts_since"],
         drafts_until=None if row is None else row["drafts_until"],

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from bot.domain.requests import State
+from bot.domain.requests import TRANSITIONS, State
 from storage import audit
 from storage import tables as t
 from storage.columns import time_text
@@ -47,6 +47,13 @@ class RequestReplayed:
     approved_at: str = ""
     at_once: bool = False
     decisions: set[tuple[str, str]] = field(default_factory=set)  # kind, Slack id
+    version: str = ""
+
+    def may_become(self, state: str, action: str, version: str) -> bool:
+        """Does such an entry tell of a step, and not of what somebody made of the row?"""
+        if state in (self.state, "") or not self.state or action == open_requests.PUT_RIGHT:
+            return True
+        return version != self.version and state in TRANSITIONS[State(self.state)].values()
 
 
 @dataclass(slots=True)
@@ -88,7 +95,7 @@ class Replayed:
         self.entries += 1
         about, _, rest = subject.partition(":")
         if about == "request":
-            self._of_request(actor, action, rest.partition(":")[0], _read(body), at)
+            self._of_request(actor, action, rest, _read(body), at)
         elif action == "code.name_person" and about == "code":
             self.codes[rest] = str(_read(body).get("person", ""))
         elif action in ("program.write_paused", "program.write_resumed"):
@@ -109,11 +116,16 @@ class Replayed:
             if person == of:
                 self.passkeys[passkey_id] = ""
 
-    def _of_request(self, actor: str, action: str, request_id: str, body: dict[str, Any], at: str) -> None:
+    def _of_request(self, actor: str, action: str, about: str, body: dict[str, Any], at: str) -> None:
+        request_id, _, version = about.partition(":")
         if "state" not in body or "digest" not in body:
             return  # a refusal, which changes nothing
         found = self.requests.setdefault(request_id, RequestReplayed())
-        found.digest, found.state = str(body["digest"]), str(body["state"])
+        found.digest = str(body["digest"])
+        if action == audit.SIGNED_AGAIN:
+            return
+        if found.may_become(str(body["state"]), action, version):
+            found.state, found.version = str(body["state"]), version
         if action == "request.submitted":
             found.submitted = True
         elif action == "request.attempt":

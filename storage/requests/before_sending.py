@@ -70,7 +70,8 @@ async def of(tx: Tx, request_id: str, *, others: Collection[str] | None) -> Kept
         stopped = stops.stopped(tx, request.program, seen)
     found = {row.other_id for row in rows if row.other_id is not None}
     sealed = (first.sealed_private, first.sealed_body)
-    return Kept(request, list(made.values()), stopped, tuple(sorted(found)), first.is_unseen, sealed)
+    is_unseen = first.is_unseen or unseen.cannot_be_read(tx, request.parent_id or request.id)
+    return Kept(request, list(made.values()), stopped, tuple(sorted(found)), is_unseen, sealed)
 
 
 def lean_on_others(tx: Tx, kept: Kept, *, kinds: Collection[str] | None) -> None:

@@ -59,7 +59,7 @@ from bot.domain.requests import (
 )
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
-from storage.log_record import Count, Counted
+from storage.log_record import Count, Counted, open_requests
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
@@ -176,7 +176,8 @@ async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
 def _note(tx: Tx, before: Request, version: int, progress: str) -> None:
     """What the row said before this change, which the audit log is held against; the first one in a transaction
     counts. `progress`: see `RequestRow`."""
-    tx.was.setdefault(before.id, RequestRow(before.state, version - 1, progress))
+    approved_at = open_requests.approved_at(before)
+    tx.was.setdefault(before.id, RequestRow(before.state, version - 1, progress, approved_at))
 
 
 def _as_meant(before: Request, after: Request, values: Mapping[str, Any]) -> Request:
@@ -558,7 +559,7 @@ async def grants(
         return found
 
     def counts(one: Counted) -> bool:
-        return one.is_committed and since <= one.approved_at < end
+        return _adds(one) and since <= one.approved_at < end
 
     def expects(one: Counted) -> Grant:
         approvers = one.approvers if with_approvers else frozenset[str]()
@@ -612,6 +613,12 @@ async def done_at_once(tx: Tx, kind: str) -> Counter[str]:
     return Counter(rows.values())
 
 
+def _adds(one: Counted) -> bool:
+    """Does it add to a sum? What costs nothing is approved without a look at the others, at any moment, and changes no
+    sum."""
+    return one.is_committed and one.usd != 0
+
+
 def lean_on(tx: Tx, count: Count) -> None:
     """A decision of this transaction leans on what was counted. Of what is only read nothing is decided."""
     if tx.writes:
@@ -641,10 +648,10 @@ async def sign_again(tx: Tx, request: Request) -> None:
     await tx.run(update(t.request).where(t.request.c.id == request.id).values(values))
 
 
-async def states_of(tx: Tx, ids: Collection[str]) -> dict[str, State]:
-    """The state that the row of each of these has; those that aren't there are left out."""
-    row = t.request.c
-    return {one.id: State(one.state) for one in await tx.run_among(select(row.id, row.state), row.id, ids)}
+async def among(tx: Tx, ids: Collection[str]) -> list[Request]:
+    """Those of these that there are."""
+    found = await tx.run_among(select(*COLUMNS), t.request.c.id, ids)
+    return [Request(**row._mapping) for row in found]
 
 
 async def rows_of(tx: Tx, parent_id: str) -> list[Request]:

@@ -41,3 +41,8 @@ def is_held() -> ColumnElement[bool]:
     row, kept = t.request.c, t.reading.c
     own = _PREFIX + func.coalesce(row.parent_id, row.id)
     return exists().where(kept.program == _PROGRAM, kept.name == own)
+
+
+def cannot_be_read(tx: Tx, request_id: str) -> bool:
+    """Is what is kept of this request, or list, left out? Then it is one of these."""
+    return tx.set_aside.has(t.reading.name, _PROGRAM, _PREFIX + request_id)

@@ -8,8 +8,9 @@ row itself stays as it is, for people to look at and to put right.
 
 from __future__ import annotations
 
+import json
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -28,8 +29,11 @@ from sqlalchemy import (
     Update,
     and_,
     cast,
-    literal,
+    delete,
+    func,
     not_,
+    select,
+    tuple_,
 )
 from sqlalchemy.sql.visitors import cloned_traverse, iterate
 
@@ -70,6 +74,33 @@ class SetAside:
         """The row that people name so, where it is set aside."""
         return next((one for one in self._rows.get(table, {}).values() if one.row == row), None)
 
+    def of(self, table: str) -> list[Key]:
+        """The keys of those of a table."""
+        return list(self._rows.get(table, ()))
+
+    def has(self, table: str, *key: str) -> bool:
+        """Is the row with this key, of texts, among them?"""
+        rows = self._rows.get(table, {})
+        return bool(rows) and (key in rows or tuple(part.encode() for part in key) in rows)
+
+    def takes_out(self, table: Table, values: Mapping[str, Any], *, is_postgres: bool) -> Executable | None:
+        """Takes those out of the database whose key a row with these values is to have; None where it has none of ours
+        to make way for."""
+        rows = self._rows.get(table.name)
+        names = [column.name for column in table.primary_key]
+        if not rows or not set(names) <= values.keys():
+            return None
+        mine = (table.c[name] == values[name] for name in names)
+        among = _is_among(table, table, rows, is_postgres=is_postgres)
+        keys = (as_stored(table.c[name], is_postgres=is_postgres) for name in names)
+        return delete(table).where(*mine, among).returning(*keys)
+
+    def gone(self, table: str, key: Key) -> None:
+        """It was taken out."""
+        found = self._rows.get(table, {}).get(tuple(key))
+        if found is not None:
+            self.take_back(found)
+
     def without(self, statement: Executable, *, is_postgres: bool) -> Executable:
         """The same statement, which meets none of them."""
         if isinstance(statement, Insert) and statement.select is None:
@@ -104,20 +135,28 @@ class SetAside:
     def _none_of(self, source: Table | Alias, *, is_postgres: bool) -> tuple[ColumnElement[bool], ...]:
         table = source.element if isinstance(source, Alias) else source
         keys = self._rows.get(getattr(table, "name", ""), ())
-        return tuple(not_(_is_row(table, source, key, is_postgres=is_postgres)) for key in keys)
+        return (not_(_is_among(table, source, keys, is_postgres=is_postgres)),) if keys else ()
 
 
-def _is_row(table: FromClause, source: FromClause, key: Key, *, is_postgres: bool) -> ColumnElement[bool]:
-    """Is a row of `source` the one with this key, whatever its parts hold?"""
-    parts = zip(table.primary_key, key, strict=True)
-    return and_(
-        *(
-            as_stored(source.c[column.name], is_postgres=is_postgres).is_not_distinct_from(
-                literal(part, Text() if is_postgres else LargeBinary())
-            )
-            for column, part in parts
-        )
-    )
+def _is_among(
+    table: FromClause, source: FromClause, keys: Collection[Key], *, is_postgres: bool
+) -> ColumnElement[bool]:
+    """Is a row of `source` one with these keys, whatever their parts hold? However many there are, it is one list, as
+    databases bound how deep an expression may be."""
+    parts = [as_stored(source.c[column.name], is_postgres=is_postgres) for column in table.primary_key]
+    if is_postgres:  # where no part of a key is empty
+        return parts[0].in_([key[0] for key in keys]) if len(parts) == 1 else tuple_(*parts).in_(list(keys))
+    written = [func.coalesce(func.hex(part), "-") for part in parts]
+    one: ColumnElement[Any] = written[0]
+    for part in written[1:]:
+        one = one.concat(".").concat(part)
+    each = func.json_each(json.dumps([_in_hex(key) for key in keys])).table_valued("value")
+    return one.in_(select(each.c.value))
+
+
+def _in_hex(key: Key) -> str:
+    parts = (part.encode() if isinstance(part, str) else part for part in key)
+    return ".".join("-" if part is None else part.hex().upper() for part in parts)
 
 
 def as_stored(column: ColumnElement[Any], *, is_postgres: bool) -> ColumnElement[Any]:

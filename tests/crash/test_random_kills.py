@@ -9,9 +9,9 @@ import pytest
 from tests.crash.outside import outside
 from tests.crash.programme import Figures, kill_at_random
 
-KILLS = 30 if os.environ.get("SOAK") == "1" else 7
+KILLS = 30 if os.environ.get("SOAK") == "1" else 10
 # Chance decides what so few kills meet: where none cut off a call, as many more follow, so many times at most.
-BATCHES_MOST = 3
+BATCHES_MOST = 6
 
 
 def _seed() -> int:

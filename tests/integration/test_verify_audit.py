@@ -145,3 +145,31 @@ def test_an_anchor_that_no_older_copy_explains_is_broken(exported: Path) -> None
     anchors.write_text(json.dumps({**anchor, "seq": anchor["seq"] + 3, "hash": "ab" * 32}) + "\n")
 
     assert checked(exported, str(anchors))[0] == 1
+
+
+_WHOLE = "Whole: 48,112 entries, each follows the one before"
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        f"7\r\x1b[2K{_WHOLE}\x1b[8m",
+        f"7\n{_WHOLE}",
+        f"7\x85{_WHOLE}\u2028",
+        f"\u202e7{_WHOLE}\x9b8m",
+        f"\ud800{_WHOLE}",
+    ],
+    ids=["cursor", "line", "other lines", "right to left", "half a letter"],
+)
+def test_what_an_export_holds_stays_within_the_line_that_says_what_is_wrong(
+    exported: Path, hostile: str
+) -> None:
+    first, *others = exported.read_text().splitlines(keepends=True)
+    exported.write_text("".join([json.dumps({**json.loads(first), "seq": hostile}) + "\n", *others]))
+
+    code, said = checked(exported)
+
+    assert code == 1
+    assert said.startswith("Broken: entry 1 is missing: the next one is ")
+    assert said.endswith("\n")
+    assert said[:-1].isprintable(), repr(said)

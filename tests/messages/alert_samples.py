@@ -211,8 +211,10 @@ FACTS: Mapping[tuple[str, str], Facts] = {
             ("over", "request", "R-7K3M", "exposure_usd"),
             ("row", "reading", "main / me", "value"),
             ("needed", "program", "main", "created_at"),
+            ("pause", "pause", "main", "since"),
         )
     },
+    ("unreadable_row", "many"): {"count": 42, "named": "mute, m-1; reading, main / me; outbox, 01KJ"},
     ("people_changed", "approvers"): {
         "added": "Dave Lindqvist",
         "removed": "nobody",

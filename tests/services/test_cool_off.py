@@ -16,9 +16,11 @@ from bot.domain.errors import NotAllowed, Stale
 from bot.domain.people import Actor, KindPolicy, Policy, Tier
 from bot.domain.requests import State
 from bot.services import requests
-from bot.services.operators import deep_check, pausing
+from bot.services.operators import changed_rows, deep_check, pausing
 from bot.services.requests import approvals, request_lookups
 from handlers.views.requests import approval_modals, request_card
+from storage.columns import time_text
+from storage.requests import decisions
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import a_list, ask_bulk, states_of
 from tests.services.outcome_steps import alert_kinds, keys_sent
@@ -199,3 +201,43 @@ async def test_the_window_and_the_message_say_when_and_offer_to_stop_it(world: W
     assert "'Stop'" in message
     await world.run(630, step=30)
     assert "'Stop'" not in str(request_card.card(await request_lookups.request_view(world.core, request.id)))
+
+
+SOONER = {
+    "approved_at": "approved_at = '{first}'",
+    "valid_until": "valid_until = '{valid}'",
+    "due_at": "due_at = '{first}'",
+}
+
+
+@pytest.mark.parametrize(
+    "edited", [("approved_at",), ("valid_until",), ("due_at",), ("approved_at", "valid_until"), tuple(SOONER)]
+)
+async def test_the_wait_begins_with_the_approval_that_decides_and_not_with_an_earlier_one(
+    tmp_path: Path, edited: tuple[str, ...]
+) -> None:
+    """Two approvals, ten minutes apart: the row is edited to say that the first one was enough."""
+    kinds = {"card_topup": KindPolicy(tiers=(Tier(Decimal(10), 2),), cool_off=WAITS)}
+    async with a_world(tmp_path, policy=replace(a_policy(), kinds=kinds)) as world:
+        request = await world.top_up("50", approved=False)
+        await world.approve(request, by=BOB)
+        await world.advance(601)
+        await world.approve(await world.request(request.id), by=CAROL)
+        request = await world.request(request.id)
+        async with world.store.read() as tx:
+            first = min(one.decided_at for one in await decisions.of(tx, request.id))
+        assert request.approved_at is not None
+        assert request.valid_until is not None
+        valid = first + (request.valid_until - request.approved_at)
+        for name in edited:
+            value = SOONER[name].format(first=time_text(first), valid=time_text(valid))
+            by_hand(world, f"UPDATE request SET {value}")
+
+        await world.run(560, step=20)
+
+        assert keys_sent(world) == []
+        if "approved_at" in edited:
+            await changed_rows.watch(world.core)
+            assert "ended_put_back" in await alert_kinds(world)
+            await world.run(60, step=30)
+            assert keys_sent(world) == []

@@ -108,7 +108,9 @@ async def test_a_list_is_signed_again_with_its_rows(world: World) -> None:
 
 
 @pytest.mark.parametrize("is_retired", [False, True])
-async def test_a_decision_forged_under_a_retired_key_approves_nothing(world: World, is_retired: bool) -> None:
+async def test_a_decision_forged_under_a_retired_key_approves_nothing(
+    world: World, is_retired: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whoever has the old key and can write to the database and its log: before the key is retired that is enough."""
     await with_keys(world, NEW, MASTER)
     if is_retired:
@@ -130,6 +132,8 @@ async def test_a_decision_forged_under_a_retired_key_approves_nothing(world: Wor
         )
         body = {"kind": request.kind, "state": "approved", "digest": request.digest}
         subject = f"request:{request.id}:{request.version}"
+        # They write by themselves, and hold nothing against the log.
+        monkeypatch.setattr(tx, "hold_entries", lambda: None)
         await audit.append(tx, actor=BOB, action="request.approval", subject=subject, body=body)
 
     await execute(world, request)
@@ -151,7 +155,7 @@ async def test_a_retired_key_proves_what_it_signed_and_nothing_after(world: Worl
 
     world.store.vault.primary_kid = OLD_KID  # somebody who has it writes the next entry
     async with world.store.begin() as tx:
-        await audit.append(tx, actor="x", action="request.approval", subject="request:R-1:1")
+        await audit.append(tx, actor="x", action="x", subject="x:1")
     async with world.store.read() as tx:
         assert (await audit.verify(tx)).kind == "mac"
 

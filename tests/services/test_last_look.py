@@ -411,7 +411,8 @@ async def test_a_newer_request_that_came_to_nothing_gives_way_to_the_older_one(w
 async def test_a_second_top_up_of_a_card_waits_for_the_first_and_is_not_cancelled(world: World) -> None:
     first, second = await world.top_up("50"), await world.top_up("60")
     async with world.store.begin() as tx:
-        under_way = await request_rows.claim(tx, first.id, owner="another", lease_s=30)
+        held = await request_rows.reserve(tx, first.id, owner="another", lease_s=30)
+        under_way = await request_rows.claim(tx, first.id, owner="another", lease_s=30, judged=held)
         assert under_way is not None
         await audit.of_request(tx, world.core, under_way, "system:test", "request.moved")
 

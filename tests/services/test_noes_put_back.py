@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -272,7 +273,7 @@ async def test_a_log_in_which_something_was_sent_after_it_had_ended_is_wrong(
     with opened(place_of(world)) as database:
         put_back_all(database, before)
     with monkeypatch.context() as patch:
-        patch.setattr(on_record, "hold_entries", lambda _: None)  # as an earlier version did
+        patch.setattr(on_record, "require_fits", AsyncMock())  # as an earlier version did
         await sent_now(world, request)
 
     async with world.store.read() as tx:

@@ -185,3 +185,45 @@ async def test_an_error_of_another_cause_has_no_table_looked_through_again_and_a
 
 def test_every_process_looks_for_itself() -> None:
     assert "unreadable" in jobs.OF_ITS_OWN
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_however_many_rows_there_are_everything_else_goes_on_and_there_are_few_alerts(
+    tmp_path: Path, url: str
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        garbage = "infinity" if url else "garbage"
+        with opened(place_of(world)) as database:
+            for n in range(480):
+                if n % 2:
+                    database.write(
+                        """INSERT INTO mute (name, rule, "by", since) VALUES (?, '{}', 'x', ?)""",
+                        f"m{n}",
+                        garbage,
+                    )
+                else:  # its key has two parts
+                    database.write(
+                        "INSERT INTO reading (program, name, value, read_at) VALUES (?, ?, '{}', ?)",
+                        *("main", f"r{n}", garbage),
+                    )
+        look = unreadable.Look(world.core)
+        for _ in range(12):
+            await look.run()
+        assert len(list(world.core.store.set_aside)) == 480
+
+        request = await world.top_up("40")
+        await world.run(20, step=10)
+        await look.run()
+
+        assert keys_sent(world) == [request.key]
+        said = [alert for alert in await open_alerts(world) if alert.kind == "unreadable_row"]
+        assert len(said) == unreadable.ALONE + 1
+        (many,) = [alert for alert in said if "more rows" in alert.title]
+        assert many.title.startswith(f"{480 - unreadable.ALONE} more rows")
+
+        with opened(place_of(world)) as database:
+            database.write("DELETE FROM mute")
+            database.write("DELETE FROM reading WHERE substr(name, 1, 1) = 'r'")
+        for _ in range(3):
+            await look.run()
+        assert [alert for alert in await open_alerts(world) if alert.kind == "unreadable_row"] == []

@@ -93,6 +93,20 @@ UNREADABLE_ROW = AlertKind(
             " weren't there, and everything else continues. The row moves no money by itself, and nothing is sent by"
             f" it.{_PUT_IT_BACK}",
         ),
+        "many": Wording(
+            (Severity.CRITICAL,),
+            "{count} more rows of the database can't be read",
+            "The first of them: {named}. Countersign works as if these rows weren't there; requests among them are not"
+            " sent. Keep a copy of the database and find out who changed it. To have so many right again, restore a"
+            " backup: see the runbook.",
+        ),
+        "pause": Wording(
+            (Severity.CRITICAL,),
+            "A pause can't be read: {row}",
+            "The column {column} of its row in the table {table} holds something that Countersign didn't write. It"
+            " counts as a pause: nothing is sent to {row}. Find out who changed the database; then two approvers or"
+            " admins type `/countersign resume {row}`, which takes the row out.",
+        ),
         "needed": Wording(
             (Severity.CRITICAL,),
             "A row that Countersign needs can't be read: {table}, {row}",

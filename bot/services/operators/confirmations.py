@@ -21,7 +21,7 @@ from bot.services.audit import audited_refusal
 from bot.services.core import Core
 from bot.services.passkeys import proofs, readiness
 from bot.services.people import Role
-from storage.log_record import on_record
+from storage.audit import CONSENT_GIVEN
 from storage.messages import alerts as alert_rows
 from storage.requests import Consent, confirmations
 from storage.transaction import Tx
@@ -180,9 +180,8 @@ async def _give(
         if not await confirmations.end(tx, found.id, "given", by=actor.id):
             raise Stale(GONE)
         await audit.record(
-            tx, core, actor.id, on_record.GIVEN, f"consent:{found.id}", {**_recorded(found), **signed}
+            tx, core, actor.id, CONSENT_GIVEN, f"consent:{found.id}", {**_recorded(found), **signed}
         )
-        on_record.hold_entries(tx)
         if (
             proof is None
         ):  # again, as the audit log is locked now: another first passkey may have been added since

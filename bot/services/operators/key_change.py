@@ -1,14 +1,14 @@
 """Signs what may still be sent again, when another master key takes the place of the one it was signed under.
 
-Only what is as it was signed before: what somebody changed stays refused. What has ended keeps its old signatures, as
-proof.
+Only what is as it was signed before, and is as the audit log has it: what somebody changed stays refused. What has
+ended keeps its old signatures, as proof.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot.domain.people import APPROVAL_VALID_FOR
 from bot.domain.requests import Request, digest_of_rows
@@ -23,26 +23,42 @@ from bot.services.requests import (
     has_its_digest,
     is_genuine,
 )
-from storage.errors import CannotOpen, Purged
-from storage.requests import decisions, requests
+from storage.errors import CannotOpen, NotAsOnRecord, Purged
+from storage.log_record import on_record, open_requests
+from storage.requests import attempts, decisions, requests
 from storage.store import Store
 from storage.transaction import Tx
 
 
-async def sign_open_again(store: Store, actor: str) -> int:
-    """Sign requests that have not ended, and the decisions on them, under the first master key; returns how many.
+@dataclass(frozen=True, slots=True)
+class SignedAgain:
+    """How many requests were signed again, and the ids of those that were not: they are not as on record."""
 
-    In small transactions, so that it may be stopped and run again beside a running bot.
+    count: int
+    not_as_on_record: tuple[str, ...] = ()
+
+
+async def sign_open_again(store: Store, actor: str) -> SignedAgain:
+    """Sign requests that have not ended, and the decisions on them, under the first master key.
+
+    In small transactions, so that it may be stopped and run again beside a running bot, which notifies people of those
+    that are not as on record. Raises `LogNotWhole`.
     """
     async with store.read() as tx:
         # A link to card details needs its approval as long as that is valid.
         ids = await requests.still_to_sign(tx, tx.now - APPROVAL_VALID_FOR)
-    count = 0
+    count, wrong = 0, list[str]()
     for request_id in ids:
-        async with store.begin() as tx:
-            await requests.lock_rows(tx, request_id)
-            count += await _sign_again(tx, request_id, actor)
-    return count
+        try:
+            async with store.begin() as tx:
+                await requests.lock_rows(tx, request_id)
+                signed = await _sign_again(tx, request_id, actor)
+            count += signed
+        except NotAsOnRecord:
+            wrong.append(request_id)
+            async with store.begin() as tx:
+                await audit.of_not_signing_again(tx, request_id, actor)
+    return SignedAgain(count, tuple(wrong))
 
 
 async def _sign_again(tx: Tx, request_id: str, actor: str) -> int:
@@ -54,6 +70,8 @@ async def _sign_again(tx: Tx, request_id: str, actor: str) -> int:
     is_done = all(tx.vault.signed_under(one.digest) == tx.vault.primary_kid for one in whole)
     if is_done or not all(has_its_digest(tx.vault, one) for one in whole):
         return 0
+    for one in whole:
+        await _require_its_calls(tx, one)
     terms = dict(request.terms)
     if rows:
         again = [await _one(tx, row, row.terms, actor) for row in rows]
@@ -61,6 +79,13 @@ async def _sign_again(tx: Tx, request_id: str, actor: str) -> int:
         terms[batch_approval.ROWS_DIGEST] = digest_of_rows(kept)
     await _one(tx, request, terms, actor)
     return len(whole)
+
+
+async def _require_its_calls(tx: Tx, request: Request) -> None:
+    """What its row and its attempts say of its calls is as on record; the rest is looked at with the entry."""
+    known = (await on_record.of(tx)).open.get(request.id)
+    if known is not None and open_requests.calls_changed(known, request, await attempts.of(tx, request.id)):
+        raise NotAsOnRecord(request.id, "had other calls by the audit log than the database says")
 
 
 async def _one(tx: Tx, before: Request, terms: Mapping[str, str], actor: str) -> Request:

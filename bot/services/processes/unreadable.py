@@ -6,7 +6,7 @@ This process goes on without them, as if they had been deleted: see `storage.set
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.domain.alerts import Said, running_alerts
 from bot.domain.errors import CountersignError
@@ -23,6 +23,10 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.unreadable")
 
+ALONE = 5
+"""So many rows have an alert each, what may be about money first; there is one for all the others."""
+_NAMED = 3
+_MANY = running_alerts.UNREADABLE_ROW.condition("many", "")
 _OF_MONEY = frozenset({tables.request.name, tables.decision.name, tables.attempt.name})
 
 
@@ -34,19 +38,34 @@ class Look:
         self._walk = unreadable_rows.Walk()
 
     async def run(self) -> None:
-        """One alert for each row, until it can be read again or is gone."""
+        """One alert for each row, or for all above `ALONE`, until it can be read again or is gone."""
         core = self._core
         found = await core.store.look_on(self._walk)
         rows = {_condition(row): row for row in [*found, *core.store.set_aside] if row.because is None}
         async with core.store.read() as tx:
             known = {one.dedupe for one in await alert_rows.open_of(tx, running_alerts.UNREADABLE_ROW.name)}
-            over = [condition for condition in sorted(known - rows.keys()) if not await _is_so(tx, condition)]
-        for condition, row in rows.items():
-            if condition not in known:
-                await _tell(core, condition, row)
+            alone = known - {_MANY}
+            over = [condition for condition in sorted(alone - rows.keys()) if not await _is_so(tx, condition)]
+        new = sorted(rows.keys() - alone, key=lambda condition: rows[condition].table not in _OF_MONEY)
+        count = max(ALONE - len(alone) + len(over), 0)
+        for condition in new[:count]:
+            await _tell(core, condition, rows[condition])
         for condition in over:
             async with core.store.begin() as tx:
                 await alerts.resolve(tx, core, condition)
+        await _tell_of_others(core, [rows[condition] for condition in new[count:]], is_open=_MANY in known)
+
+
+async def _tell_of_others(core: Core, rows: Sequence[UnreadableRow], *, is_open: bool) -> None:
+    if not rows and not is_open:
+        return
+    async with core.store.begin() as tx:
+        if not rows:
+            await alerts.resolve(tx, core, _MANY)
+            return
+        named = "; ".join(f"{row.table}, {row.row}" for row in rows[:_NAMED])
+        said = running_alerts.UNREADABLE_ROW.says("many", count=len(rows), named=named)
+        await alerts.keep(tx, core, said, condition=_MANY, subject="database", program="")
 
 
 async def leave_out_all(store: Store) -> list[UnreadableRow]:
@@ -70,6 +89,8 @@ async def _said(tx: Tx, row: UnreadableRow) -> Said:
     case, about = "row", ""
     if row.table in unreadable_rows.NEVER_SET_ASIDE:
         case = "needed"
+    elif row.table == tables.pause.name:
+        case = "pause"
     elif row.table in _OF_MONEY:
         case, about = await _what_was_sent(tx, row.about), row.about or "a request"
     return running_alerts.UNREADABLE_ROW.says(

@@ -208,6 +208,8 @@ class Departures:
 
     def emergencies_first(self, harmless: bool) -> None:
         """A Freeze now leaves before everything else; `harmless`: nothing but the API's silence is in its way."""
+        if not harmless:
+            return
         for request_id, at in self.known.emergencies.items():
             row = self.known.row(request_id)
             # Where somebody else froze the card a moment later, theirs decides, and this one is cancelled.
@@ -218,7 +220,7 @@ class Departures:
                 if request_id in sent.ids or (sent.at >= at and sent.what.endswith(by_another))
             ]
             late = (left[0] if left else self.known.world.loop.time()) - at
-            if harmless and late > EMERGENCY_S:
+            if late > EMERGENCY_S:
                 self.known.broken("emergencies first", f"{request_id} left {late:.0f} s after Freeze now")
 
 

@@ -82,6 +82,9 @@ class Record:
         default_factory=set
     )  # freezes that were approved while nothing was sent
     orphans: set[str] = field(default_factory=set)
+    on_their_way: set[str] = field(
+        default_factory=set
+    )  # of calls that the copy has not sent, as it was put in place
     overtaken: set[str] = field(default_factory=set)  # keys that left before an older copy took their place
     gone_since: dict[str, float] = field(default_factory=dict)
     ending: dict[str, float] = field(default_factory=dict)  # processes that were asked to end, and when
@@ -131,6 +134,7 @@ class Record:
         self._note_undone()
         known = {row["key"] for row in self.world.rows("SELECT key FROM request")}
         self.overtaken |= {key for sent in self.sent for key in sent.keys} - known
+        self.on_their_way |= {key for sent in self.sent if sent.status is None for key in sent.keys} & known
         for row in self.world.partner.store.all("SELECT reference FROM ledger WHERE kind = 'card_topup'"):
             key = (row["reference"] or "").removeprefix("topup:")
             if key not in known and not key.startswith("seed-"):

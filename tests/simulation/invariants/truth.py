@@ -63,9 +63,12 @@ class Truth:
             if not found and key in self.known.overtaken:
                 self.known.orphans.add(key)  # it was under way, and came after the copy
                 continue
+            is_sent = bool(found) and found[0]["state"] in SENT
+            if found and not is_sent and key in self.known.on_their_way:
+                self.known.undone.add(found[0]["id"])
             if found and found[0]["id"] in self.known.undone:
                 continue
-            if not found or found[0]["state"] not in SENT:
+            if not is_sent:
                 self.known.broken(
                     "I-2 approved", f"{row['reference']} took {row['amount_usd']} without a request"
                 )

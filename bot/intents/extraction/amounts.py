@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
-from bot.intents.extraction.other_money import is_of_other_money
+from bot.intents.plain_text import is_of_other_money
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (

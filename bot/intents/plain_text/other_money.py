@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text.word_sets import word_set
 
 #: Other money by the words for it, beside a figure.
 _OTHER_MONEY: Final = word_set(

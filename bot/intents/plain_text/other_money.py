@@ -1,3 +1,4 @@
+# ruff: noqa: E501  the words of a list stand as they are
 """Money that is not US dollars, by the words for it: `KES 15,000`, `150 rand`, `120 canadian`, `90 onto 9140, in pounds`."""
 
 from __future__ import annotations

@@ -65,11 +65,16 @@ FACTS_GOOD_FOR_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Nothing is sent and the request ends. `alarm` asks for a top-severity alert."""
+    """Nothing is sent and the request ends. `alarm` asks for a top-severity alert.
+
+    `needless`: a newer request decides instead, or the card cannot be used; else people are notified of what cannot
+    wait that it has not happened.
+    """
 
     event: Event
     text: str
     alarm: bool = False
+    needless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,9 +262,10 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
         text = (
             f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."
         )
-        return Stop(Event.CANCEL, text)
+        return Stop(Event.CANCEL, text, needless=True)
     if newest is not None:
-        return Stop(Event.CANCEL, f"{newest.id}, a newer request on the same target, was approved.")
+        text = f"{newest.id}, a newer request on the same target, was approved."
+        return Stop(Event.CANCEL, text, needless=True)
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
     older = await newest_wins.goes_first(tx, core, request)
@@ -330,6 +336,8 @@ async def _over_limit(
     that of the approvals: what was approved later, or by the same policy, stops nothing."""
     if not _is_judged_again(core, request, found.words) or request.approved_at is None:
         return None
+    if not _may_be_narrowed(core, request, found.words):
+        return None
     passed = await granted_sums.passed_limit(
         tx,
         core,
@@ -350,6 +358,22 @@ def _is_judged_again(core: Core, request: Request, words: list[Decision]) -> boo
     """Is what was granted before it counted again, before its first call?"""
     is_new = request.state is State.APPROVED and not request.break_glass
     return is_new and _is_another_policy(core, words)
+
+
+def _may_be_narrowed(core: Core, request: Request, words: list[Decision]) -> bool:
+    """Do this process's requesters and limits count for what was approved?
+
+    Not for what only makes things safer. And not where another policy approved it after this process had read its own:
+    that one may be the newer, as while processes are restarted one by one, and has been asked at the approval.
+    """
+    if core.kinds[request.kind].handling.is_urgent:
+        return False
+    deciding = {word.policy_version for word in words if word.decided_at == request.approved_at}
+    return (
+        deciding == {core.policy.version}
+        or request.approved_at is None
+        or request.approved_at <= core.policy_read_at
+    )
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
@@ -428,10 +452,11 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
         text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
     cls = core.kinds[request.kind]
-    if cls.handling.asked_by_admins and not roles.may_ask(cls, request.requester):
+    may_ask = roles.may_ask(cls, request.requester) or not _may_be_narrowed(core, request, found.words)
+    if cls.handling.asked_by_admins and not may_ask:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
-    if request.state is State.APPROVED and not roles.may_ask(cls, request.requester):
+    if request.state is State.APPROVED and not may_ask:
         text = (
             f"{request.requester_name}, who requested this, may not make requests any more: only"
             f" {people.who_may_ask(core, cls)} may. Nothing was sent; one of them can request it."
@@ -489,5 +514,6 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
             facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
     stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
-        return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")
+        text = f"{' '.join(stops)} Nothing was sent; ask again when it fits."
+        return Stop(Event.CANCEL, text, needless=True)
     return None

@@ -78,7 +78,7 @@ def test_2000_characters_of_any_word_that_it_knows_take_about_twice_as_long_as_1
             continue
         for times in (5, 30):  # what looks slow is looked at again: another guest may slow the machine
             whole, half = (min(_seconds(text[:size], known) for _ in range(times)) for size in (2000, 1000))
-            if whole <= 0.040 and whole / half <= 2.6:
+            if whole <= 0.020 or (whole <= 0.040 and whole / half <= 2.6):
                 break
         else:
             slow[word] = whole

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
-from enum import StrEnum
+from enum import StrEnum, auto
 
 from bot.domain.errors import OverLimit
 from bot.domain.money import exact_sum, format_usd
@@ -23,9 +23,9 @@ WINDOW = timedelta(hours=24)
 class Scope(StrEnum):
     """Whose approved amounts a limit counts."""
 
-    REQUESTER = "requester"
-    PAIR = "pair"  # of a requester and one who approved
-    TOTAL = "total"
+    REQUESTER = auto()
+    PAIR = auto()  # of a requester and one who approved
+    TOTAL = auto()
 
 
 _LABELS: Mapping[Scope, str] = {

@@ -220,6 +220,18 @@ def test_sums_by_account_are_of_those_who_asked_and_with_their_approvers_where_t
 
 
 @pytest.mark.parametrize(
+    ("scope", "whose"),
+    [
+        (Scope.REQUESTER, "a 24-hour limit by one requester of 50.00 USD: 60.00 USD pass it."),
+        (Scope.PAIR, "a 24-hour limit by one requester with one approver of 50.00 USD: 60.00 USD pass it."),
+        (Scope.TOTAL, "a 24-hour limit in all of 50.00 USD: 60.00 USD pass it."),
+    ],
+)
+def test_what_a_lowered_limit_stops_reads_whose_limit_it_is(scope: Scope, whose: str) -> None:
+    assert whose in LimitUse(scope, Decimal(50), Decimal(0)).stop(Decimal(60))
+
+
+@pytest.mark.parametrize(
     ("spent_usd", "said"),
     [
         ("0", "50.00 USD: 60.00 USD pass it."),

@@ -18,6 +18,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -111,15 +112,23 @@ class Running:
 
 
 async def start(
-    settings: Settings, config: Config, overrides: Overrides | None = None, *, roles: frozenset[Role] = ALL
+    settings: Settings,
+    config: Config,
+    overrides: Overrides | None = None,
+    *,
+    roles: frozenset[Role] = ALL,
+    read_at: datetime | None = None,
 ) -> Running:
     """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
+
+    `read_at`: when `config` was read; None = just now.
 
     Whatever Slack refuses to say, it starts. Rows that cannot be read are left out. Raises `CannotStart`, storage
     errors (wrong key, database in use, a row that cannot be read and is needed), and OSError when the address of the
     web server is taken.
     """
-    begun = Start(settings, config, overrides or Overrides(), AsyncExitStack(), roles)
+    overrides = overrides or Overrides()
+    begun = Start(settings, config, overrides, AsyncExitStack(), read_at or overrides.clock.now(), roles)
     while True:
         try:
             return await _start(begun)
@@ -174,6 +183,7 @@ async def _build(begun: Start) -> Parts:
         partners=programs.clients,
         kinds=startup.kinds(begun.config),
         policy=begun.config.policy,
+        policy_read_at=begun.policy_read_at,
         channels=await names.at_start(),
         directory=directory,
         carrier=carrier,

@@ -140,13 +140,14 @@ class Overrides:
 class Start:
     """One start of the bot: its settings, and the stack that undoes what was started, in reverse order.
 
-    `unreadable`: rows that it goes on without.
+    `policy_read_at`: when `config` was read. `unreadable`: rows that it goes on without.
     """
 
     settings: Settings
     config: Config
     overrides: Overrides
     stack: AsyncExitStack
+    policy_read_at: datetime
     roles: frozenset[Role] = ALL
     measures: Measures = field(default_factory=Measures)
     unreadable: Sequence[UnreadableRow] = ()

@@ -160,9 +160,8 @@ class Database:
         return f"If it is the same database all the same, `touch {log}` and start."
 
     def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
-        """The inode of the file that was opened with this log, and when it was changed last (0 = unknown);
-        None where that is not known, or all of the folder was
-        copied or put back, the lock with it."""
+        """The inode of the file that was opened with this log, and when it was changed last (0 = unknown). None where
+        that is not known, or all of the folder was copied or put back, the lock with it."""
         try:
             opened = _INODES.fullmatch(lock.read_bytes())
             if opened is None or log.stat().st_ino != int(opened["log"]):
@@ -343,7 +342,7 @@ class FileLock:
                 " use PostgreSQL."
             ) from None
 
-    def note(self, *, file: int, log: int, changed_ns: int, is_news: bool = True) -> None:
+    def note(self, file: int, log: int, *, changed_ns: int, is_news: bool = True) -> None:
         """Which file and which log are open, by their inodes, and when the file was changed last, for whoever opens
         them after this process. `is_news`: more than the time; that alone need not outlive the machine."""
         with suppress(OSError):  # a full disk: then nobody knows

@@ -144,7 +144,7 @@ class Store:
                     lock.release()
                 raise
             if lock is not None:
-                lock.note(**file.inodes, changed_ns=file.changed_ns)  # type: ignore[arg-type]
+                lock.note(*file.inodes, changed_ns=file.changed_ns)
         writer, reader = engines(database) if engines else _engines(database, file)
         prober = engines(database)[0] if engines else _prober(database, file)
         store = cls(
@@ -253,7 +253,7 @@ class Store:
         if self._lock is None or self._file is None or (now := self._file.changed_ns) == self._changed_ns:
             return
         self._changed_ns = now
-        self._lock.note(**self._file.inodes, changed_ns=now, is_news=False)
+        self._lock.note(*self._file.inodes, changed_ns=now, is_news=False)
 
     def _observed(self, what: str, began: float) -> None:
         if self.observe is not None:

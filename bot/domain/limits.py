@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_FLOOR, Decimal
-from enum import StrEnum
+from enum import StrEnum, auto
 
 from bot.domain.errors import OverLimit
 from bot.domain.money import exact_sum, format_usd
@@ -23,9 +23,9 @@ WINDOW = timedelta(hours=24)
 class Scope(StrEnum):
     """Whose approved amounts a limit counts."""
 
-    REQUESTER = "requester"
-    PAIR = "pair"  # of a requester and one who approved
-    TOTAL = "total"
+    REQUESTER = auto()
+    PAIR = auto()  # of a requester and one who approved
+    TOTAL = auto()
 
 
 _LABELS: Mapping[Scope, str] = {
@@ -141,10 +141,13 @@ class Grants:
             if not one.requester or any(is_same(approver, account) for account in one.approvers)
         ]
 
-    @property
-    def requesters(self) -> frozenset[str]:
-        """Accounts that asked for an amount."""
-        return frozenset(one.requester for one in self.made if one.usd)
+    def by_account(self, *, with_approvers: bool = False) -> dict[str, Decimal]:
+        """How much, in USD, each account asked for, or approved as well; of those of which it was more than nothing."""
+        found: dict[str, Decimal] = {}
+        for grant in (one for one in self.made if one.usd):
+            for account in {grant.requester, *(grant.approvers if with_approvers else ())}:
+                found[account] = found.get(account, Decimal(0)) + grant.usd
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,10 +144,20 @@ def _asked_for(
 ) -> list[Reading]:
     """What the clauses ask for one by one; the one request of the whole, where none of them opens anything."""
     readings = _read_all(clauses, context, kinds)
-    if any(reading.opened or reading.kind or reading.takes_back for reading in readings):
+    if _found_one(readings):
         return readings
     request = read_request(clauses, context, kinds)
     return [request] if request is not None else readings
+
+
+def _found_one(readings: Sequence[Reading]) -> bool:
+    """Is there a request among them already?"""
+    return any(one.opened or one.kind or one.takes_back for one in readings)
+
+
+def _is_not_done_here(readings: Sequence[Reading]) -> bool:
+    """Was it said of one of them that it is not done here?"""
+    return any(one.notes and one.intent == "help" for one in readings)
 
 
 def _or_apart(
@@ -158,10 +168,10 @@ def _or_apart(
     written: str,
 ) -> list[Reading]:
     """The request read by itself, where what else the message says only tells why; else the readings as they are."""
-    if context.doubts or any(one.opened or one.kind or one.takes_back for one in readings):
+    if context.doubts or _found_one(readings):
         return list(readings)
-    if any(one.notes and one.intent == "help" for one in readings):
-        return list(readings)  # it was said that this is not done here
+    if _is_not_done_here(readings):
+        return list(readings)
     apart = request_apart(written, context.found.entities)
     if apart is None:
         return list(readings)
@@ -187,9 +197,9 @@ def _or_by_sentence(
     written: str,
 ) -> list[Reading]:
     """The one request of a sentence, where nothing else speaks against it; else the readings as they are."""
-    if context.doubts or any(one.opened or one.kind or one.takes_back for one in readings):
+    if context.doubts or _found_one(readings):
         return list(readings)
-    not_here = any(one.notes and one.intent == "help" for one in readings)
+    not_here = _is_not_done_here(readings)
     text = without_list_marks(written)
     entities = (
         context.found.entities
@@ -205,7 +215,7 @@ def _or_by_sentence(
         its_own = split(found.masked)
         asked = _looked_at_again(_without_second(_asked_for(its_own, alone, kinds), its_own), alone)
         if not_here and asked[:1] and asked[0].intent != "reveal_card":
-            continue  # it was said that this is not done here
+            continue
         if len(asked) != 1 or not (asked[0].opened or (asked[0].is_action and asked[0].ask)):
             continue
         if not asked[0].opened:

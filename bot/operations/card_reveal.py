@@ -47,11 +47,11 @@ class Reveal(Operation):
     example = "/card reveal 4242"
     help = "show you a card's number and security code in your browser, once"
     phrases = (
-        "show me the details of {card}",
+        "show me the number of {card}",
         "reveal {card}",
         "reveal the details of {card}",
-        "show me the card details of {card}",
-        "show the card details of {card}",
+        "show me the card number of {card}",
+        "show the card number of {card}",
     )
     intent = "reveal_card"
     no_opposite = "What was shown can't be hidden again. If the wrong person saw it, freeze the card."

@@ -90,7 +90,7 @@ class RaiseAlert:
 class FollowUrgent:
     """Bring the alert of an urgent request to where the request is now; where it is new, tell people.
 
-    `is_refused`: the card provider has refused it for good.
+    `is_refused`: the card provider has refused it for good, or a check before it was sent has.
     """
 
     is_refused: bool = False
@@ -202,6 +202,11 @@ def of_ending_without_call(after: Request, event: Event, *, sent: Sent) -> list[
 def of_holding_back(*, is_urgent: bool) -> list[Effect]:
     """An approved request could not be sent yet, though nothing forbids it."""
     return [RedrawCard(), FollowUrgent() if is_urgent else RedrawNotice()]
+
+
+def of_urgent_stop() -> list[Effect]:
+    """What cannot wait was approved, and ended before it was sent, though nobody here wanted that."""
+    return [FollowUrgent(is_refused=True)]
 
 
 def of_being_not_final(request: Request) -> list[Effect]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from bot.domain.alerts import Alerting
@@ -125,6 +126,7 @@ class Core:
     partners: Mapping[str, PartnerClient]
     kinds: Mapping[str, type[Operation]]
     policy: Policy
+    policy_read_at: datetime  # when this process read its file: who approves later may know a newer one
     channels: Channels
     directory: Directory
     carrier: Carrier

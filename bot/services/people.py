@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import partial
 from typing import TypeVar
@@ -20,7 +21,7 @@ from bot.domain.errors import (
     OwnRequest,
     UnknownName,
 )
-from bot.domain.limits import IsSame
+from bot.domain.limits import WINDOW, IsSame
 from bot.domain.people import Actor, Standing, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.domain.time import in_words
@@ -40,6 +41,14 @@ SHOWN_WITHIN_S = 60.0
 # Who was looked up is kept again so many seconds after the last time.
 KEPT_AGAIN_AFTER_S = 60.0
 MOST_KEPT = 1_000
+# For what is counted, and for it alone, the mailbox of an account serves for so long: a limit counts for as long.
+MAILBOX_KEPT_FOR_S = WINDOW.total_seconds()
+# So many accounts are looked up for one decision to know whose they are, so many of them at a time: of the some hundred
+# that Slack allows a minute, a click leaves most to the others.
+MOST_LOOKED_UP = 20
+_AT_ONCE = 10
+#: What Slack says of somebody whom it does not know, or does not show us.
+NOT_THERE = frozenset({"user_not_found", "user_not_visible"})
 #: In `core.people_seen`: accounts that the file says are one person's, as last read.
 _PERSONS = "persons"
 # A preview is filled within this time; older ones look the person up again.
@@ -359,24 +368,95 @@ class NotLookedAt(Exception):
         self.slack_ids = slack_ids
 
 
+class NotKnownWhose(NotLookedAt):
+    """What is counted may hang on whose these accounts are: those that may matter most come first."""
+
+    def __init__(self, slack_ids: Sequence[str]) -> None:
+        super().__init__(slack_ids)
+        self.in_turn = slack_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Which accounts belong to one person, for what is counted: limits, sums and Freeze now.
+
+    `known`: accounts of which it is known whose they are, or which count by themselves; None = what `standing` knows
+    is all there is, and nobody is looked up.
+    """
+
+    standing: Standing
+    known: Collection[str] | None = None
+
+
 async def judged(
     core: Core,
     standing: Standing,
     accounts: Iterable[Actor],
-    judge: Callable[[Standing, Collection[str]], Awaitable[T]],
+    judge: Callable[[Standing, Collection[str], Counted], Awaitable[T]],
 ) -> T:
-    """What `judge` answers, who is given who belongs together and whose accounts that was read from.
+    """What `judge` answers, who is given who belongs together, whose accounts that was read from, and who belongs
+    together in what is counted.
 
     Where it raises `NotLookedAt`, these accounts are looked up, too, and it is asked again. A mailbox of a minute ago
-    serves: those who asked for something in a day may be many, and Slack allows some hundred look-ups a minute.
+    serves. What is counted may hang on many: there a mailbox of a day ago serves, few at a time are looked up, and no
+    more than `MOST_LOOKED_UP`; what is not known then counts as other people.
     """
     seen = {account.id: account for account in accounts}
+    by_themselves = set[str]()
+    left = MOST_LOOKED_UP
     while True:
+        counted = counted_now(core, standing, seen, by_themselves)
         try:
-            return await judge(as_persons(standing, seen.values()), seen)
+            return await judge(as_persons(standing, seen.values()), seen, counted)
+        except NotKnownWhose as missing:
+            group = missing.in_turn[: min(left, _AT_ONCE)]
+            left -= len(group)
+            found = await _together(_whose(core, one) for one in group)
+            by_themselves.update(group or missing.in_turn)
+            seen |= {account.id: account for account in found if account is not None}
         except NotLookedAt as missing:
             looks = (account_lately(core, one, SHOWN_WITHIN_S) for one in sorted(missing.slack_ids))
-            seen |= {account.id: account for account in await asyncio.gather(*looks)}
+            seen |= {account.id: account for account in await _together(looks)}
+
+
+def counted_now(
+    core: Core, standing: Standing, seen: Mapping[str, Actor], by_themselves: Collection[str] = ()
+) -> Counted:
+    """Who belongs together by the accounts `seen`, and by what this process saw of others within a day."""
+    remembered = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S)
+    accounts = {one.id: one for one in remembered.values() if isinstance(one, Actor)} | dict(seen)
+    not_there = {one.slack_id for one in remembered.values() if isinstance(one, _NotThere)}
+    known = frozenset(accounts).union(not_there, by_themselves)
+    return Counted(as_persons(standing, accounts.values()), known)
+
+
+@dataclass(frozen=True, slots=True)
+class _NotThere:
+    """In `core.people_seen`: an account that Slack says it does not know, or does not show us."""
+
+    slack_id: str
+
+
+async def _whose(core: Core, slack_id: str) -> Actor | None:
+    """None for an account that Slack does not know: nobody has it, so it counts by itself. Raises LookupFailed."""
+    asked_s = core.clock.monotonic()
+    try:
+        return await account_lately(core, slack_id, SHOWN_WITHIN_S)
+    except LookupFailed as error:
+        if error.code not in NOT_THERE:
+            raise
+    gone = _NotThere(slack_id)
+    core.people_seen.note(gone, asked_s, gone, core.clock)
+    return None
+
+
+async def _together(looks: Iterable[Awaitable[T]]) -> list[T]:
+    """All of them at the same time; one that fails leaves what the others say in `core.people_seen`."""
+    found = await asyncio.gather(*looks, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:
@@ -387,30 +467,48 @@ def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:
 
 def by_persons(
     judge: Callable[[IsSame], T],
-    standing: Standing,
-    seen: Collection[str] | None,
+    counted: Counted,
     *,
     own: Iterable[str],
-    others: Iterable[str],
+    others: Mapping[str, Decimal] | Mapping[str, int],
 ) -> T:
     """What `judge` answers by which accounts are one person's: the accounts `own`, with which of `others`.
 
-    Raises `NotLookedAt` where it could matter whose accounts are that were not looked up; with `seen` as None nobody is
-    looked up, and what `standing` knows is all there is.
+    `others`: how much counts by each. Raises `NotKnownWhose` where it could matter whose accounts are that are not
+    known, even if all of them were one person's.
     """
-    known = judge(standing.is_same_person)
-    unseen = frozenset() if seen is None else standing.accounts_of((*own, *others)).difference(seen)
-    if not unseen:
-        return known
+    standing = counted.standing
+    answer = judge(standing.is_same_person)
+    if counted.known is None:
+        return answer
+    theirs = standing.accounts_of(own)
+    unknown = standing.accounts_of((*theirs, *others)).difference(counted.known)
+    if not unknown:
+        return answer
+    doubtful = standing.accounts_of(unknown)
 
     def may_be_same(one: str, other: str) -> bool:
         # Who is not among them is asked about, too: they count nothing here.
-        is_unseen = not unseen.isdisjoint(standing.accounts_of((one, other)))
-        return is_unseen or standing.is_same_person(one, other)
+        return one in doubtful or other in doubtful or standing.is_same_person(one, other)
 
-    if judge(may_be_same) != known:
-        raise NotLookedAt(unseen)
-    return known
+    if judge(may_be_same) != answer:
+        raise NotKnownWhose(_in_turn(standing, unknown, theirs, others))
+    return answer
+
+
+def _in_turn(
+    standing: Standing,
+    unknown: Collection[str],
+    own: Collection[str],
+    others: Mapping[str, Decimal] | Mapping[str, int],
+) -> list[str]:
+    """The person's own first, which may lead to others of theirs; then those by whose person the most counts."""
+
+    def rank(one: str) -> tuple[bool, Decimal | int, str]:
+        accounts = standing.accounts_of([one])
+        return one not in own, -sum(others.get(i, 0) for i in accounts), one
+
+    return sorted(unknown, key=rank)
 
 
 async def _known(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from bot.domain.errors import CountersignError
@@ -29,9 +29,14 @@ class _Seen:
     ended_at: float
     value: Any
     error: CountersignError | PartnerError | None
+    good: _Seen | None = None  # of one that failed: the last before it that did not
 
     def good_for_s(self, within_s: float) -> float:
         return within_s if self.error is None else min(within_s, FAILED_FOR_S)
+
+    def failed_since(self, came_at: float) -> bool:
+        """Did it fail while somebody waited for it who came then?"""
+        return self.error is not None and self.ended_at > came_at
 
 
 class SharedLooks:
@@ -55,7 +60,7 @@ class SharedLooks:
         came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
-            failed_meanwhile = seen is not None and seen.error is not None and seen.ended_at > came_at
+            failed_meanwhile = seen is not None and seen.failed_since(came_at)
             if seen is None or not (
                 failed_meanwhile or clock.monotonic() - seen.at < seen.good_for_s(within_s)
             ):
@@ -70,12 +75,14 @@ class SharedLooks:
     ) -> T:
         """What `ask` answered to a look begun less than `within_s` before the caller came, or answers now.
 
-        So all who wait for one slow look are served by it. Raises what it raised.
+        So all who wait for one slow look are served by it. Raises what it raised, for `FAILED_FOR_S` at most.
         """
         came_at = clock.monotonic()
         async with self._turns[about]:
             seen = self._seen.get(about)
-            if seen is None or seen.at <= came_at - within_s:
+            if seen is None or not (
+                seen.failed_since(came_at) or seen.at > came_at - seen.good_for_s(within_s)
+            ):
                 seen = self._keep(about, await self._ask(ask, clock))
         if seen.error is not None:
             raise seen.error
@@ -88,7 +95,9 @@ class SharedLooks:
 
     def _keep(self, about: Hashable, seen: _Seen) -> _Seen:
         """The newest is the last one, whatever it is about."""
-        self._seen.pop(about, None)
+        before = self._seen.pop(about, None)
+        if seen.error is not None and before is not None:
+            seen = replace(seen, good=before if before.error is None else before.good)
         if len(self._seen) >= MOST_KEPT:
             for older in list(self._seen)[: MOST_KEPT // 2]:
                 del self._seen[older]
@@ -103,6 +112,13 @@ class SharedLooks:
         """What was seen last, however long ago; None before the first, and where that look failed."""
         seen = self._seen.get(about)
         return None if seen is None or seen.error is not None else seen.value
+
+    def remembered(self, clock: Clock, *, within_s: float) -> dict[Hashable, Any]:
+        """All that was seen by looks begun less than `within_s` ago, by what it is about; of one that failed, what was
+        seen before."""
+        good = ((about, seen if seen.error is None else seen.good) for about, seen in self._seen.items())
+        since = clock.monotonic() - within_s
+        return {about: seen.value for about, seen in good if seen is not None and seen.at > since}
 
     def begun_at(self, about: Hashable) -> float | None:
         """When the look that is shared now began, by the monotonic clock; None before the first."""

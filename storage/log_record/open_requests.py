@@ -260,7 +260,8 @@ def _unwritten_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[
     """What somebody else wrote into the row does not get on record by an entry that changes nothing."""
     says = (_state(body), _version(entry), body.get("digest", known.digest))
     if says != (known.state, known.version, known.digest):
-        return f"{_says(known)}, and somebody changed its row to {body['state']}"
+        to = "" if says[0] is known.state else f" to {says[0]}"
+        return f"{_says(known)}, and somebody changed its row{to}"
     is_other = known.progress is not None and body.get("progress", known.progress) != known.progress
     return f"{_says(known)}, and what its row says of its calls was changed" if is_other else ""
 

@@ -80,6 +80,7 @@ async def drop_old(tx: Tx, *, older_than: timedelta) -> int:
 
 def _draft(tx: Tx, row: Row[Any]) -> Draft:
     content = json.loads(tx.vault.open(row.sealed_content, DRAFT_CONTENT.ref(row.id)))
+    content["own_accounts"] = tuple(content.get("own_accounts", ()))
     return Draft(
         id=row.id, owner=row.owner, kind=row.kind, program=row.program, created_at=row.created_at, **content
     )

@@ -54,13 +54,9 @@ class OpenFile:
         self._log_is = _identity(self._log)
 
     @property
-    def inodes(self) -> dict[str, int]:
-        """Of `file` and `log`, as they were opened."""
-        return (
-            {"file": self._is[1], "log": self._log_is[1]}
-            if self._is and self._log_is
-            else {"file": 0, "log": 0}
-        )
+    def inodes(self) -> tuple[int, int]:
+        """Of the file and its log, as they were opened; 0 = unknown."""
+        return (self._is[1], self._log_is[1]) if self._is and self._log_is else (0, 0)
 
     @property
     def changed_ns(self) -> int:

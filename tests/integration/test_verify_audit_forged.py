@@ -497,13 +497,15 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 def test_what_may_have_happened_is_called_whole(seed: int) -> None:
-    actions = set()
-    for number in range(seed, seed + 300):
+    actions, wanted = set[str](), verify_audit._BY_ACTION.keys() - {"request.break_glass"}
+    for number in range(seed, seed + 6000):
+        if number >= seed + 300 and actions >= wanted:
+            break  # what happens seldom was met, too
         teller = Teller(number)
         teller.tell(40)
         assert why_broken(teller.entries) == "", f"seed {number}"
         actions |= {action for _, action, _, _ in teller.entries}
-    assert actions >= verify_audit._BY_ACTION.keys() - {"request.break_glass"}
+    assert actions >= wanted
 
 
 @pytest.mark.parametrize("forge", FORGED, ids=lambda one: str(one.__name__))

@@ -16,6 +16,7 @@ from bot.services.processes import ghost_leases
 from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
 from storage import tables as t
+from storage.requests import requests
 from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
 from tests.support.world import World, a_world
@@ -113,7 +114,7 @@ async def test_a_request_that_a_ghost_takes_again_every_minute_is_freed_with_an_
     look = ghost_leases.Look(world.core)
     assert request.due_at is not None
     await world.advance((request.due_at - world.clock.now()).total_seconds() + 1)
-    for _ in range(12):
+    for _ in range(12 + int(ghost_leases.NOBODYS_AFTER_S) // 60):
         async with world.store.begin() as tx:
             held = update(t.request).where(t.request.c.id == request.id)
             until = tx.lease_end(timedelta(seconds=100))
@@ -129,6 +130,27 @@ async def test_a_request_that_a_ghost_takes_again_every_minute_is_freed_with_an_
     assert (await world.request(request.id)).attempts > request.attempts
     await look.run()
     assert await _alerts_of(world) == []
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_a_request_that_a_dying_process_took_up_after_a_downtime_is_no_ghosts(
+    url: str, tmp_path: Path
+) -> None:
+    async with a_world(tmp_path, url=url) as world:
+        request = await world.top_up("50")
+        await world.advance(12 * 60)
+        with world.dies_at("execution.claimed"):
+            await execute(world, request)
+        world.rebuild(owner="test-second-life")
+        look = ghost_leases.Look(world.core)
+        async with world.store.read() as tx:
+            due_before = tx.now - ghost_leases.HELD_AFTER
+            assert set(await requests.held_long(tx, due_before=due_before)) == {request.id}
+
+        for _ in range(4):
+            await look.run()
+            assert await _alerts_of(world) == []
+            await world.advance(30)
 
 
 async def test_leases_of_processes_that_work_are_no_ghosts(world: World) -> None:

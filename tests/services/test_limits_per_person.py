@@ -5,6 +5,7 @@ Two accounts are known to be one person's by `same_person` in the file, or by th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ from bot.intents import WhatIf
 from bot.services import people, requests
 from bot.services.overview import what_if
 from bot.services.requests import drafts
-from bot.services.shared_look import SharedLooks
+from bot.services.shared_look import FAILED_FOR_S, SharedLooks
 from storage.errors import NotAsOnRecord
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
@@ -157,6 +158,151 @@ async def test_nothing_is_approved_while_slack_does_not_say_whose_account_it_is(
 
     with pytest.raises(LookupFailed):
         await world.approve(request)
+
+
+class Slack:
+    """What it was asked about, at most `a_minute`; what it says of some accounts instead, and how long it takes."""
+
+    def __init__(self, world: World, *, a_minute: int = 100) -> None:
+        self.world, self.a_minute = world, a_minute
+        self.asked: list[tuple[float, str]] = []
+        self.at_once = self.most_at_once = 0
+        self.says: dict[str, str] = {}
+        self.takes_s: dict[str, float] = {}
+        self.plain = world.people.actor
+        world.people.actor = self.actor  # type: ignore[method-assign]
+
+    async def actor(self, slack_id: str) -> Actor:
+        now_s = self.world.clock.monotonic()
+        recent = [at for at, _ in self.asked if at > now_s - 60]
+        if len(recent) >= self.a_minute:
+            raise LookupFailed("Slack did not say.", "ratelimited")
+        self.asked.append((now_s, slack_id))
+        self.at_once += 1
+        self.most_at_once = max(self.at_once, self.most_at_once)
+        try:
+            await asyncio.sleep(self.takes_s.get(slack_id, 0))
+        finally:
+            self.at_once -= 1
+        if slack_id in self.says:
+            raise LookupFailed("Slack did not say.", self.says[slack_id])
+        return await self.plain(slack_id)
+
+    def others(self) -> list[str]:
+        """Who was asked about but those who act in these tests."""
+        return [one for _, one in self.asked if one.startswith("U0P")]
+
+
+async def _many(world: World, people_: int, usd: str, mailbox: str = "") -> None:
+    """So many people were granted this much each, and another process goes on."""
+    for number in range(people_):
+        one = f"U0P{number:04}"
+        world.people.actors[one] = Actor(one, one, team_id=HOME, mailbox=mailbox or f"mailbox of {one}")
+        await _top_up(world, one, BOB, usd)
+    world.rebuild(people_kept={}, people_seen=SharedLooks())
+
+
+@SQLITE
+async def test_few_of_many_people_are_looked_up_and_remembered_for_a_day(world: World) -> None:
+    world.rebuild(policy=of_limits(per_requester_usd=Decimal(500)))
+    await _many(world, 115, "5")
+    first, second = [
+        await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "5"}, by=ALICE)
+        for _ in range(2)
+    ]
+    slack = Slack(world)
+
+    await world.approve(first)
+
+    assert (await world.request(first.id)).state is State.APPROVED
+    assert 16 <= len(slack.others()) <= people.MOST_LOOKED_UP
+    assert slack.most_at_once <= 10
+    before = len(slack.others())
+    await world.advance(3600)
+    await world.approve(second)
+    assert (await world.request(second.id)).state is State.APPROVED
+    assert len(slack.others()) - before <= 1
+
+
+@SQLITE
+@pytest.mark.parametrize(("granted", "fits"), [("90", False), ("5", True)])
+async def test_beyond_the_most_that_are_looked_up_the_smallest_sums_count_by_account(
+    world: World, granted: str, fits: bool
+) -> None:
+    for account in (ALICE, ALICE_TWO):
+        world.people.change(account, mailbox="mailbox of alice")
+    world.rebuild(policy=of_limits(per_requester_usd=Decimal(100)))
+    await _top_up(world, ALICE_TWO, BOB, granted)
+    await _many(world, 30, "10")
+    slack = Slack(world)
+
+    assert (await _top_up(world, ALICE, CAROL, "100") is State.APPROVED) == fits
+
+    assert (ALICE_TWO in [one for _, one in slack.asked]) != fits
+    assert len(slack.others()) == (people.MOST_LOOKED_UP if fits else 9)
+
+
+@SQLITE
+async def test_a_look_that_failed_holds_up_approvals_for_seconds_alone(world: World) -> None:
+    world.rebuild(policy=of_limits(per_requester_usd=FIVE_HUNDRED))
+    await _top_up(world, ALICE_TWO, BOB)
+    request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "400"}, by=CAROL)
+    world.rebuild(people_kept={}, people_seen=SharedLooks())
+    slack = Slack(world)
+    slack.says[ALICE_TWO] = "ratelimited"
+    with pytest.raises(LookupFailed):
+        await world.approve(request)
+
+    slack.says.clear()
+    await world.advance(FAILED_FOR_S)
+    await world.approve(request)
+
+    assert (await world.request(request.id)).state is State.APPROVED
+    # What was seen before a look that failed serves, too.
+    await world.advance(3600)
+    slack.says[ALICE_TWO] = "ratelimited"
+    with suppress(LookupFailed):
+        await people.account_lately(world.core, ALICE_TWO, 1)
+    request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "100"}, by=CAROL)
+    await world.approve(request)
+    assert (await world.request(request.id)).state is State.APPROVED
+
+
+@SQLITE
+@pytest.mark.parametrize("code", ["user_not_found", "user_not_visible"])
+async def test_an_account_that_slack_does_not_know_counts_by_itself_and_by_the_file(
+    world: World, code: str
+) -> None:
+    policy = of_limits(per_requester_usd=FIVE_HUNDRED)
+    same = replace(policy.people, same_person=((ALICE, ALICE_TWO),))
+    world.rebuild(policy=replace(policy, people=same))
+    await _top_up(world, ALICE_TWO, BOB)
+    requests_ = [
+        await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "200"}, by=by)
+        for by in (CAROL, ALICE)
+    ]
+    world.rebuild(people_kept={}, people_seen=SharedLooks())
+    Slack(world).says[ALICE_TWO] = code
+
+    await world.approve(requests_[0])
+    with pytest.raises(OverLimit):
+        await world.approve(requests_[1])
+
+
+@SQLITE
+async def test_a_freeze_now_does_not_wait_for_slack_to_say_whose_account_another_is(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    know(world, "by the mailbox", of_limits())
+    for card in (0, 1):
+        await _freeze_now(world, card, ALICE_TWO)
+    world.rebuild(people_kept={}, people_seen=SharedLooks())
+    Slack(world).takes_s[ALICE_TWO] = 60
+    assert drafts.WHOSE_WITHIN_S == 1.5
+    monkeypatch.setattr(drafts, "WHOSE_WITHIN_S", 0.05)
+
+    async with asyncio.timeout(10):
+        assert await _freeze_now(world, 2, ALICE) is State.APPROVED
 
 
 @SQLITE

@@ -19,7 +19,7 @@ from bot.services.execution import presend_checks
 from bot.services.requests import approvals
 from bot.services.shared_look import SharedLooks
 from tests.services.bulk_requests import a_list, ask_bulk
-from tests.services.outcome_steps import TOPUP, execute, keys_sent, status
+from tests.services.outcome_steps import TOPUP, alert_kinds, execute, keys_sent, status
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
@@ -70,6 +70,81 @@ async def test_who_may_not_ask_any_more_has_nothing_sent(world: World, narrowed:
     assert "may not make requests any more: only" in ended.outcome_text
     assert "Nothing was sent" in ended.outcome_text
     assert keys_sent(world) == []
+
+
+@BOTH
+@pytest.mark.parametrize("narrowed", ["in the file", "in Slack", "by a limit"])
+async def test_a_freeze_is_sent_although_its_requester_may_not_ask_any_more(
+    world: World, narrowed: str
+) -> None:
+    approved = await _freeze(world)
+    if narrowed == "in the file":
+        named = replace(world.core.policy.people, requesters=(CAROL,))
+        change(world, replace(world.core.policy, people=named, version="after"))
+    elif narrowed == "by a limit":
+        await _top_up(world, "300")
+        change(world, limited("after", total_usd=Decimal(100), per_requester_usd=Decimal(100)))
+    else:
+        world.people.groups["@treasury"].discard(ALICE)
+        await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+
+    assert (await execute(world, approved)).state is State.SUCCEEDED
+    assert await alert_kinds(world) == set()
+
+
+@SQLITE
+@pytest.mark.parametrize("why", ["an approver left", "more approvals", "a newer unfreeze"])
+async def test_a_freeze_that_is_stopped_before_its_first_try_leaves_an_alert(world: World, why: str) -> None:
+    approved = await _freeze(world)
+    match why:
+        case "an approver left":
+            world.people.groups["@card-approvers"].discard(BOB)
+            await world.advance(presend_checks.PEOPLE_GOOD_FOR_S)
+        case "more approvals":
+            kinds = {"card_freeze": KindPolicy(approvals=2)}
+            change(world, replace(world.core.policy, kinds=kinds, version="after"))
+        case _:
+            await world.advance(1)
+            await world.approve(await world.ask("card_unfreeze", {"card": world.cards[0]["id"]}))
+
+    ended = await execute(world, approved)
+
+    assert ended.state is State.CANCELLED
+    assert await alert_kinds(world) == (set() if why == "a newer unfreeze" else {"not_done"})
+
+
+async def _freeze(world: World) -> Request:
+    return (await world.approve(await world.ask("card_freeze", {"card": world.cards[0]["id"]})))[0]
+
+
+@BOTH
+@pytest.mark.parametrize("widened", ["requesters", "limits", "in Slack"])
+@pytest.mark.parametrize("first", ["the approval", "the reading"])
+async def test_an_older_process_sends_what_a_newer_one_approved(
+    world: World, widened: str, first: str
+) -> None:
+    """While processes are restarted one by one. What was approved before a process read its file, it judges by that."""
+    newer = limited("newer")
+    older = {
+        "requesters": replace(newer, people=replace(newer.people, requesters=(CAROL,)), version="older"),
+        "limits": limited("older", per_requester_usd=Decimal(100)),
+        "in Slack": newer,
+    }[widened]
+    read_at = world.clock.now()
+    change(world, newer)
+    approved = await _top_up(world, "300")
+    await world.advance(1)
+    if first == "the approval":
+        read_at = world.clock.now()
+    world.rebuild(policy=older, policy_read_at=read_at, people_kept={}, people_seen=SharedLooks())
+    if widened == "in Slack":
+        # By the same file, who has left a group since is not among the requesters, whenever it was read.
+        world.people.groups["@treasury"].discard(ALICE)
+
+    ended = await execute(world, approved)
+
+    is_sent = first == "the reading" and widened != "in Slack"
+    assert ended.state is (State.SUCCEEDED if is_sent else State.CANCELLED), ended.outcome_text
 
 
 @SQLITE

@@ -248,13 +248,22 @@ def test_nothing_is_appended_past_that() -> None:
         assert not writes or path == ROOT / "storage" / "audit.py", path
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("state = 'approved'", "is pending by the audit log, and somebody changed its row to approved"),
+        ("version = 9", "is pending by the audit log, and somebody changed its row"),
+    ],
+)
 async def test_an_entry_that_somebody_appends_by_hand_is_refused_where_its_row_says_otherwise(
-    world: World,
+    world: World, change: str, said: str
 ) -> None:
     request = await pending(world)
-    edit(world, "state = 'approved'", request)
+    edit(world, change, request)
     request = await world.request(request.id)
 
-    with pytest.raises(NotAsOnRecord, match="is pending by the audit log"):
+    with pytest.raises(NotAsOnRecord) as refused:
         async with world.store.begin() as tx:
             await audit.of_request(tx, world.core, request, "system:test", "request.anything")
+
+    assert refused.value.why == said

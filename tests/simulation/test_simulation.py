@@ -34,6 +34,7 @@ def test_no_seed_of_the_sample_breaks_a_promise_that_is_not_known_as_broken() ->
     assert done.stdout.splitlines()[-1].startswith("schedules 5, steps ")
 
 
+@pytest.mark.timeout(300)
 def test_no_seed_that_once_broke_a_promise_breaks_one_again() -> None:
     done = simulate("--seeds", "broken", "--keep-on")
 

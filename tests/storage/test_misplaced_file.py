@@ -19,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from bot.domain.time import SystemClock
 from storage import audit
-from storage.database import url_of
+from storage.database import Database, url_of
 from storage.errors import DatabaseMissing, DatabaseUnreachable
 from storage.events import Ingest
 from storage.events.ingest import Arrival
@@ -393,3 +393,28 @@ async def test_what_was_open_is_kept_as_soon_as_there_is_room(
     await why_not_written(store)
     (kept,) = _kept(db)
     assert _entries(kept) == ENTRIES
+
+
+@pytest.mark.parametrize("beside", ["-journal", "-wal", "-shm"])
+def test_who_finds_no_database_reads_which_file_was_kept_and_not_what_sqlite_has_beside_it(
+    tmp_path: Path, beside: str
+) -> None:
+    kept = tmp_path / "bot.db.kept-20260302T090000"
+    kept.write_bytes(b"whole")
+    kept.with_name(kept.name + beside).write_bytes(b"left by a process that was killed")
+
+    said = Database.parse(url_of(tmp_path / "bot.db")).left_behind()
+
+    assert f"what was open is kept as {kept}. " in said
+    assert beside not in said
+
+
+async def test_no_empty_database_is_begun_where_only_an_unfinished_copy_was_kept(tmp_path: Path) -> None:
+    part = tmp_path / "bot.db.kept-20260302T090000.part"
+    part.write_bytes(b"half")
+
+    with pytest.raises(DatabaseMissing, match=r"is not whole\. Nothing was started") as refused:
+        await migrate(url_of(tmp_path / "bot.db"))
+
+    assert str(part) in str(refused.value)
+    assert not (tmp_path / "bot.db").exists()

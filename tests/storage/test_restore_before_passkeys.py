@@ -17,6 +17,7 @@ from bot.services.anchor_places import AnchorPlaces
 from bot.services.events import Poller
 from bot.services.operators import pausing, safe_mode
 from bot.services.passkeys import enrolment, links
+from storage import audit
 from storage.maintenance import back_up
 from storage.operators import safe_mode as rows
 from tests.services.test_passkeys_on_record import confirm_by_click, reset
@@ -41,6 +42,8 @@ async def _restored_from_before_the_first(
     world: World, databases: Databases, folder: Path, own_url: str
 ) -> str:
     """Where the copy is that was put in place, as Bob and Carol had passkeys; it has just been started."""
+    async with world.store.begin() as tx:  # a database in which nothing was recorded is no backup
+        await audit.append(tx, actor="system:test", action="test.began", subject="test")
     await audit_anchors.drop(world.core)
     await back_up(own_url, folder / "copy.db", vault=VAULT, clock=world.clock)
     await world.advance(60)

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from bot.domain.errors import OverLimit
 from bot.domain.limits import (
     WINDOW,
+    Grant,
+    Grants,
     LimitUse,
     Scope,
     most_possible_usd,
     never_approvable,
     never_fits,
     require_possible,
+    uses,
 )
 from bot.domain.people import Limits
 
@@ -151,3 +154,92 @@ def test_each_limit_alone_refuses_what_it_can_never_allow(limits: Limits, whose:
     require_possible(limits, Decimal(10))
     with pytest.raises(OverLimit, match=whose):
         require_possible(limits, Decimal("10.01"))
+
+
+# Alice has a second account, and so has Bob.
+SAME = frozenset({frozenset({"U0ALICE", "U0ALICE2"}), frozenset({"U0BOB", "U0BOB2"})})
+
+
+def is_same(one: str, other: str) -> bool:
+    return one == other or frozenset({one, other}) in SAME
+
+
+def granted(usd: str, requester: str, *approvers: str, hours_ago: int = 1) -> Grant:
+    return Grant(NOON - timedelta(hours=hours_ago), Decimal(usd), "card", requester, frozenset(approvers))
+
+
+GRANTS = Grants(
+    made=(
+        granted("100", "U0ALICE", "U0BOB", hours_ago=5),
+        granted("20", "U0ALICE2", "U0CAROL", hours_ago=4),
+        granted("3", "U0ALICE2", "U0BOB2", "U0DAVE", hours_ago=3),
+        granted("1000", "U0DAVE", "U0BOB", hours_ago=2),
+        granted("0", "U0ERIN", "U0BOB"),
+    ),
+    lost=(granted("0.5", "", hours_ago=6),),
+)
+
+
+def test_each_limit_counts_what_the_person_has_and_what_nobody_knows_of() -> None:
+    limits = Limits(per_requester_usd=Decimal(500), per_pair_usd=Decimal(200), total_usd=Decimal(2000))
+
+    found = uses(limits, GRANTS, requester="U0ALICE", is_same=is_same, approvers=["U0CAROL", "U0BOB"])
+
+    assert [(one.scope, one.limit_usd, one.spent_usd, one.approver) for one in found] == [
+        (Scope.REQUESTER, Decimal(500), Decimal("123.5"), ""),
+        (Scope.PAIR, Decimal(200), Decimal("103.5"), "U0BOB"),
+        (Scope.PAIR, Decimal(200), Decimal("20.5"), "U0CAROL"),
+        (Scope.TOTAL, Decimal(2000), Decimal("1123.5"), ""),
+    ]
+    assert sorted(found[2].approved) == [
+        (NOON - timedelta(hours=6), Decimal("0.5")),
+        (NOON - timedelta(hours=4), Decimal(20)),
+    ]
+
+
+@pytest.mark.parametrize("name", ["per_requester_usd", "per_pair_usd", "total_usd"])
+def test_a_limit_that_is_not_set_counts_nothing(name: str) -> None:
+    limits = Limits(**{name: Decimal(10)})
+
+    (found,) = uses(limits, GRANTS, requester="U0DAVE", is_same=is_same, approvers=["U0BOB"])
+
+    assert (found.limit_usd, found.allows(Decimal(1))) == (Decimal(10), False)
+    assert uses(Limits(), GRANTS, requester="U0DAVE", is_same=is_same, approvers=["U0BOB"]) == []
+
+
+def test_sums_by_account_are_of_those_who_asked_and_with_their_approvers_where_that_is_wanted() -> None:
+    assert GRANTS.by_account() == {"U0ALICE": 100, "U0ALICE2": 23, "U0DAVE": 1000}
+    assert GRANTS.by_account(with_approvers=True) == {
+        "U0ALICE": 100,
+        "U0ALICE2": 23,
+        "U0DAVE": 1003,
+        "U0BOB": 1100,
+        "U0BOB2": 3,
+        "U0CAROL": 20,
+    }
+
+
+@pytest.mark.parametrize(
+    ("scope", "whose"),
+    [
+        (Scope.REQUESTER, "a 24-hour limit by one requester of 50.00 USD: 60.00 USD pass it."),
+        (Scope.PAIR, "a 24-hour limit by one requester with one approver of 50.00 USD: 60.00 USD pass it."),
+        (Scope.TOTAL, "a 24-hour limit in all of 50.00 USD: 60.00 USD pass it."),
+    ],
+)
+def test_what_a_lowered_limit_stops_reads_whose_limit_it_is(scope: Scope, whose: str) -> None:
+    assert whose in LimitUse(scope, Decimal(50), Decimal(0)).stop(Decimal(60))
+
+
+@pytest.mark.parametrize(
+    ("spent_usd", "said"),
+    [
+        ("0", "50.00 USD: 60.00 USD pass it."),
+        ("20", "50.00 USD: 20.00 USD approved before and 60.00 USD pass it."),
+    ],
+)
+def test_what_a_lowered_limit_stops_reads_which_and_by_how_much(spent_usd: str, said: str) -> None:
+    use = LimitUse(Scope.TOTAL, Decimal(50), Decimal(spent_usd))
+
+    assert said in use.stop(Decimal(60))
+    assert "Nothing was sent; request it again when it fits." in use.stop(Decimal(60))

@@ -20,7 +20,8 @@ ASKS = "[policy.default]\npasskey = true\n"
 def start(text: str, address: str = "") -> Start:
     env = {"COUNTERSIGN_PUBLIC_URL": address} if address else {}
     config = Config.parse(text.encode())
-    return Start(Settings.from_env(env), config, Overrides(), AsyncExitStack())
+    overrides = Overrides()
+    return Start(Settings.from_env(env), config, overrides, AsyncExitStack(), overrides.clock.now())
 
 
 def test_a_passkey_belongs_to_the_host_of_the_address() -> None:

@@ -142,7 +142,8 @@ NOT_DONE_YET = AlertKind(
 
 NOT_DONE = AlertKind(
     name="not_done",
-    raised_when="a freeze ended without having happened: the card provider refused it, or it was not sent in time",
+    raised_when="a freeze ended without having happened: the card provider refused it, a check before it was"
+    " sent did, or it was not sent in time",
     found_by="execution",
     ends="never: acknowledge it when you are done",
     wordings=one(Severity.CRITICAL, "{what} is {not_done}; Countersign stopped trying", "{how} {advice}"),

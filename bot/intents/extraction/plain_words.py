@@ -68,7 +68,7 @@ _ROWS: Final = tuple(
         # Particles that carry nothing: `freeze it lah`, `aiyo`.
         (
             "",
-            r"(?<![\w'-])(?-i:lah|leh|lor|hor|liao|aiyo+|aiya+h?|alamak|walao|sia|innit|yaar)(?![\w'-])",
+            r"(?<![\w'-])(?-i:lah|leh|lor|hor|liao|aiyo+|aiya+h?|alamak|walao|sia|innit|yaar)(?![\w'-])[ \t]*",
             "",
         ),
         ("ah", r"(?<=\w) (?-i:ah|eh|hah|meh)(?=\s*(?:[?!.,]|$))", ""),

@@ -34,8 +34,8 @@ _NEVER_SENT = (
     " card and the ledger before you request it again."
 )
 _WAS_SENT = (
-    f"The outcome is not known. {_UNDONE} Nothing more is sent or looked up for it; let two people resolve it by the"
-    " ledger."
+    f"The outcome is not known. {_UNDONE} Nothing more is sent or looked up for it. Do not repeat it; let two people"
+    " resolve it by the ledger."
 )
 
 

@@ -27,7 +27,7 @@ _MOST = 200
 async def follow(tx: Tx, core: Core, request: Request, *, is_refused: bool = False) -> None:
     """Called in the transaction of each change of a request; nothing for what can wait.
 
-    `is_refused`: the card provider has refused it for good.
+    `is_refused`: the card provider has refused it for good, or a check before it was sent has.
     """
     words = urgency.urgency_of(request.kind)
     if words is None:

@@ -282,7 +282,10 @@ async def _held_back(tx: Tx, core: Core, request: Request, why: Stop | Later) ->
         is_urgent = core.kinds[held.kind].handling.is_urgent
         await effect_writer.write(tx, core, held, effects.of_holding_back(is_urgent=is_urgent))
         return
-    await close(tx, core, request, why.event, "system:execution", why.text)
+    ended = await close(tx, core, request, why.event, "system:execution", why.text)
+    # What has expired leaves its alert by itself.
+    if core.kinds[ended.kind].handling.is_urgent and why.event is Event.CANCEL and not why.needless:
+        await effect_writer.write(tx, core, ended, effects.of_urgent_stop())
     if why.alarm:
         await effect_writer.write(tx, core, request, effects.of_tampering(request))
 

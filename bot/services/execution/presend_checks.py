@@ -65,11 +65,16 @@ FACTS_GOOD_FOR_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Nothing is sent and the request ends. `alarm` asks for a top-severity alert."""
+    """Nothing is sent and the request ends. `alarm` asks for a top-severity alert.
+
+    `needless`: a newer request decides instead, or the card cannot be used; else people are notified of what cannot
+    wait that it has not happened.
+    """
 
     event: Event
     text: str
     alarm: bool = False
+    needless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,23 +105,15 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """Which accounts belong to one person, and those that were looked up for it; None = nobody is looked up."""
-
-    standing: Standing
-    accounts: Collection[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Cleared:
     """Nothing speaks against sending, by a look that began at `began_s`, by the monotonic clock.
 
-    `people_until_s`: until when what Slack said of the people holds. `seen`: for what is counted again.
+    `people_until_s`: until when what Slack said of the people holds. `counted`: for what is counted again.
     """
 
     approved: Approved
     began_s: float
-    seen: Seen
+    counted: people.Counted
     people_until_s: float = float("inf")
 
 
@@ -138,25 +135,24 @@ async def may_go(core: Core, request: Request, partner: PartnerClient, approved:
     try:
         async with asyncio.timeout(local_facts.READ_WITHIN_S if is_urgent else None):
             stop = await _approvers_stand(core, request, approved, _PEOPLE_SHARED_FOR_S)
-            seen = await _seen(core, request, approved)
+            counted = await _counted(core, request, approved)
     except (LookupFailed, TimeoutError) as error:
         # What is urgent only makes things safer: while Slack does not say more, the signed approval is enough.
         if not is_urgent:
             return Later(str(error))
-        stop, seen = None, Seen(people.known_persons(core))
-    return stop or await recheck(core, request, partner) or Cleared(approved, began_s, seen)
+        stop, counted = None, people.Counted(people.known_persons(core))
+    return stop or await recheck(core, request, partner) or Cleared(approved, began_s, counted)
 
 
-async def _seen(core: Core, request: Request, approved: Approved) -> Seen:
+async def _counted(core: Core, request: Request, approved: Approved) -> people.Counted:
     """Who belongs together. Where the policy was changed since the approvals, what other accounts were granted is
     counted again, and those that may be of the same people are looked up."""
     if not _is_judged_again(core, request, approved.words):
-        return Seen(people.known_persons(core))
+        return people.Counted(people.known_persons(core))
     accounts = _accounts_of(request, approved)
     seen = await people.seen_to_send(core, accounts, within_s=_PEOPLE_SHARED_FOR_S)
 
-    async def judge(standing: Standing, looked_at: Collection[str]) -> Seen:
-        found = Seen(standing, frozenset(looked_at))
+    async def judge(_: Standing, _looked_at: Collection[str], found: people.Counted) -> people.Counted:
         async with core.store.read() as tx:
             await _asked_now(tx, core, request, approved.whole, approved.words, found)
             await _over_limit(tx, core, request, approved, found)
@@ -197,7 +193,7 @@ async def last_look(tx: Tx, core: Core, kept: Kept, look: Cleared) -> Look:
     newer requests on the same setting, and others on the same target.
     """
     try:
-        found = await by_our_records(tx, core, kept, look.seen)
+        found = await by_our_records(tx, core, kept, look.counted)
     except people.NotLookedAt:
         return Later(_ASK_SLACK_AGAIN)
     if not isinstance(found, Approved):
@@ -217,11 +213,11 @@ def _waited_for(core: Core, request: Request) -> Collection[str] | None:
     return None if handling.alone else handling.doubts
 
 
-async def by_our_records(tx: Tx, core: Core, kept: Kept, seen: Seen | None = None) -> Recorded:
-    """All that the database alone can say. What is counted is counted by `seen`, or by what this process knows of who
-    belongs together; raises `NotLookedAt` where others may matter who are not among it."""
+async def by_our_records(tx: Tx, core: Core, kept: Kept, counted: people.Counted | None = None) -> Recorded:
+    """All that the database alone can say. Who belongs together is as `counted` says, or as this process knows; raises
+    `NotLookedAt` where others may matter who are not among it."""
     request = kept.request
-    found = await _as_approved(tx, core, kept, seen or Seen(people.known_persons(core)))
+    found = await _as_approved(tx, core, kept, counted or people.Counted(people.known_persons(core)))
     if not isinstance(found, Approved):
         return found
     answer = (
@@ -266,9 +262,10 @@ async def _superseded(tx: Tx, core: Core, request: Request) -> Answer:
         text = (
             f"{newest.id}, which was approved later, decides this now ({newest.summary}). Nothing was sent."
         )
-        return Stop(Event.CANCEL, text)
+        return Stop(Event.CANCEL, text, needless=True)
     if newest is not None:
-        return Stop(Event.CANCEL, f"{newest.id}, a newer request on the same target, was approved.")
+        text = f"{newest.id}, a newer request on the same target, was approved."
+        return Stop(Event.CANCEL, text, needless=True)
     if request.state is not State.APPROVED or core.kinds[request.kind].handling.is_urgent:
         return None
     older = await newest_wins.goes_first(tx, core, request)
@@ -295,7 +292,7 @@ _TAMPERED = Stop(
 )
 
 
-async def _as_approved(tx: Tx, core: Core, kept: Kept, seen: Seen) -> Recorded:
+async def _as_approved(tx: Tx, core: Core, kept: Kept, counted: people.Counted) -> Recorded:
     """Digest, MACs and quorum: a row changed in the database by hand is not sent."""
     request = kept.request
     try:
@@ -315,37 +312,38 @@ async def _as_approved(tx: Tx, core: Core, kept: Kept, seen: Seen) -> Recorded:
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, kept.decisions, kind)
     whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
-    then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, words, seen)
+    then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, words, counted)
     found = Approved(words, whole, max(now.needed, then.needed), body, then.waits, now.waits)
-    stop = _quorum(core, request, found) or await _over_limit(tx, core, request, found, seen)
+    stop = _quorum(core, request, found) or await _over_limit(tx, core, request, found, counted)
     return stop or await _passkeys(tx, core, request, found) or found
 
 
 async def _asked_now(
-    tx: Tx, core: Core, request: Request, whole: Request, words: list[Decision], seen: Seen
+    tx: Tx, core: Core, request: Request, whole: Request, words: list[Decision], counted: people.Counted
 ) -> Conditions:
     """What today's policy asks for. Where it is the one of the approvals, they say what it asked for of sums."""
     policy = core.policy.of(whole.kind)
     if not _is_another_policy(core, words) or not policy.looks_at_sums or request.approved_at is None:
         return Conditions(policy.approvals_needed(whole.exposure_usd), policy.waits(whole.exposure_usd))
-    asked = await granted_sums.of_request(
-        tx, core, whole, standing=seen.standing, seen=seen.accounts, until=request.approved_at
-    )
+    asked = await granted_sums.of_request(tx, core, whole, counted=counted, until=request.approved_at)
     return asked.conditions
 
 
-async def _over_limit(tx: Tx, core: Core, request: Request, found: Approved, seen: Seen) -> Stop | None:
+async def _over_limit(
+    tx: Tx, core: Core, request: Request, found: Approved, counted: people.Counted
+) -> Stop | None:
     """Would today's limits have refused the approval? Asked before the first call, where the policy is another one than
     that of the approvals: what was approved later, or by the same policy, stops nothing."""
     if not _is_judged_again(core, request, found.words) or request.approved_at is None:
+        return None
+    if not _may_be_narrowed(core, request, found.words):
         return None
     passed = await granted_sums.passed_limit(
         tx,
         core,
         found.whole,
         {decision.actor for decision in found.words},
-        seen.standing,
-        seen.accounts,
+        counted,
         until=request.approved_at,
     )
     return None if passed is None else Stop(Event.CANCEL, passed.stop(found.whole.exposure_usd))
@@ -360,6 +358,22 @@ def _is_judged_again(core: Core, request: Request, words: list[Decision]) -> boo
     """Is what was granted before it counted again, before its first call?"""
     is_new = request.state is State.APPROVED and not request.break_glass
     return is_new and _is_another_policy(core, words)
+
+
+def _may_be_narrowed(core: Core, request: Request, words: list[Decision]) -> bool:
+    """Do this process's requesters and limits count for what was approved?
+
+    Not for what only makes things safer. And not where another policy approved it after this process had read its own:
+    that one may be the newer, as while processes are restarted one by one, and has been asked at the approval.
+    """
+    if core.kinds[request.kind].handling.is_urgent:
+        return False
+    deciding = {word.policy_version for word in words if word.decided_at == request.approved_at}
+    return (
+        deciding == {core.policy.version}
+        or request.approved_at is None
+        or request.approved_at <= core.policy_read_at
+    )
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
@@ -438,10 +452,11 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
         text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
     cls = core.kinds[request.kind]
-    if cls.handling.asked_by_admins and not roles.may_ask(cls, request.requester):
+    may_ask = roles.may_ask(cls, request.requester) or not _may_be_narrowed(core, request, found.words)
+    if cls.handling.asked_by_admins and not may_ask:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
-    if request.state is State.APPROVED and not roles.may_ask(cls, request.requester):
+    if request.state is State.APPROVED and not may_ask:
         text = (
             f"{request.requester_name}, who requested this, may not make requests any more: only"
             f" {people.who_may_ask(core, cls)} may. Nothing was sent; one of them can request it."
@@ -499,5 +514,6 @@ async def recheck(core: Core, request: Request, partner: PartnerClient) -> Answe
             facts = {**facts, **await local_facts.facts(tx, operation, request.program)}
     stops = operation.stops(facts, again=request.state is not State.APPROVED)
     if stops:
-        return Stop(Event.CANCEL, f"{' '.join(stops)} Nothing was sent; ask again when it fits.")
+        text = f"{' '.join(stops)} Nothing was sent; ask again when it fits."
+        return Stop(Event.CANCEL, text, needless=True)
     return None

@@ -45,11 +45,13 @@ class _Seen(NamedTuple):
 
 
 class Look:
-    """At all leases; when each was first seen with nobody is in memory, where nobody changes it."""
+    """At all leases, and all requests that are held; when each was first seen with nobody is in memory, where nobody
+    changes it."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._seen: dict[str, _Seen] = {}
+        self._held: dict[str, _Seen] = {}  # by the id of the request
 
     async def run(self) -> None:
         """One alert while there are any, until there are none."""
@@ -60,10 +62,10 @@ class Look:
             nobodys = {name for name, owner in (await leases.held(tx)).items() if owner not in alive}
             found = await requests.held_long(tx, due_before=tx.now - HELD_AFTER)
             # One that works may wait for long, for its place in the rate limit.
-            long = {one: owner for one, owner in found.items() if owner not in alive}
+            nobodys_requests = {one: owner for one, owner in found.items() if owner not in alive}
             condition = request_alerts.CHANGED_OUTSIDE.condition(_ABOUT)
             is_known = await alert_rows.open_one(tx, condition) is not None
-        ghosts = self._ghosts(nobodys, now_s)
+        ghosts, long = self._ghosts(nobodys, now_s), self._held_long(nobodys_requests, now_s)
         core.store.ghosts = leases.Ghosts(frozenset(ghosts), alive)
         await self._free(long)
         if not ghosts and not long and not is_known:
@@ -86,6 +88,15 @@ class Look:
         again = {name: _Seen(lasting[name].first_s if name in lasting else now_s, now_s) for name in nobodys}
         self._seen = lasting | again
         return {name for name, seen in self._seen.items() if seen.is_ghost}
+
+    def _held_long(self, held: dict[str, str], now_s: float) -> dict[str, str]:
+        """Those that were nobody's at each look for long enough: one look is not enough, because a process that died
+        may have taken up just before what was due long ago."""
+        known = {one: seen for one, seen in self._held.items() if now_s - seen.last_s <= _MISSED_AFTER_S}
+        self._held = known | {
+            one: _Seen(known[one].first_s if one in known else now_s, now_s) for one in held
+        }
+        return {one: owner for one, owner in held.items() if self._held[one].is_ghost}
 
     async def _free(self, held: dict[str, str]) -> None:
         if not held:

@@ -117,6 +117,7 @@ async def _approve(
     roles: people.Roles,
     standing: Standing,
     seen: Collection[str],
+    counted: people.Counted,
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
@@ -127,7 +128,7 @@ async def _approve(
         require_its_digest(tx.vault, request)
         earlier = await decisions.of(tx, request.id)
         people.require_looked_at((d.actor for d in earlier if d.kind is DecisionKind.APPROVE), seen)
-        asked = await _asked(tx, core, request, standing, seen)
+        asked = await _asked(tx, core, request, counted)
         verdict = decide(
             request,
             earlier,
@@ -149,7 +150,7 @@ async def _approve(
         )
         settles = verdict.reason is Reason.SETTLES
         if settles:
-            await _within_limits(tx, core, request, [*earlier, decision], standing, seen)
+            await _within_limits(tx, core, request, [*earlier, decision], counted)
         await decisions.insert(tx, decision)
         if settles:
             request = await _settle(tx, core, request, [*earlier, decision])
@@ -167,13 +168,11 @@ async def _approve(
     return replace(request, approvals_needed=max(request.approvals_needed, asked.needed)), verdict
 
 
-async def _asked(
-    tx: Tx, core: Core, request: Request, standing: Standing, seen: Collection[str]
-) -> Conditions:
+async def _asked(tx: Tx, core: Core, request: Request, counted: people.Counted) -> Conditions:
     """What the policy asks for now, counted under the lock of the limits where it looks at sums."""
     if request.exposure_usd and core.policy.of(request.kind).looks_at_sums:
         await requests.lock_limits(tx)
-    return (await granted_sums.of_request(tx, core, request, standing=standing, seen=seen)).conditions
+    return (await granted_sums.of_request(tx, core, request, counted=counted)).conditions
 
 
 def _refuse_doubtful(request: Request, now: datetime) -> None:
@@ -282,15 +281,14 @@ async def _within_limits(
     core: Core,
     request: Request,
     approvals: list[Decision],
-    standing: Standing,
-    seen: Collection[str],
+    counted: people.Counted,
 ) -> None:
     """Rolling limits, counted under a lock in the transaction that would spend them; raises `OverLimit`."""
     if not request.exposure_usd:
         return
     await requests.lock_limits(tx)
     approvers = [d.actor for d in approvals if d.kind is DecisionKind.APPROVE]
-    passed = await granted_sums.passed_limit(tx, core, request, approvers, standing, seen)
+    passed = await granted_sums.passed_limit(tx, core, request, approvers, counted)
     if passed is not None:
         raise OverLimit(passed.refusal(request.exposure_usd))
 
@@ -444,6 +442,7 @@ async def _resolve(
     proof: proofs.Proof | None,
     standing: Standing,
     seen: Collection[str],
+    _counted: people.Counted,
 ) -> Request:
     async with core.store.begin() as tx:
         request = await existing(tx, request_id)

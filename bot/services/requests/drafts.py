@@ -6,6 +6,7 @@ a restart and no personal detail travels through Slack's hidden fields.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -43,6 +44,8 @@ from storage.errors import ChangedOutside
 from storage.requests import Draft, drafts, requests
 from storage.transaction import Tx
 
+# A preview of what may be done at once waits so long for Slack to say whose others' accounts are.
+WHOSE_WITHIN_S = 1.5
 SIMILAR_WITHIN = timedelta(hours=24)
 _MOST_CANDIDATES = 5
 
@@ -246,23 +249,25 @@ async def _preview(core: Core, draft: Draft) -> Preview:
 
 async def _own_accounts(core: Core, draft: Draft, actor: Actor, standing: Standing) -> tuple[str, ...]:
     """All accounts of this person that are known, for `may_run_now`; others that had this kind done at once are looked
-    up where it matters whose they are. What is urgent isn't held up while Slack does not say."""
+    up where it matters whose they are. What is urgent isn't held up: what is known has to do."""
 
-    async def judge(standing: Standing, seen: Collection[str]) -> Standing:
+    async def judge(_: Standing, _seen: Collection[str], counted: people.Counted) -> people.Counted:
         async with core.store.read() as tx:
             done = await requests.done_at_once(tx, draft.kind)
         people.by_persons(
             lambda is_same: _may_run_again(core, draft, done, is_same),
-            standing,
-            seen,
+            counted,
             own=[draft.owner],
             others=done,
         )
-        return standing
+        return counted
 
-    with suppress(LookupFailed):
-        standing = await people.judged(core, standing, (actor,), judge)
-    return tuple(sorted(standing.accounts_of([draft.owner])))
+    counted = None
+    with suppress(LookupFailed, TimeoutError):
+        async with asyncio.timeout(WHOSE_WITHIN_S):
+            counted = await people.judged(core, standing, (actor,), judge)
+    counted = counted or people.counted_now(core, standing, {actor.id: actor})
+    return tuple(sorted(counted.standing.accounts_of([draft.owner])))
 
 
 async def may_run_now(tx: Tx, core: Core, draft: Draft) -> bool:

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from bot.domain.limits import WINDOW, Grants, IsSame, LimitUse, uses
 from bot.domain.money import exact_sum, format_usd
-from bot.domain.people import KindPolicy, Limits, Per, Standing, Sums
+from bot.domain.people import KindPolicy, Limits, Per, Sums
 from bot.domain.requests import Conditions, Decision, DecisionKind, Request, State
 from bot.domain.time import in_words
 from bot.operations import Line
@@ -44,15 +44,14 @@ async def of_request(
     core: Core,
     request: Request,
     *,
-    standing: Standing | None = None,
-    seen: Collection[str] | None = None,
+    counted: people.Counted | None = None,
     until: datetime | None = None,
 ) -> Policed:
     """What the policy asks for of a request, with what was granted until now, or before `until`. A batch counts with
     its rows. Call `lock_limits` first when a decision hangs on it.
 
-    What other accounts of the requester were granted counts as well: `standing` says who belongs together, of the
-    accounts `seen`, and `NotLookedAt` is raised for others that may matter. Without them, as far as this process knows.
+    What other accounts of the requester were granted counts as well: `counted` says who belongs together, and
+    `NotKnownWhose` is raised for others that may matter. Without it, as far as this process knows.
     """
     policy = core.policy.of(request.kind)
     grants = await _for_sums(tx, policy, request.exposure_usd, until)
@@ -61,16 +60,15 @@ async def of_request(
     def judge(is_same: IsSame) -> Policed:
         return _policed(policy, request.requester, request.exposure_usd, by_card, grants, is_same)
 
-    standing = standing or people.known_persons(core)
+    counted = counted or people.Counted(people.known_persons(core))
     if grants is not None:
         people.by_persons(
             lambda is_same: judge(is_same).conditions,
-            standing,
-            seen,
+            counted,
             own=[request.requester],
-            others=grants.requesters,
+            others=grants.by_account(),
         )
-    return judge(standing.is_same_person)
+    return judge(counted.standing.is_same_person)
 
 
 async def of_amounts(
@@ -151,14 +149,13 @@ async def passed_limit(
     core: Core,
     request: Request,
     approvers: Collection[str],
-    standing: Standing,
-    seen: Collection[str] | None,
+    counted: people.Counted,
     *,
     until: datetime | None = None,
 ) -> LimitUse | None:
     """The first rolling limit that this request passes with what was granted until now, or before `until`.
 
-    `approvers`: accounts that approve it. `standing` and `seen` as in `of_request`. Call `lock_limits` first when a
+    `approvers`: accounts that approve it. `counted` as in `of_request`. Call `lock_limits` first when a
     decision hangs on it.
     """
     grants = await _for_limits(tx, core, until) if request.exposure_usd else None
@@ -172,10 +169,13 @@ async def passed_limit(
         return next((use for use in found if not use.allows(request.exposure_usd)), None)
 
     # More accounts only add to it.
-    if (known := judge(standing.is_same_person)) is None:
-        others = frozenset[str]().union(grants.requesters, *(one.approvers for one in grants.made))
-        own = [request.requester, *approvers]
-        people.by_persons(lambda is_same: judge(is_same) is None, standing, seen, own=own, others=others)
+    if (known := judge(counted.standing.is_same_person)) is None:
+        people.by_persons(
+            lambda is_same: judge(is_same) is None,
+            counted,
+            own=[request.requester, *approvers],
+            others=grants.by_account(with_approvers=True),
+        )
     return known
 
 

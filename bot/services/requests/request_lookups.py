@@ -50,8 +50,6 @@ REQUESTS_PAGE = 25
 # What is counted, and how far a page can be named by its number; the rest is turned page by page.
 MOST_COUNTED = 1_000
 _MOST_PENDING = 100
-# What Slack says of somebody whom it does not know, or does not show us.
-_UNKNOWN = frozenset({"user_not_found", "user_not_visible"})
 # So many cards are read at the same time; the API's rate limit is everybody's.
 _AT_ONCE = 5
 
@@ -144,7 +142,7 @@ async def _names(core: Core, slack_ids: Collection[str]) -> dict[str, str]:
         try:
             names[one] = (await core.directory.actor(one)).name
         except LookupFailed as error:
-            if error.code not in _UNKNOWN:
+            if error.code not in people.NOT_THERE:
                 raise
     return names
 

@@ -211,9 +211,11 @@ class Departures:
         if not harmless:
             return
         for request_id, at in self.known.emergencies.items():
-            row = self.known.row(request_id)
             # Where somebody else froze the card a moment later, theirs decides, and this one is cancelled.
-            by_another = f"/{row['subject']}/freeze" if row["state"] == "cancelled" else "nothing"
+            over = self.known.world.rows(
+                "SELECT subject FROM request WHERE id = ? AND state = 'cancelled'", request_id
+            )
+            by_another = f"/{over[0]['subject']}/freeze" if over else "nothing"
             left = [
                 sent.at
                 for sent in self.known.sent

@@ -27,7 +27,7 @@ _RESTING = """
 SELECT min(due_at) AS at FROM request WHERE due_at IS NOT NULL AND state IN ('approved', 'executing', 'unresolved')
 """
 _LOOKED_AT_NOW_AND_THEN = (
-    "SELECT 1 FROM alert WHERE kind IN ('poller_silent', 'policy') AND state <> 'resolved'"
+    "SELECT 1 FROM alert WHERE kind IN ('poller_silent', 'policy', 'slack_access') AND state <> 'resolved'"
 )
 _REFUSED = "SELECT 1 FROM alert WHERE kind = 'deliveries_refused' AND state <> 'resolved'"
 

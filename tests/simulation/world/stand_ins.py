@@ -13,7 +13,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from httpx import _urlparse, _urls
 from slack_sdk.webhook import WebhookResponse
@@ -86,7 +86,7 @@ class _NoLock:
 
     def __init__(self, path: Path) -> None: ...
 
-    def note(self, **_what: object) -> None: ...
+    def note(self, *_inodes: int, changed_ns: int, is_news: bool = True) -> None: ...
 
     def release(self) -> None: ...
 
@@ -94,7 +94,7 @@ class _NoLock:
 class _InPlace:
     """In place of the connection that keeps the database file open: nobody moves the file of a running process."""
 
-    inodes: ClassVar = {"file": 0, "log": 0}
+    inodes = (0, 0)
     changed_ns = 0
 
     def __init__(self, path: Path) -> None: ...

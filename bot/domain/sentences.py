@@ -9,8 +9,10 @@ _NOT_CODE = str.maketrans({"`": SHOWN_FOR["`"]})
 
 
 #: Letters, signs and marks by their class, of which a reader sees nothing: fillers of Hangul and Khmer, the empty
-#: Braille sign, a joiner of marks, Mongolian selectors.
-UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+#: Braille sign, a joiner of marks, Mongolian selectors, a filler of Khitan, and a note without a head.
+UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159"
+)
 
 
 class Lines(str):

@@ -28,8 +28,8 @@ _EMAIL = re.compile(r"[^@\s<>|,;:()\[\]\\\"]+@[^@\s<>|,;:()\[\]\\\"]+\.[^@\s<>|,
 # Groups of digits with a space, a dot or a dash between them; after a plus they are a phone number.
 _DIGIT_GROUPS = re.compile(r"(?<![+0-9])[0-9]+(?:[ .\-–\u00a0\u202f]{1,2}[0-9]+)*")
 
-# How the sign before them is drawn: by themselves they are nothing.
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+# Control and format characters, halves of characters, and those that have no meaning or each font its own.
+_NOTHING_TO_READ = ("Cc", "Cf", "Cs", "Co", "Cn")
 REASON_LIMIT = 1000
 """Characters of a reason; what Slack takes in one field of a form is more."""
 
@@ -201,11 +201,15 @@ def read_reason(text: str) -> str:
     Control and invisible characters are removed, line breaks kept. Raises ValueError with the sentence for
     the field, also for a card number.
     """
-    seen = (c for c in text if c == "\n" or (c not in UNSEEN and unicodedata.category(c) not in ("Cc", "Cf")))
-    reason = "".join(seen).strip()
-    if not _SELECTORS.sub("", reason).strip():
+    reason = "".join(c for c in text if c == "\n" or _is_seen(c)).strip()
+    # Marks and selectors change how the sign before them is drawn: by themselves they are nothing.
+    if all(c.isspace() or unicodedata.category(c).startswith("M") for c in reason):
         raise ValueError("Say why: the people who approve read it.")
     if len(reason) > REASON_LIMIT:
         raise ValueError(f"The reason has {len(reason)} characters; at most {REASON_LIMIT} fit.")
     refuse_card_number(reason)
     return reason
+
+
+def _is_seen(character: str) -> bool:
+    return character not in UNSEEN and unicodedata.category(character) not in _NOTHING_TO_READ

@@ -22,8 +22,12 @@ from bot.partner.loopback import is_loopback
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _FORWARDED: Final = "X-Forwarded-For"
-# What a proxy adds for whom it asks.
-_OF_PROXIES: Final = (_FORWARDED, "Forwarded", "X-Real-IP", "Via")
+# What a program or a browser on this machine says of itself. Whatever a proxy adds, and whatever its name is, is more.
+_OF_PROGRAMS: Final = re.compile(
+    r"host|user-agent|accept(?:-[a-z]+)?|connection|keep-alive|cache-control|pragma|dnt|cookie|priority"
+    r"|upgrade-insecure-requests|sec-[a-z-]+",
+    re.IGNORECASE,
+)
 _TOO_MANY: Final = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _WITH_PORT: Final = re.compile(r"(?P<four>[0-9.]+)(?::[0-9]+)?|\[(?P<six>[0-9a-fA-F:.]+)\](?::[0-9]+)?")
 # Addresses whose refusals are remembered: a flood from many must not fill the memory.
@@ -83,11 +87,14 @@ class Door:
         return address
 
     def is_local(self, request: web.BaseRequest) -> bool:
-        """Whether a program on this machine asks, and not a proxy here for somebody else."""
-        return is_loopback(request.remote or "") and not any(name in request.headers for name in _OF_PROXIES)
+        """Whether a program on this machine asks, and no proxy here that says for whom."""
+        return is_loopback(request.remote or "") and all(map(_OF_PROGRAMS.fullmatch, request.headers))
 
     def is_barred(self, address: str) -> bool:
-        """Whether this address was refused too often lately."""
+        """Whether this address was refused too often lately. A proxy of ours that doesn't say for whom it asks is not:
+        genuine deliveries come through it, too."""
+        if self._is_proxy(address):
+            return False
         times = self._refused.get(_counted_as(address))
         if times is None or len(times) < self.limits.refusals:
             return False

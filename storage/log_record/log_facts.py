@@ -35,6 +35,8 @@ WANTED = frozenset(
         "passkey.reset_reported",
         "webhook.secret",
         "webhook.secret_dropped",
+        "database.restored",
+        "database.accepted",
     }
 )
 """The actions of the entries that tell something here, beside those about requests."""
@@ -72,6 +74,17 @@ class Reset:
 
     seq: int
     by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An older copy was put in place, `at`, and nobody went on with it yet. Numbers and times are as in `SafeMode`."""
+
+    head_seq: int
+    head_at: datetime | None
+    anchor_seq: int
+    anchor_at: datetime | None
     at: datetime
 
 
@@ -116,8 +129,8 @@ class LogFacts:
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
     requests that have not ended, by id. `asked`: ids of what waits for a second person's yes. `reset`: the last reset
-    of all passkeys, where people were not notified of it. `secrets`: program -> its webhook secrets. `counted`: what
-    was approved in the last two days.
+    of all passkeys, where people were not notified of it. `restored`: of safe mode that nobody left. `secrets`: program
+    -> its webhook secrets. `counted`: what was approved in the last two days.
     """
 
     seq: int = 0
@@ -137,6 +150,7 @@ class LogFacts:
     open: Mapping[str, OpenRequest] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     reset: Reset | None = None
+    restored: Restored | None = None
     secrets: Mapping[str, SecretsOnRecord] = field(default_factory=dict)
     counted: counted.Hours = field(default_factory=dict)
 
@@ -158,6 +172,7 @@ class _Working:
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
         self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
+        self._restored = before.restored
         self._counted = counted.Working(before.counted)
 
     def take(self, one: LogEntry) -> None:
@@ -203,6 +218,10 @@ class _Working:
                 self._reset = None
             case "webhook.secret" | "webhook.secret_dropped":
                 self._secret(about, one)
+            case "database.restored":
+                self._restored = _restored(one)
+            case "database.accepted":
+                self._restored = None
 
     def _secret(self, program: str, one: LogEntry) -> None:
         before, body = self._secrets.get(program, SecretsOnRecord()), _body(one)
@@ -232,9 +251,28 @@ class _Working:
             open=self._open,
             asked=frozenset(self._asked),
             reset=self._reset,
+            restored=self._restored,
             secrets=self._secrets,
             counted=self._counted.hours(),
         )
+
+
+def _restored(one: LogEntry) -> Restored:
+    body = _body(one)
+    head = int(body["head"])
+    # Entries of before hold no times: the copy was made before this one at the latest, and a new database has no entry.
+    head_at = body.get("head_at", one.at if head else None)
+    return Restored(
+        head,
+        _time(head_at),
+        int(body.get("anchor", head)),
+        _time(body.get("anchor_at")),
+        datetime.fromisoformat(one.at),
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _body(one: LogEntry) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from storage.upsert import insert_new
 
 _COLUMNS = t.safe_mode.c
 _CURRENT = select(t.safe_mode).where(_COLUMNS.left_at.is_(None)).limit(1)
-#: The entry of the audit chain that says so; its body has the number of the last entry before.
+#: The entries of the audit chain that say that it began, with where the copy ends, and that people went on with it.
 RESTORED = "database.restored"
+ACCEPTED = "database.accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,11 @@ async def enter(
     head_at: datetime | None,
     anchor_seq: int,
     anchor_at: datetime | None,
+    entered_at: datetime | None = None,
 ) -> bool:
     """False where the one in force is of this copy. Of a copy that was made in safe mode it is of an earlier one, and
-    says nothing of what came after it: that one ends, and what it found is found again.
+    says nothing of what came after it: that one ends, and what it found is found again. `entered_at`: where it began
+    before now.
     """
     await tx.hold("safe_mode")
     earlier = await current(tx)
@@ -90,7 +93,7 @@ async def enter(
         "head_at": head_at,
         "anchor_seq": anchor_seq,
         "anchor_at": anchor_at,
-        "entered_at": tx.now,
+        "entered_at": entered_at or tx.now,
         "voided": None,
         "left_at": None,
     }

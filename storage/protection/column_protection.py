@@ -106,7 +106,8 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
             "left_at",
         ),
         _harmless(
-            "the pauses that come with it are signed, and the audit chain has when it began and who ended it"
+            "where it was ended or taken out by somebody else, the audit chain tells so, and it is in force again"
+            " within seconds; the pauses that come with it are signed"
         ),
     ),
     "orphan_debit": dict.fromkeys(

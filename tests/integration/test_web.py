@@ -61,14 +61,37 @@ async def test_readiness_names_every_reason_and_no_secret(monkeypatch: pytest.Mo
     }
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        *(
+            "X-Forwarded-For",
+            "Forwarded",
+            "X-Real-Ip",
+            "Via",
+            "X-Forwarded-Host",
+            "X-Forwarded-Proto",
+            "X-Client-IP",
+        ),
+        *(
+            "CF-Connecting-IP",
+            "True-Client-IP",
+            "Fastly-Client-IP",
+            "X-Envoy-External-Address",
+            "X-Request-Id",
+        ),
+        *("Fly-Client-IP", "CDN-Loop", "X-Amzn-Trace-Id", "Client-IP", "X-Original-For", "X-ProxyUser-Ip"),
+    ],
+)
 async def test_the_reasons_are_for_this_machine_alone(header: str) -> None:
     """They name hosts, paths and people; a proxy asks for somebody else."""
     async with running({"slack": not_yet}) as client:
         async with client.get("/readyz", headers={header: "203.0.113.9"}) as answer:
             assert (answer.status, await answer.json()) == (503, {"ready": False})
-        async with client.get("/readyz") as answer:
-            assert "not connected" in (await answer.json())["checks"]["slack"]
+        of_a_browser = {"Cookie": "a=b", "Sec-Fetch-Site": "none", "Upgrade-Insecure-Requests": "1"}
+        for headers in ({}, of_a_browser):
+            async with client.get("/readyz", headers=headers) as answer:
+                assert "not connected" in (await answer.json())["checks"]["slack"]
 
 
 async def test_a_probe_may_look_at_some_checks_only() -> None:

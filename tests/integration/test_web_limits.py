@@ -251,6 +251,22 @@ async def test_whatever_a_client_writes_above_it_what_the_proxy_says_counts(line
         assert await status(7, b"good", ("198.51.100.{}:99",)) == 200
 
 
+@pytest.mark.parametrize("last_hop", ["unknown", "", "_hidden", "198.51.100.4, unknown"])
+async def test_a_proxy_that_does_not_say_for_whom_it_asks_goes_on_delivering(last_hop: str) -> None:
+    named = (ipaddress.ip_network("127.0.0.0/8"),)
+    async with running(limits=Limits(proxies=named)) as server, aiohttp.ClientSession(server.url) as session:
+
+        async def status(body: bytes) -> int:
+            headers = {"X-Forwarded-For": last_hop}
+            async with session.post("/webhooks/main", data=body, headers=headers) as answer:
+                return answer.status
+
+        for _ in range(120):
+            await status(b"bad")
+
+        assert await status(b"good") == 200
+
+
 async def test_who_asks_whether_it_is_ready_again_and_again_gets_one_look() -> None:
     looks = 0
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from types import MappingProxyType
 from typing import Protocol
 
-from bot.domain.alerts import Ended, Said, float_alerts, running_alerts
+from bot.domain.alerts import Ended, Said, float_alerts, request_alerts, running_alerts
 from bot.domain.errors import Stale
 from bot.domain.money import exact_sum, format_usd, ledger_text
 from bot.domain.requests import OPEN, Event, Request, State
@@ -30,7 +30,7 @@ from bot.services.requests import close
 from storage import master_keys
 from storage.cards import cards
 from storage.cards import otp_recipients as recipient_rows
-from storage.errors import NotAsOnRecord
+from storage.errors import LogNotWhole, NotAsOnRecord
 from storage.log_record import on_record, open_requests
 from storage.messages import Alert, outbox
 from storage.messages import alerts as alert_rows
@@ -54,6 +54,7 @@ _AGAIN = Ended(
     "Safe mode began again",
     "An older copy of the database was put in place once more. What it does not know is in a new message.",
 )
+_ENDED_BY_OTHERS = "whether an older copy of the database is in place; safe mode is in force again"
 # A ledger that cannot be read for so long, as its key was withdrawn, holds nobody any more.
 _UNREAD_HOLDS_FOR = timedelta(hours=1)
 _CONDITION = running_alerts.SAFE_MODE.condition()
@@ -81,15 +82,53 @@ async def enter(
             tx, core.ids.ulid(), head_seq=head[0], head_at=head[1], anchor_seq=anchor[0], anchor_at=anchor[1]
         ):
             return
-        body = {"head": head[0], "anchor": anchor[0], "lost": list(lost)}
+        body = {
+            "head": head[0],
+            "head_at": _iso(head[1]),
+            "anchor": anchor[0],
+            "anchor_at": _iso(anchor[1]),
+            "lost": list(lost),
+        }
         await audit.record(tx, core, ACTOR, safe_mode.RESTORED, "database", body)
         # That of the safe mode in which this copy was made: its message says by now that two people have left it.
         await alerts.resolve(tx, core, _CONDITION, actor=ACTOR, ended=_AGAIN)
     log.error("safe_mode.entered", extra={"head": head[0], "anchor": anchor[0]})
 
 
+async def _begun_again(core: Core) -> bool:
+    """Was its row ended or taken out by somebody else? By the audit log nobody left it: then it is in force again."""
+    async with core.store.read() as tx:
+        if await safe_mode.current(tx) is not None:
+            return False
+    with suppress(LogNotWhole):  # of which `changed_rows` notifies people, and nothing is sent then
+        async with core.store.begin() as tx:
+            await tx.hold("safe_mode")
+            # In this order: who leaves it ends its row and records that at once.
+            if await safe_mode.current(tx) is not None:
+                return False
+            said = (await on_record.of(tx)).restored
+            if said is None:
+                return False
+            await safe_mode.enter(
+                tx,
+                core.ids.ulid(),
+                head_seq=said.head_seq,
+                head_at=said.head_at,
+                anchor_seq=said.anchor_seq,
+                anchor_at=said.anchor_at,
+                entered_at=said.at,
+            )
+            condition = request_alerts.CHANGED_OUTSIDE.condition("safe_mode:put_back")
+            changed = request_alerts.CHANGED_OUTSIDE.says("rows", what=_ENDED_BY_OTHERS)
+            await alerts.keep(tx, core, changed, condition=condition, subject="safe_mode", program="")
+        log.error("safe_mode.put_back")
+        return True
+    return False
+
+
 async def at_start(core: Core) -> None:
     """Do what has to be done before anything is sent, where it is in force; done again after a crash in between."""
+    await _begun_again(core)
     async with core.store.begin() as tx:
         mode = await safe_mode.current(tx)
         if mode is None:
@@ -286,6 +325,9 @@ async def _void(core: Core, request: Request, text: str, line: str, left: set[st
 async def review(core: Core) -> None:
     """Keep the alert in step with what the ledger has shown, and list every debit in its thread, once. What was not
     decided until its key may be forgotten ends, also after safe mode was left."""
+    if await _begun_again(core):
+        await at_start(core)
+        return
     async with core.store.read() as tx:
         modes = await safe_mode.all(tx)
     await _void_all(core, requests.doubtful, partial(_void_for_its_age, modes))
@@ -381,7 +423,7 @@ async def leave(tx: Tx, core: Core, actor: str) -> None:
     if mode is not None and mode.voided is not None:
         body = {"head": mode.head_seq, "not_read": await unread(tx, mode)}
         await safe_mode.leave(tx)
-        await audit.record(tx, core, actor, "database.accepted", "database", body)
+        await audit.record(tx, core, actor, safe_mode.ACCEPTED, "database", body)
         await alerts.resolve(tx, core, _CONDITION, actor=actor)
 
 
@@ -426,6 +468,10 @@ async def summary(tx: Tx) -> str:
         " at it with your card provider first."
     )
     return f" This leaves safe mode: the database is an older copy, and {found}.{beware if not_read else ''}"
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
 
 
 def _usd(rows: Sequence[OrphanDebit]) -> list[Decimal]:

@@ -76,11 +76,11 @@ _EACH: Final = re.compile(
 )
 #: Of whom or what a "not" may be said: somebody or something that is not the request.
 _SUBJECT: Final = re.compile(
-    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|theres|its|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|[a-z]+s|[a-z]+ed)\b)"
+    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|theres|its|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ |§p\d+§ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|wont|cant|dont|doesnt|didnt|isnt|arent|wasnt|werent|hasnt|havent|couldnt|wouldnt|[a-z]+s|[a-z]+ed)\b)"
 )
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
-    "freeze_card": r"(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
+    "freeze_card": r"(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
     "close_card": r"(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
     "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
@@ -90,7 +90,7 @@ _NOT_ELSE: Final = {
     "reveal_card": r"(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
     "set_limits": r"other limits? (?:may|can|should|to|will|shall)? ?(?:remain|stay|be)?[^.]*|(?:no|not any) other changes?",
     "topup_card": r"not (?:enough|sufficient|covered|cover)|no (?:money|funds|cash|balance) (?:left|on it)",
-    "unfreeze_card": r"(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
+    "unfreeze_card": r"(?:the |our |his |her )*(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|claim|report|charges?)\b[^.;]{0,40}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven|fraud)|(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
 }
 _NOT_ELSE_OF: Final = {
     intent: re.compile(rf"\b(?:(?:please |kindly |pls )?(?:note )?(?:{pattern}))(?![\w'’])")
@@ -102,7 +102,7 @@ _HARMLESS_NOT: Final = re.compile(
 )
 #: How a question is put that has no mark.
 _QUESTION: Final = re.compile(
-    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|is (?:it|this|that|there|he|she|the)|are (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
+    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
 )
 _SMALL_TALK: Final = re.compile(
     r"^\W*(?:how (?:are|r) (?:you|u|things|we)(?: (?:all|doing|today|this \w+|keeping))*|how(?:'s| is) (?:it going|everything|your (?:day|week|morning)|life|the weather)|what'?s up|can you (?:believe|imagine) (?:it|that)|you (?:there|alive|awake)|all (?:well|good|ok)|ok(?:ay)?|(?:had|have) (?:you )?(?:had )?a (?:good|nice|great) \w+(?: \w+)?|(?:isn'?t|wasn'?t) (?:that|it) (?:lovely|great|typical|something|nice|fun|awful)|who (?:does|even does|would do) that|what a \w+|why (?:is it )?always me|remember me|guess what|right|typical|eh|no|what else is new|who knew)\W*$"
@@ -212,7 +212,7 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
         return True
     if _SKIPS.search(text) or (beside.within and not beside.before and _EACH.search(text)):
         return True
-    bare = _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text
+    bare = _OVER.sub(" ", _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text)
     if any(pattern.search(bare) for pattern in (_RETRACTS, _UNDECIDED, _HANGS, _REPORTED, _DONE, _QUESTION)):
         return True
     bare = _OF_THINGS.sub(" ", bare)
@@ -225,6 +225,19 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
     return _CUE.search(bare) is not None or _denies(bare, beside)
 
 
+#: A thing that is over, or was called off: `the festival's done`, `her trip got cancelled`.
+_NO_THING: Final = r"(?!it\b|this\b|that\b|all\b|which\b|one\b|everything\b|what\b|who\b|he\b|she\b|they\b|we\b|you\b|bob\b|carol\b|dave\b|card\b|plastic\b|request\b|top|up\b|load\b|unload\b|freeze\b|block\b|transfer\b|task\b|job\b|change\b|limit\b|form\b|closure\b|payment\b|not\b)"
+_OVER: Final = re.compile(
+    rf"^(?:(?:and|so|now|as|because|since|cos|hi|hey|hello|morning|the|our|his|her|their|my|that|this)\b[\s,]*)*(?:[a-z-]+ ){{0,2}}?{_NO_THING}[a-z]+(?:['’]s| is| are| was| has been| got| gets| have been)(?: (?:all|now|finally|just|also|already))* (?:done|over|finished|wrapped(?: up)?|cancell?ed|called off|postponed|scrapped|moved|axed)(?=\W*$|,| (?:and|so|at|by|because|due|last|yesterday|today)\b)"
+)
+#: `… never showed up in the float so pls`: what stands before it is why.
+_HENCE: Final = re.compile(
+    r"^[^:]{12,}(?<!says)(?<!said)(?<!say)(?<!think)(?<!thinks)(?<!told me)(?<!told us)(?<!wants)(?<!asked)(?<!wrote)(?<!and)(?<!or)(?<!not),? (?:so|hence|therefore|thus)(?: (?:please|pls|plz|kindly|just|now))*$"
+)
+#: What does not work, and is why: `printer co won't do tap`.
+_REFUSES: Final = re.compile(
+    rf"^(?:(?:and|so|now|as|because|since|cos|hi|hey|hello|morning|the|our|his|her|their|my|that|this)\b[\s,]*)*(?:[a-z-]+ ){{0,2}}?{_NO_THING}[a-z]+ (?:wo|ca|do|does|did|is|was|has|could|would)n?['’]?t(?: (?:[a-z]+|§[cm]\d+§)){{1,6}}(?:\W+so)?$"
+)
 #: What is never shown, and where nothing is.
 _IN_THE_OPEN: Final = re.compile(
     r"\b(?:cvv|cvc|cv2|pin|security code|expir\w+|exp(?:iry)? date|validity|(?:in|into|to) (?:the |this |our )?(?:chat|thread|channel|group|slack)|(?:by|via|over|on) (?:e?mail|sms|text|whatsapp|telegram|phone)|e?mail (?:me|it|us|him|her|them)|text (?:me|it|us|him|her)|paste|type (?:it|me)|read (?:it|me)|dictate|screenshot|photo|plain text|here)\b"
@@ -234,13 +247,18 @@ _IN_THE_OPEN: Final = re.compile(
 def _leads_on(text: str) -> bool:
     """Does what stands before a request in its sentence tell why, or greet, and not who says it?"""
     return (
-        _CAUSE.match(text) is not None or _GREETS.match(text) is not None or _STORY.search(text) is not None
+        _CAUSE.match(text) is not None
+        or _GREETS.match(text) is not None
+        or _STORY.search(text) is not None
+        or _OVER.match(text) is not None
+        or _REFUSES.match(text) is not None
+        or _HENCE.search(text) is not None
     )
 
 
 #: Whom it is said to, before who did not do what.
 _ADDRESSES: Final = re.compile(
-    r"^(?:(?:please|pls|thanks|thank you|(?:dear|hi|hello|hey) (?:bot|team|all|sir|madam|there|everyone)|hi|hello|good (?:morning|afternoon|evening))[\s,!.]+)+"
+    r"^(?:(?:please|pls|plz|thanks|thank you|thx|ta|cheers|mate|tks|ty|(?:dear|hi|hello|hey) (?:bot|team|all|sir|madam|there|everyone)|hi|hello|good (?:morning|afternoon|evening))[\s,!.]+)+"
 )
 
 

@@ -32,13 +32,62 @@ _LAST: Final = (
     r"(?: (?:now|asap|rn|immediately|please|pls|plz|urgent|urgently|quick|thx|thanks))*(?=\W*$|\W*[.!;,])"
 )
 #: What a company adds to deposits, by all its names.
-_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
+_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|(?:the |our |company'?s? |that )*(?:percentage|percent|per cent|%) on top(?: of (?:it|(?:the )?(?:deposits?|loads?|cards?)))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
 _BE: Final = r"(?:should|must|has to|have to|is to|needs to|ought to|may|can|could|to|shall|will have to|would need to|might)(?: please| kindly| now| also| therefore| immediately)* (?:be|get)"
+
+#: `arrange that …`, `see to it that …`: what is told behind it is asked for.
+_LET: Final = r"(?:(?:arrange|ensure|make sure|make certain|see to it|see|take care|look to it|it is necessary|it's necessary|it is required|we need|i need|we would like|i would like|i'd like|we'd like|i want|we want|i wish|i request|we request)(?: it)?(?: that)? )"
+_IS: Final = r"(?:is|are|gets?|be|can be|could be|will be|shall be|should be|may be|must be|being)(?: please| kindly| now| again| immediately| temporarily| first| already)*"
+_SENT: Final = r"(?:transferred|transfered|sent|moved|put|loaded|booked|paid|paid in|added|credited|given|placed|brought|wired|topped up|deposited|allocated|released)"
+_TAKEN: Final = r"(?:taken|moved|transferred|transfered|pulled|withdrawn|returned|brought|recalled|unloaded|removed|deducted|debited|drawn|sent|swept|booked|put)"
+_PLEASE: Final = r"(?:,? ?(?:please|pls|plz|kindly|can you|could you|would you|will you|i would like to|i'd like to|we would like to|we'd like to|i want to|we want to|i need to|we need to|you can|you may)(?: please| pls| kindly)? |,? )"
+_HOME: Final = rf"(?:{_ADV} (?:(?:in)?to|onto|in|on|for) (?:the |our )?{_FLOAT}|,? (?:and|then) (?:booked|put|sent|brought|returned|moved|paid|transferred|given|credited)(?: back| home| over)* (?:(?:in)?to|onto|in|on) (?:the |our )?{_FLOAT})"
 
 #: Pattern at the beginning -> the same in the plainest words.
 _ROWS: Final = tuple(
     (re.compile(rf"(?:{pattern})(?![\w'’-])", re.IGNORECASE), ours)
     for pattern, ours in (
+        # With the card first, or in a clause of its own.
+        (
+            rf"(?:from|off|out of) {_O}{_PLEASE}(?:take|pull|draw|unload|withdraw|move|transfer|return|bring|recall|get|send|claw|sweep|deduct){_ADV} {_SUM}{_HOME}?",
+            "take {a} off {c}",
+        ),
+        (
+            rf"(?:on|onto|on to|to|for|into) {_O}{_PLEASE}(?:load|put|add|send|give|transfer|book|top[ -]?up|top|move|place|credit|deposit|wire|chuck){_ADV} {_SUM}(?: (?:from|out of) (?:the |our )?{_FLOAT})?",
+            "load {a} onto {c}",
+        ),
+        (rf"{_LET}{_SUM} {_IS} {_TAKEN}{_ADV} (?:off|from|out of|off of) {_O}{_HOME}?", "take {a} off {c}"),
+        (rf"{_LET}{_SUM} {_IS} {_TAKEN}{_HOME} (?:off|from|out of) {_O}", "take {a} off {c}"),
+        (
+            rf"{_LET}{_SUM} {_IS} {_SENT}{_ADV}(?: from (?:the |our )?{_FLOAT})? (?:to|onto|on|on to|into|for) {_O}",
+            "load {a} onto {c}",
+        ),
+        (
+            rf"{_LET}{_O} (?:{_IS} (?:loaded|topped[ -]up|recharged|refilled|funded|credited|charged up) (?:with|by)|gets?|receives?|has) {_SUM}(?! (?:limit|a day|per))",
+            "load {a} onto {c}",
+        ),
+        (rf"{_LET}{_O} {_IS} (?:frozen|blocked|locked|suspended|paused|put on hold|stopped)", "freeze {c}"),
+        (
+            rf"{_LET}{_O} (?:{_IS} (?:unfrozen|unblocked|unlocked|reactivated|re-activated|activated again|released|usable again|active again|back on|switched back on|turned back on|opened again|reopened)|works again|can be used again)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"{_LET}(?:the |that )?(?:freeze|block|hold|lock) (?:on|of|for|from) {_O} {_IS} (?:lifted|removed|released|taken off|undone|ended)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"{_LET}{_O} {_IS} (?:closed|terminated|cancelled|canceled|deactivated)(?: down)? {_FOR_GOOD}",
+            "close {c} for good",
+        ),
+        (rf"{_LET}{_O} {_IS} (?:closed|terminated)", "close {c}"),
+        (
+            rf"{_LET}{_O} (?:has|gets|is given|receives) (?:an? |the )?(?:new )?(?P<u>daily|weekly|monthly) {_LIMIT} of (?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
+            rf"{_LET}(?:the )?(?P<u>daily|weekly|monthly) {_LIMIT} (?:of|for|on) {_O} {_IS} (?:set|raised|lowered|increased|reduced|changed|brought|put|cut|limited)(?: up| down)? to (?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
         # Off a card, before what puts money on one.
         (
             rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
@@ -128,7 +177,7 @@ _ROWS: Final = tuple(
         ),
         # Closed for good, before what only stops it.
         (
-            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?,? {_FOR_GOOD}",
+            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
             "close {c} for good",
         ),
         (
@@ -259,6 +308,10 @@ _ROWS: Final = tuple(
         ),
         (
             rf"(?:put|set|have|add|charge|make|apply) (?P<a>{_A}) (?:as |for |on |in |to )?{_MARKUP}",
+            "set the markup to {a}",
+        ),
+        (
+            rf"{_MARKUP} (?:goes|moves|drops|rises|is going|has to go|needs to go|should go|must go)(?: up| down| back)? to (?P<a>{_A})",
             "set the markup to {a}",
         ),
         (rf"zero(?: out)? {_MARKUP}", "set the markup to zero"),

@@ -74,6 +74,7 @@ _PAIR: Final = re.compile(
     re.IGNORECASE,
 )
 _SETS: Final = re.compile(
+    r"\b(?:spending |card |new )*limits? (?:for|of|on) (?:the )?(?:card )?§c\d+§(?: card)?,?(?: (?:please|pls|kindly))?(?: (?:as (?:below|under|follows|following)|are|is|to be|should be|shall be|must be))?|"
     r"\b(?:please |pls |kindly )*(?:new limits|set|change|revise|update|raise|lower|adjust|amend|put|make|requesting(?: a)? change in|request(?: for)? change (?:of|in)|increase|reduce|modify|fix)(?: (?:the|spending|card|new|all|following|below))*(?: limits?)?(?: (?:of|for|on))?(?: (?:the|card))*(?: §c\d+§(?:['’]s)?(?: card)?)?(?: limits?)?(?: (?:as (?:below|under|follows|following)|details as follows|to))?",
     re.IGNORECASE,
 )

@@ -143,6 +143,8 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
     if not known and not glued.startswith(("m", "e", "b")):
         return Entity("number", start, end, found[0], found[0].strip())
     value, doubt = read_digits(found["digits"])
+    if unit in ("USD", "%") and multiplier == 1 and _CENTS.fullmatch(found["digits"].strip()):
+        doubt = ""
     if not known or _glued_to(following):
         doubt = "how much that is"
     if (
@@ -156,6 +158,10 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
     if unit not in ("%", "bps") and is_of_other_money(text, start, end):
         doubt = doubt or IN_DOLLARS
     return _entity(found, text, most, (value * multiplier, unit), doubt)
+
+
+#: Beside a currency or a percent sign a comma before two digits stands before cents: `340,00 USD`.
+_CENTS: Final = re.compile(r"[1-9]\d{0,4},\d{2}")
 
 
 def _glued_to(following: str) -> bool:

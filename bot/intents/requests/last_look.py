@@ -94,6 +94,12 @@ _GREETS: Final = frozenset(
             "namaste",
             "jambo",
             "aloha",
+            "gday",
+            "g'day",
+            "greetings",
+            "heya",
+            "hullo",
+            "hallo",
             "ag",
             "ja",
             "shame",
@@ -367,6 +373,12 @@ def is_bare_comma(reading: Reading, context: Context) -> bool:
     return any(_BARE_COMMA.fullmatch(amount.written) for amount in amounts)
 
 
+#: Why a freeze is lifted: `the suspicion of fraud has not been confirmed`.
+_UNFOUNDED: Final = re.compile(
+    r"\b(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|allegations?)\b[^.;,]{0,30}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven)\b"
+)
+
+
 def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
@@ -375,6 +387,8 @@ def _without_its_reason(text: str, intent: str) -> str:
         text = without_absence(text)
     if intent == "close_card":
         text = text.replace("no longer needed", "unused")
+    if intent == "unfreeze_card":
+        text = _UNFOUNDED.sub(" ", text)
     return _BY_THEMSELVES.sub(" ", text)
 
 

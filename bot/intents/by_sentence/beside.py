@@ -13,7 +13,7 @@ from bot.intents.by_sentence.sentences import Beside, Candidate
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text import without_hours, word_set
 from bot.intents.readings import is_today
 
 _N: Final = r"(?:not|never|n['’]?t|cannot|no longer|hardly|nor)"
@@ -246,13 +246,19 @@ def _denies(text: str, beside: Beside) -> bool:
 
 def _is_only_a_time(beside: Beside, facts: Facts) -> bool:
     """Is an hour to come said by itself, or of the request?"""
+    bare = without_hours(beside.text)
+    if bare != beside.text and not _TELLS.search(_SMALL.sub(" ", bare)):
+        return True
     coming = any(
         entity.kind == "later" or (entity.kind == "period" and not _is_past(entity, beside, facts))
         for entity in beside.entities
     )
-    return (coming or _TIMES.search(beside.text) is not None) and not _STORY.search(beside.text)
+    return (coming or bare != beside.text or _TIMES.search(beside.text) is not None) and not _STORY.search(
+        beside.text
+    )
 
 
+_SMALL: Final = re.compile(r"\b(?:and|but|only|please|pls|just|or|then|at|on|by|in|from|the|thanks|ok)\b")
 #: Named without its week, or still to come today.
 _OPEN_DAY: Final = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)s?\b|\b(?:evening|tonight|afternoon|night|later|week|month)\b",

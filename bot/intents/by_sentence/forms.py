@@ -46,8 +46,8 @@ _NO_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _SUM: Final = re.compile(
-    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
-    r"|(?i:(?P<b>§a\d+§)(?: (?:usd|dollars|bucks))? (?:on it |initial |first )?(?:(?:on|at|to|as|for) (?:the )?(?:start|beginning|begin|outset|opening)|to start(?: with)?|initial(?:ly)?|initial load|first load|preloaded|opening balance))"
+    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)\b(?! of)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
+    r"|(?i:(?P<b>§a\d+§)(?: (?:usd|dollars|bucks))? (?:on it |initial |first )?(?:(?:on|at|to|as|for) (?:the )?(?:start|beginning|begin|outset|opening)\b(?! of)|to start(?: with)?|initial(?:ly)?|initial load|first load|preloaded|opening balance))"
 )
 #: A value with its label.
 _LABELLED: Final = re.compile(

@@ -212,7 +212,9 @@ def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Mas
             at = max(at, min(end, sentence.end))
     return Candidate(
         masked.unmasked(form.text),
-        masked.unmasked(f"{masked.text[: form.load[0]]} {masked.text[form.load[1] :]}"),
+        masked.unmasked(
+            f"{masked.text[: form.load[0]]}{', ' if form.load[1] else ' '}{masked.text[form.load[1] :]}"
+        ),
         masked.inside(form.text),
         tuple(beside),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bot.intents.plain_text.clauses import ACTION_VERBS, Clause, is_doubted, is_negated, split
 from bot.intents.plain_text.cleaning import QUOTED, Clean, clean
+from bot.intents.plain_text.hours_to_come import without_hours
 from bot.intents.plain_text.word_sets import word_set
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "is_doubted",
     "is_negated",
     "split",
+    "without_hours",
     "word_set",
 ]

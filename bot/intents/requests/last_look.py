@@ -394,7 +394,9 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         bare = _PHISHED.sub(" ", bare)
     if reading.intent == "set_limits":
         bare = WANTS_LESS.sub(" ", bare)
-    if is_not_asked_for(bare, reading.intent) or (reading.card is not None and ANY_CARD.search(text)):
+    if is_not_asked_for(bare, reading.intent, _dated(bare, reading, context)) or (
+        reading.card is not None and ANY_CARD.search(text)
+    ):
         return True
     if (
         _names_another(reading, context)
@@ -421,6 +423,20 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
     return not apart and any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+
+
+def _dated(text: str, reading: Reading, context: Context) -> str:
+    """The text with its days as they were written, but for this one, and with a sign for the holder of a new card."""
+    if "name" in reading.slots:
+        text = text.replace(reading.slots["name"].lower(), "§e0§")
+    return _DAY.sub(
+        lambda found: (
+            found[0]
+            if "today" in (written := context.found.entities[int(found[0][2:-1])].written.lower())
+            else written
+        ),
+        text,
+    )
 
 
 #: `and close it`, behind a request for something else.

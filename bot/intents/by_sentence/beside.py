@@ -126,7 +126,7 @@ _PROMISES: Final = re.compile(
 _TALKED: Final = re.compile(
     r"^(?:further to|as per|after|following|with reference to|in reference to|as discussed (?:in|on|during)) (?:my |our |the |last |your )*(?:telephonic |phone |telephone |short |quick |zoom )?(?:discussion|call|talk|chat|mail|email|conversation|meeting)s?(?: (?:with|of|on|from))?(?: §[cpm]\d+§)*"
 )
-#: Which office wants what its writer asks for: `HR is asking us to do it`.
+#: Which department wants what its writer asks for: `HR is asking us to do it`.
 _ADVISED: Final = re.compile(
     r"\b(?:hr|internal audit|audit|auditors?|it|compliance|legal|procurement|accounting|insurance|the bank|the police)(?: (?:team|dept\.?|department|people))? (?:(?:is|are|has|have|keeps?) )?(?:ask(?:s|ed|ing)?|advis(?:es|ed|ing)|request(?:s|ed|ing)?|require[sd]?|recommend(?:s|ed)) (?:us|me) to (?:do (?:it|so|this)|do (?:it|so|this) before (?:the |his |her |their )?(?:exit|leaving|departure|last day|notice)[a-z ]*)(?=\W|$)"
 )

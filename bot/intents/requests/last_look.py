@@ -16,6 +16,7 @@ from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
+from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.states import only_tells_a_state
 from bot.intents.requests.value_requests import without_absence
@@ -424,7 +425,11 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         reading.intent == "unfreeze_card" and _may_be_an_undo(text)
     ):
         return True
-    if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
+    if (
+        (_speaks_somebody_else(text) and reading.intent != "order_card")
+        or _is_addressed(context)
+        or only_asks(context.found.masked, reading.intent)
+    ):
         return True
     if _CALLED.search(context.found.cased) and not _ENDS_IN_OURS.search(text):
         return True

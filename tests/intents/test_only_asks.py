@@ -84,6 +84,22 @@ def test_an_announced_question_opens_nothing(announced: str) -> None:
     assert [text for set_, end in said if opened(text := f"{announced}{set_}{end}")] == []
 
 
+@pytest.mark.parametrize("card", ["0948: ", "0948 ", "may-s: ", "May's card: "])
+def test_what_goes_back_to_the_float_is_no_top_up(card: str) -> None:
+    ways = (
+        "back to float",
+        "to float",
+        "float",
+        "home to the float",
+        "back",
+        "return to float",
+        "into the pot",
+    )
+    texts = [f"{card}65 {way}{end}" for way, end in product(ways, ("", " thx", " please"))]
+
+    assert [text for text in texts if (one := opened(text)) and one.intent == "topup_card"] == []
+
+
 @pytest.mark.parametrize("done", DONE)
 def test_what_somebody_else_may_do_opens_nothing(done: str) -> None:
     texts = [done.format(f"{other} {may}") for other, may in product(OTHERS, MAY)]

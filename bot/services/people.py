@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import TypeVar
 
-from bot import operations
+from bot import operations, together
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -411,12 +411,12 @@ async def judged(
         except NotKnownWhose as missing:
             group = missing.in_turn[: min(left, _AT_ONCE)]
             left -= len(group)
-            found = await _together(_whose(core, one) for one in group)
+            found = await together.each(_whose(core, one) for one in group)
             by_themselves.update(group or missing.in_turn)
             seen |= {account.id: account for account in found if account is not None}
         except NotLookedAt as missing:
             looks = (account_lately(core, one, SHOWN_WITHIN_S) for one in sorted(missing.slack_ids))
-            seen |= {account.id: account for account in await _together(looks)}
+            seen |= {account.id: account for account in await together.each(looks)}
 
 
 def counted_now(
@@ -448,15 +448,6 @@ async def _whose(core: Core, slack_id: str) -> Actor | None:
     gone = _NotThere(slack_id)
     core.people_seen.note(gone, asked_s, gone, core.clock)
     return None
-
-
-async def _together(looks: Iterable[Awaitable[T]]) -> list[T]:
-    """All of them at the same time; one that fails leaves what the others say in `core.people_seen`."""
-    found = await asyncio.gather(*looks, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:

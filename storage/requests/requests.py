@@ -396,22 +396,6 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     return asked.order_by(row.due_at).limit(bindparam("most"))
 
 
-async def held_long(tx: Tx, *, due_before: datetime) -> dict[str, str]:
-    """Of requests that were due before then and that somebody holds now: the owner of the lease, by their ids."""
-    row = t.request.c
-    states = row.state.in_(list(moves_of(Event.CLAIM)))
-    wanted = (states, row.due_at > _EVER, row.due_at < due_before, tx.lease_holds(row.lease_until))
-    found = await tx.run(select(row.id, row.lease_owner).where(*wanted))
-    return {one.id: one.lease_owner or "" for one in found}
-
-
-async def free(tx: Tx, request_id: str, *, owner: str) -> None:
-    """Let others take up what this owner holds: it is no process that works."""
-    row = t.request.c
-    mine = (row.id == request_id, row.lease_owner == owner)
-    await tx.run(update(t.request).where(*mine).values(lease_owner=None, lease_until=None))
-
-
 async def due_at_once(tx: Tx, program: str) -> None:
     """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
     times.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from bot.domain.errors import Stale
@@ -75,6 +75,18 @@ class Claim:
     def history(self) -> planning.History:
         """Of the attempts before this claim's."""
         return planning.History.of(self.made[:-1], self.operation.endpoint)
+
+
+@contextmanager
+def noted(core: Core, request_id: str) -> Iterator[None]:
+    """For as long as this process may hold it: a lease in its name at any other time was written by somebody else."""
+    core.holding[request_id] += 1
+    try:
+        yield
+    finally:
+        core.holding[request_id] -= 1
+        if not core.holding[request_id]:
+            del core.holding[request_id]
 
 
 @dataclass(slots=True)

@@ -417,6 +417,7 @@ OF_SEVERAL_VALUES = (
     "Please load as under{}:\ncard 3018{}\namount 60{}",
     "send 3018's purchase codes{} to our webhook{}",
     "deposit markup to 2%{} please",
+    "please arrange that 9140 is frozen{}",
     "would you mind loading 60{} onto 3018{}",
     "put{} 60 on 3018",
 )

@@ -119,11 +119,8 @@ class World:
         """Start again with other parts of the core, as `world.rebuild(policy=...)`; the database stays.
 
         Whatever was made by `built` is built again around the new core, so it forgets what it had in memory.
-        A core that was read before this call keeps its old parts. A policy counts as read now, unless
-        `policy_read_at` says when.
+        A core that was read before this call keeps its old parts.
         """
-        if "policy" in parts:
-            parts = {"policy_read_at": self.clock.now(), **parts}
         self.core = replace(self.core, **parts)
         for build in self._builders:
             build()
@@ -337,7 +334,6 @@ async def a_world(
             partners={"main": client},
             kinds=operations.kinds(),
             policy=policy or a_policy(),
-            policy_read_at=clock.now(),
             channels=Channels("C0APPROVALS", "C0ALERTS"),
             directory=directory,
             carrier=Wakes(),

@@ -31,7 +31,7 @@ _OF_SOMEWHERE: Final = re.compile(
     r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
 )
 _REMARK: Final = re.compile(
-    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
+    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new )?(?:deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
     r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
@@ -94,6 +94,12 @@ _GREETS: Final = frozenset(
             "namaste",
             "jambo",
             "aloha",
+            "gday",
+            "g'day",
+            "greetings",
+            "heya",
+            "hullo",
+            "hallo",
             "ag",
             "ja",
             "shame",
@@ -367,6 +373,12 @@ def is_bare_comma(reading: Reading, context: Context) -> bool:
     return any(_BARE_COMMA.fullmatch(amount.written) for amount in amounts)
 
 
+#: Why a freeze is lifted: `the suspicion of fraud has not been confirmed`.
+_UNFOUNDED: Final = re.compile(
+    r"\b(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|allegations?)\b[^.;,]{0,30}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven)\b"
+)
+
+
 def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
@@ -375,6 +387,8 @@ def _without_its_reason(text: str, intent: str) -> str:
         text = without_absence(text)
     if intent == "close_card":
         text = text.replace("no longer needed", "unused")
+    if intent == "unfreeze_card":
+        text = _UNFOUNDED.sub(" ", text)
     return _BY_THEMSELVES.sub(" ", text)
 
 

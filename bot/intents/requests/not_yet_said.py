@@ -95,11 +95,15 @@ def _is_put_off(part: str, *, and_again: bool) -> bool:
     bare = without_hours(part, and_again=and_again)
     if bare == part:
         return False
-    if is_small(bare) or said_in(bare) or _VALUE.search(bare):
+    if is_small(bare) or said_in(bare) or _VALUE.search(bare) or _REQUESTED.search(bare):
         return True
     return _ASKS.search(bare) is not None and not _TELLS.search(bare)
 
 
+#: `please arrange that §c1§ is frozen`, `§c1§ has to be closed`.
+_REQUESTED: Final = re.compile(
+    r"\b(?:please|pls|plz|kindly)\b(?! note)[^.]*(?:§c|\bit\b|\bcard\b)|\b(?:arrange|ensure|make sure|see to it|take care)(?: it)? that\b|(?:§c\d+§|\bit|\bcard)(?: card)? (?:should|must|shall|has to|have to|needs to|ought to|is to|to) (?:\w+ )?be\b"
+)
 #: What is requested, in a part that holds no value: `at month end a new card for`, `limits for §c1§`.
 _ASKS: Final = re.compile(
     r"\b(?:card|limits|load|unload|top[ -]?up|topup|order|issue|submit|register|funding|deposit)\b"

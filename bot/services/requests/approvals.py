@@ -6,7 +6,7 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -91,11 +91,28 @@ async def _requester_of(core: Core, request_id: str) -> Actor:
 
 def _require_active(core: Core, requester: Actor) -> None:
     """Raise NotAllowed where who asked may not ask any more."""
+    if requester.is_gone:
+        text = "Slack does not know the account of the person who asked any more; reject this request."
+        raise NotAllowed(text, "requester_unknown")
     if requester.deleted:
         raise NotAllowed("The person who asked is deactivated; reject this request.", "requester_deactivated")
     if not is_full_member(requester, core.directory.home_team):
         text = "The person who asked is no longer a full member of this workspace; reject this request."
         raise NotAllowed(text, "requester_no_member")
+
+
+def _require_still_count(
+    core: Core, made: Sequence[Decision], accounts: Mapping[str, Actor], standing: Standing
+) -> None:
+    """Raise NotAllowed where somebody approved this whose approval would stop it before it is sent."""
+    for one in made:
+        if one.kind is not DecisionKind.APPROVE or one.actor not in accounts:
+            continue
+        if lost := people.why_counts_no_more(core, accounts[one.actor], standing):
+            text = (
+                f"{one.actor_name} approved this but {lost}. Reject this request; it can be requested again."
+            )
+            raise NotAllowed(text, "approver_lost")
 
 
 def _require_may_ask(core: Core, request: Request, roles: people.Roles) -> None:
@@ -116,7 +133,7 @@ async def _approve(
     proof: proofs.Proof | None,
     roles: people.Roles,
     standing: Standing,
-    seen: Collection[str],
+    seen: Mapping[str, Actor],
     counted: people.Counted,
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
@@ -140,6 +157,7 @@ async def _approve(
         )
         if not verdict.counts:
             raise await refusal_of(tx, core, request, verdict)
+        _require_still_count(core, earlier, seen, standing)
         _require_may_ask(core, request, roles)
         _require_possible(core, request)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
@@ -591,6 +609,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
             if not verdict.counts:
                 raise await refusal_of(tx, core, request, verdict)
+        _require_still_count(core, given, {one.id: one for one in accounts}, standing)
         _require_may_ask(core, request, roles)
         _require_possible(core, request)
         return standing

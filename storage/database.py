@@ -22,7 +22,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
-from storage.sqlite_log import is_of_another
+from storage.sqlite_log import is_of_another, would_spoil
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 PRAGMAS: tuple[str, ...] = (
@@ -130,8 +130,8 @@ class Database:
             if not log.stat().st_size:
                 return ""
             other = self._other_was_opened(log, lock) or self._holds_other_pages(log, lock)
-        except OSError:
-            return ""
+        except OSError as error:
+            return self._cannot_be_compared(log, error)
         if not other:
             return ""
         return (
@@ -152,12 +152,24 @@ class Database:
         if self.path is None:
             return ""
         noted = self._noted(log, lock)
+        if noted is None and would_spoil(self.path, log):
+            return "Nothing that is only in that log is in the file, so keep it."
         # One that a bot works with right now changes beneath this: what is so stays so.
         for pause_s in (0.0, 0.05, 0.2):
             time.sleep(pause_s)  # noqa: TID251 - in a thread, before anything runs
             if not is_of_another(self.path, log, left_at_ns=noted[1] if noted else None):
                 return ""
         return f"If it is the same database all the same, `touch {log}` and start."
+
+    def _cannot_be_compared(self, log: Path, error: OSError) -> str:
+        """Empty where one of both was gone by then: there is nothing to open together."""
+        if self.path is None or isinstance(error, FileNotFoundError):
+            return ""
+        return (
+            f"Whether the log {log} is of {self.path} cannot be seen ({os.strerror(error.errno or 0)}): the file was"
+            f" put there after the log was written. Nothing was opened. {self.path.parent} needs room for a copy of"
+            " both; free some and start."
+        )
 
     def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
         """The inode of the file that was opened with this log, and when it was changed last (0 = unknown). None where
@@ -184,10 +196,14 @@ class Database:
         """That the path is a link to a file that is not there, with the fix; empty where it is not."""
         if self.path is None or self.path.exists() or not self.path.is_symlink():
             return ""
-        return (
-            f"{self.path} is a link to {self.path.resolve()}, which is not there. Nothing was started. Mount its disk,"
-            " or correct the link."
-        )
+        real = self.path.resolve()
+        leads = f"{self.path} is a link to {real}, which is not there."
+        if kept := self._kept():
+            return (
+                f"{leads} It was deleted or moved while Countersign ran: what was open is kept as {kept[-1]}. Nothing"
+                f" was started. Move that to {real} and start, unless the disk with {real} is only not mounted."
+            )
+        return f"{leads} Nothing was started. Mount its disk, or correct the link."
 
     def left_behind(self) -> str:
         """What lies beside an SQLite file that is missing, with what to do; empty where nothing does, or it is there.
@@ -198,7 +214,7 @@ class Database:
             return ""
         name = glob.escape(self.path.name)
         of_kept = sorted(self.path.parent.glob(f"{name}.kept-*"))
-        if kept := [one for one in of_kept if not one.name.endswith(_BESIDE)]:
+        if kept := self._kept():
             return (
                 f"There is no database at {self.path}, and it was deleted or moved while Countersign ran: what was open"
                 f" is kept as {kept[-1]}. Nothing was started. Rename that to {self.path} and start."
@@ -233,6 +249,13 @@ class Database:
             f"There is no database at {self.path}, but its log {log}, with changes that are in no other file. Nothing"
             f" was started. Put the database back to {self.path}, beside its log, and start."
         )
+
+    def _kept(self) -> list[Path]:
+        """What was open when the file was deleted or replaced beneath Countersign, the newest last; whole ones only."""
+        if self.path is None:
+            return []
+        found = self.path.parent.glob(f"{glob.escape(self.path.name)}.kept-*")
+        return sorted(one for one in found if not one.name.endswith(_BESIDE))
 
     def _why_unwritable(self, error: OSError) -> str:
         if error.errno == errno.EROFS:

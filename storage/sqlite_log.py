@@ -1,10 +1,14 @@
-"""Is a log of changes beside an SQLite file of that file? By what is in the two; nothing is opened by SQLite.
+"""Is a log of changes beside an SQLite file of that file? By what is in the two, and by a copy; SQLite opens neither.
 
 SQLite believes any log that is whole in itself, and folds it into whatever file has its name.
 """
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +39,39 @@ def is_of_another(database: Path, log: Path, *, left_at_ns: int | None) -> bool:
             return False
         size = int.from_bytes(head[_PAGE_SIZE_AT : _PAGE_SIZE_AT + 2], "big")
         return not _has_pages_of(pages, frames, _BIGGEST_PAGE if size == 1 else size)
+
+
+def would_spoil(database: Path, log: Path) -> bool:
+    """Where nobody knows with which file the log was opened, as the folder was put back from a copy: is a copy of both
+    damaged once the log is folded in?
+
+    That a file was put there after the log was written is seen by the times of both; else there is nothing to ask.
+    Raises OSError, as where there is no room for the copy.
+    """
+    if database.stat().st_ctime_ns <= log.stat().st_ctime_ns:
+        return False
+    with tempfile.TemporaryDirectory(
+        dir=database.parent, prefix=f".{database.name}.", suffix=".part"
+    ) as folder:
+        copy = Path(folder) / database.name
+        shutil.copyfile(database, copy)
+        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+        with closing(sqlite3.connect(copy)) as connection:
+            try:
+                (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+                return found != "ok" or _lacks_entries(connection)
+            except sqlite3.DatabaseError:
+                return True
+
+
+def _lacks_entries(connection: sqlite3.Connection) -> bool:
+    """Of the audit log: pages of two databases may be whole in themselves."""
+    tables = "SELECT count(*) FROM sqlite_master WHERE name IN ('audit', 'audit_head')"
+    if connection.execute(tables).fetchone() != (2,):
+        return False
+    count, last = connection.execute("SELECT count(*), coalesce(max(seq), 0) FROM audit").fetchone()
+    (end,) = connection.execute("SELECT coalesce(max(seq), 0) FROM audit_head").fetchone()
+    return not count == last == end
 
 
 def _has_pages_of(pages: BinaryIO, frames: BinaryIO, size: int) -> bool:

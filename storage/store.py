@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
@@ -114,13 +115,14 @@ class Store:
         clock: Clock,
         exclusive: bool = True,
         engines: Engines | None = None,
+        checks_canaries: bool = True,
     ) -> Store:
         """Open a migrated database and prove that the master key fits.
 
         `exclusive` refuses a second process on one SQLite file; commands that work beside a running
         bot pass False and use `read()`. `engines` makes the connections another way, for a test that has
-        no threads. Raises `DatabaseMissing`, `DatabaseUnreachable`, `DatabaseInUse`,
-        `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
+        no threads. Without `checks_canaries` whoever opens it calls `key_rotation.settle_canaries` first. Raises
+        `DatabaseMissing`, `DatabaseUnreachable`, `DatabaseInUse`, `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
         """
         database = Database.parse(url)
         database.require_file()
@@ -151,18 +153,19 @@ class Store:
             file=file,
         )
         try:
-            await store._settle(exclusive)
+            await store._settle(exclusive, checks_canaries=checks_canaries)
         except BaseException:
             await store.close()
             raise
         return store
 
-    async def _settle(self, exclusive: bool) -> None:
+    async def _settle(self, exclusive: bool, *, checks_canaries: bool) -> None:
         """Learn the instance's name, bind the vault to it, and check the keys before anything else."""
         async with self.read() as tx:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
-            await master_keys.check_canary(tx)
+            if checks_canaries:
+                await master_keys.check_canary(tx)
             await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
         if is_unsigned:
@@ -298,6 +301,17 @@ class Store:
         never = unreadable_rows.NEVER_SET_ASIDE
         every = unreadable_rows.with_their_requests(found, is_postgres=self.database.path is None)
         return [row for row in every if row.table in never or self.set_aside.put(row)]
+
+    async def leave_out_all(self) -> list[UnreadableRow]:
+        """Look through all tables now, however long that takes, and leave out every row that cannot be read, how many
+        they are, and whether anything else goes on without them or not: for what has to be done all the same. Returns
+        them."""
+        async with self._reader.begin() as connection:
+            found = await unreadable_rows.find_all(self._looking(connection))
+        self.set_aside.most = sys.maxsize
+        for row in unreadable_rows.with_their_requests(found, is_postgres=self.database.path is None):
+            self.set_aside.put(row)
+        return found
 
     def suspect(self, error: Exception) -> None:
         """Something that is done again and again failed: is it for a row that cannot be read?"""

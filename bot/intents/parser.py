@@ -22,7 +22,7 @@ from bot.intents.by_sentence import (
     without_list_marks,
 )
 from bot.intents.directory import Directory
-from bot.intents.extraction import Entity, Found, as_one_line, in_words, read_entities
+from bot.intents.extraction import IN_DOLLARS, Entity, Found, as_one_line, in_words, read_entities
 from bot.intents.model import Ask, Facts, Parsed, Reading, Thread
 from bot.intents.plain_text import Clause, Clean, clean, split
 from bot.intents.ranking import ranked
@@ -264,7 +264,16 @@ def _hold_the_same(found: Found, own: Sequence[Entity]) -> bool:
     mine = Counter(
         (amounts.get(one.written, one.kind) if is_bare_number(one) else one.kind, one.written) for one in own
     )
-    return theirs == mine
+    return theirs == mine and not any(_is_doubted(one, own) for one in found.entities)
+
+
+def _is_doubted(read: Entity, written: Sequence[Entity]) -> bool:
+    """Was an amount in doubt where it stood (`load 90 onto 3018. Canadian dollars`), though by itself it is in none?"""
+    return (
+        read.kind == "amount"
+        and not read.doubt
+        and any(one.doubt == IN_DOLLARS and one.written == read.written for one in written)
+    )
 
 
 def _are_the_same(found: Found, whole: Found, apart: Apart, card: Entity | None) -> bool:
@@ -272,6 +281,8 @@ def _are_the_same(found: Found, whole: Found, apart: Apart, card: Entity | None)
     inside = [one for one in whole.entities if apart.start <= one.start and one.end <= apart.end]
     expected = Counter((one.kind, one.written) for one in [*inside, *([card] if card else [])])
     if Counter((one.kind, one.written) for one in found.entities) != expected:
+        return False
+    if any(_is_doubted(one, inside) for one in found.entities):
         return False
     values = {(one.kind, one.written): one.value for one in found.entities}
     return all(values[one.kind, one.written] == one.value for one in inside)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import glob
 import os
 import secrets
 import sqlite3
@@ -44,7 +45,13 @@ _DATABASE_DAMAGED = (
 _ALONE = text("SELECT pg_advisory_lock(1919251319)")
 # Of names that belong to a database.
 _BESIDE = ("-journal", "-wal", "-shm", ".lock", ".anchors")
+# In the name of what a restore replaced; with its log it is whole.
+_REPLACED = ".before-restore-"
 _DAMAGED = "{copy} is damaged ({fault}). Take another backup, or use an older one."
+_NO_BACKUP = (
+    "{copy} isn't a backup of Countersign: it is empty, or of another program. Name a file that `countersign backup`"
+    " wrote."
+)
 # They have rows in an empty database, or get them by triggers.
 _MADE_WITH_THE_SCHEMA = (tables.meta, tables.audit_head, tables.card_count)
 
@@ -75,6 +82,16 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
     if target.exists():  # noqa: ASYNC240 - one look
         raise CopyRefused(
             f"{target} is there already. Name a new file: an older backup is never overwritten."
+        )
+    if target.is_symlink():  # noqa: ASYNC240 - one look
+        raise CopyRefused(
+            f"{target} is a link to a file that is not there. Nothing was written. Mount its disk, or name another"
+            " file."
+        )
+    if beside := _logs_beside(target):
+        raise CopyRefused(
+            f"{beside} is there, of another file that had this name: SQLite would take it for a part of the backup."
+            " Name another file, or move it away."
         )
     database.require_file()
     await require_current(url)
@@ -130,19 +147,25 @@ async def put_back(url: str, copy: Path, *, vault: Vault, clock: Clock) -> tuple
     """
     if not copy.is_file():  # noqa: ASYNC240 - one look
         raise CopyRefused(f"There is no backup at {copy}.")
+    if (beside := _logs_beside(copy)) and _REPLACED not in copy.name:
+        raise CopyRefused(
+            f"{beside} lies beside the backup, and `countersign backup` writes no such file: SQLite would mix the two."
+            f" Nothing was changed. Move it away and restore again. Only if {copy} isn't a backup, and both were copied"
+            " from a Countersign that was killed: put both in place of the database, with Countersign stopped."
+        )
     if fault := await asyncio.to_thread(_damage, copy):
         raise CopyRefused(_DAMAGED.format(copy=copy, fault=fault))
     if not await asyncio.to_thread(_was_in_use, copy):
-        raise CopyRefused(
-            f"{copy} isn't a backup of Countersign: it is empty, or of another program. Name a file that `countersign"
-            " backup` wrote."
-        )
+        raise CopyRefused(_NO_BACKUP.format(copy=copy))
     database = Database.parse(url)
     if why := database.leads_nowhere():
         raise CopyRefused(why)
     try:
         folder = _folder_for_work(copy, database)
         _remove_left(folder, ".restore.*.part")
+        for lock in folder.glob(".restore.*.part.lock"):
+            if not lock.with_suffix("").exists():
+                lock.unlink(missing_ok=True)
         work = folder / f".restore.{secrets.token_hex(4)}.part"
         with _made(work):
             return await _put_in_place(url, copy, work, vault, clock)
@@ -160,6 +183,8 @@ async def _put_in_place(
             await migrate(url_of(work))
         except SchemaTooNew as error:
             raise SchemaTooNew(str(error).replace(str(work), str(copy))) from None
+        except SQLAlchemyError:
+            raise CopyRefused(_NO_BACKUP.format(copy=copy)) from None
         found = await check(work, vault=vault, clock=clock, shown=str(copy))
         await _ask_for_safe_mode(work, vault, clock)
         if database.path is None:
@@ -196,6 +221,17 @@ def _was_in_use(copy: Path) -> bool:
             return False
 
 
+def _logs_beside(path: Path) -> Path | None:
+    """A log of SQLite's that lies beside a file, or where a file is to be."""
+    real = path.resolve()
+    for end in ("-wal", "-journal"):
+        log = real.with_name(f"{real.name}{end}")
+        with suppress(OSError):
+            if log.stat().st_size:
+                return log
+    return None
+
+
 def _folder_for_work(copy: Path, database: Database) -> Path:
     """Where the file can be renamed to the database; for PostgreSQL beside the copy, or where temporary files are: the
     copy may be on a disk that can only be read."""
@@ -226,7 +262,7 @@ async def _ask_for_safe_mode(copy: Path, vault: Vault, clock: Clock) -> None:
                 actor="system:restore",
                 action=safe_mode.RESTORED,
                 subject="database",
-                body={"head": head.seq, "anchor": head.seq},
+                body={"head": head.seq, "head_at": at and at.isoformat(), "anchor": head.seq},
             )
     finally:
         await store.close()
@@ -306,7 +342,8 @@ def _replace(path: Path, work: Path) -> Path | None:
     with file_lock(path):
         if why := Database.parse(url_of(path)).log_of_another():
             raise CopyRefused(why)  # folded in, it would spoil this file, and what is in it would be lost
-        kept = path.with_name(f"{path.name}.before-restore-{secrets.token_hex(3)}")
+        _forget_second_names(path)
+        kept = path.with_name(f"{path.name}{_REPLACED}{secrets.token_hex(3)}")
         # One that cannot be read keeps its log: whoever looks into it later needs both.
         with suppress(sqlite3.DatabaseError):
             _empty_log(path)
@@ -329,6 +366,15 @@ def _replace(path: Path, work: Path) -> Path | None:
         with suppress(FileNotFoundError):
             log.unlink()
         return kept if was_there else None
+
+
+def _forget_second_names(path: Path) -> None:
+    """Those that a restore gave to the database, and was killed before it replaced it: they are no copies."""
+    for one in path.parent.glob(f"{glob.escape(path.name)}{_REPLACED}*"):
+        with suppress(OSError):
+            if path.exists() and one.samefile(path):
+                _log_of(one).unlink(missing_ok=True)
+                one.unlink()
 
 
 def _name_again(old: Path, new: Path) -> None:

@@ -60,6 +60,7 @@ from bot.domain.requests import (
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
 from storage.log_record import Count, Counted, open_requests
+from storage.protection import DETAILS_LINK
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
@@ -176,7 +177,9 @@ async def _guarded(tx: Tx, request: Request, values: dict[str, Any], named: set[
 
 async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     row = t.request.c
-    guard = (row.id == request.id, row.version == request.version, row.state == request.state)
+    # Signing it again under another master key is no new version: nobody decides on a fingerprint that is gone.
+    same = {"version": request.version, "state": request.state, "digest": request.digest}
+    guard = (row.id == request.id, *(row[name] == value for name, value in same.items()))
     changed = (
         update(t.request).where(*guard).values({**values, "version": request.version + 1}).returning(*COLUMNS)
     )
@@ -646,14 +649,23 @@ async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Requ
     return [Request(**found._mapping) for found in (await tx.run(asked)).all()]
 
 
-async def still_to_sign(tx: Tx, since: datetime) -> list[str]:
-    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then, or whose
-    approval is still valid."""
-    row = t.request.c
-    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since, row.valid_until > tx.now)
-    return list(
-        (await tx.run(select(row.id).where(row.parent_id.is_(None), alive).order_by(row.id))).scalars()
+async def still_to_sign(tx: Tx, *, failed_since: datetime) -> list[str]:
+    """Ids of requests, the list in place of a row, of which something may still be done by leave of their signatures.
+
+    They have not ended; or failed since then, or are looked at again, and may be reopened; or succeeded, and a link to
+    card details needs their approval, or they were done at once and wait for a second person's word.
+    """
+    r, d, link = t.request.c, t.decision.c, t.card_reveal.c
+    has_a_link = exists().where(link.request_id == r.id, link.state.in_(DETAILS_LINK.alive))
+    is_confirmed = exists().where(d.request_id == r.id, d.kind == DecisionKind.CONFIRM)
+    waits_for_a_word = r.break_glass & r.parent_id.is_(None) & ~is_confirmed
+    alive = or_(
+        r.state.in_(list(OPEN)),
+        (r.state == State.FAILED) & or_(r.due_at.is_not(None), r.finished_at >= failed_since),
+        (r.state == State.SUCCEEDED) & or_(has_a_link, waits_for_a_word),
     )
+    whole = func.coalesce(r.parent_id, r.id).label("whole")
+    return list((await tx.run(select(whole).where(alive).distinct().order_by(whole))).scalars())
 
 
 async def sign_again(tx: Tx, request: Request) -> None:

@@ -255,15 +255,17 @@ def test_compose_passes_every_setting_and_follows_the_steps_of_the_page() -> Non
         line for found in _BLOCK.finditer(PAGE) for line in found["commands"].splitlines() if "docker" in line
     ]
     assert [
-        found[1] for step in steps for found in re.finditer(r" (build|init|set|doctor|up|logs)\b", step)
+        found[1]
+        for step in steps
+        for found in re.finditer(
+            r" (build|init|set|doctor|up|logs|backup|stop|createdb|restore)\b(?!:)", step
+        )
     ] == [
-        "build",
-        "init",
-        "set",
-        "doctor",
-        "up",
-        "logs",
+        *("build", "init", "set", "doctor", "up", "logs"),
+        "backup",
+        *("stop", "createdb", "restore", "up"),
     ]
+    assert "${COUNTERSIGN_DATABASE:-countersign}" in own["COUNTERSIGN_DATABASE_URL"]
 
 
 @pytest.mark.parametrize(

@@ -354,6 +354,13 @@ BEHIND_PLAIN = {
         "{} before Christmas",
         "{} after the audit",
         "{} from next month",
+        "{} at the beginning of the month",
+        "{} when she starts",
+        "{} in a fortnight",
+        "{} over the weekend",
+        "{} from Monday",
+        "{} eod",
+        "{} on her first day",
     ),
     "again": ("{} twice", "{} 3 times", "{} x2"),
     "another card": ("{} and 4402",),
@@ -397,3 +404,46 @@ def test_what_stands_behind_a_request_keeps_its_form_closed(kind: str) -> None:
 @pytest.mark.parametrize("kind", BEHIND_PLAIN)
 def test_another_time_card_or_number_keeps_the_form_of_a_plain_request_closed(kind: str) -> None:
     assert _opened(BEHIND_PLAIN[kind], PLAIN + IN_SIGNS) == []
+
+
+#: A request of several values, the holes of which are behind each of them, and behind what leads to it.
+OF_SEVERAL_VALUES = (
+    "order card{} → Ada Quist{} | +31612345678{} | ada@quist.example{} | first load 90{}",
+    "please order a card for Ada Quist{}, +31612345678{}, ada@quist.example{}, first load 90{}",
+    "new card{}:\nAda Quist{}\n+31612345678{}\nada@quist.example{}\nfirst load 90{}",
+    "pls issue a card to Ada Quist{} · +31612345678{} · ada@quist.example{} · first load 90{}",
+    f"new funding{{}}:\n{HASH}{{}}\npolygon{{}}",
+    "limits for 3018{}: daily 200{}, weekly 900{}",
+    "Please load as under{}:\ncard 3018{}\namount 60{}",
+    "send 3018's purchase codes{} to our webhook{}",
+    "deposit markup to 2%{} please",
+    "please arrange that 9140 is frozen{}",
+    "would you mind loading 60{} onto 3018{}",
+    "put{} 60 on 3018",
+)
+
+
+def _with_a_time_behind_each_value() -> list[str]:
+    times = [one.removeprefix("{}") for one in BEHIND_PLAIN["another time"]]
+    texts = []
+    for request in OF_SEVERAL_VALUES:
+        holes = request.count("{}")
+        texts += [
+            request.format(*(time if hole == place else "" for place in range(holes)))
+            for time in times
+            for hole in range(holes)
+        ]
+    return texts
+
+
+def test_another_time_behind_any_value_of_a_request_keeps_its_form_closed() -> None:
+    every, turn = 1 if os.environ.get("SOAK") == "1" else 10, this_turn()
+    kinds, facts = operations.kinds(), authors.facts()
+    texts = _with_a_time_behind_each_value()[turn % every :: every]
+    assert [one for one in texts if any(r.opened for r in parse(one, facts, kinds=kinds).readings)] == []
+
+
+@pytest.mark.parametrize("request_", OF_SEVERAL_VALUES)
+def test_without_another_time_each_of_them_opens_its_form(request_: str) -> None:
+    text = request_.replace("{}", "")
+    assert parse(text, authors.facts(), kinds=operations.kinds()).first.opened

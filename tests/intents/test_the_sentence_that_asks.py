@@ -168,3 +168,93 @@ def test_a_form_in_lines_is_read_without_the_lines_beside_it(
 
     assert reading is not None
     assert (reading.intent, dict(reading.slots)) == (intent, slots)
+
+
+@pytest.mark.parametrize(
+    ("said", "intent", "slots"),
+    [
+        (
+            "please arrange that USD 2.000,00 are transferred to ads-eu",
+            "topup_card",
+            {"card": "ads-eu", "amount": "2000"},
+        ),
+        ("I need that 60 are loaded onto 3018", "topup_card", {"card": "3018", "amount": "60"}),
+        ("onto 3018 please load 60, he is at the till", "topup_card", {"card": "3018", "amount": "60"}),
+        (
+            "Please arrange that 1.100,00 USD are taken off the card of April Osei and booked back to the company account."
+            " Reason: loaded twice by mistake.",
+            "unload_card",
+            {"card": "April Osei", "amount": "1100"},
+        ),
+        (
+            "from sofia-l I would like to draw back USD 64,90 to our prepaid account",
+            "unload_card",
+            {"card": "sofia-l", "amount": "64.9"},
+        ),
+        (
+            "gig got cancelled so pull 500 back off jonas-w to the float",
+            "unload_card",
+            {"card": "jonas-w", "amount": "500"},
+        ),
+        (
+            "festival's done, send $640 from priya's card back to float",
+            "unload_card",
+            {"card": "priya", "amount": "640"},
+        ),
+        ("please make sure that Nora's card is blocked, she lost it", "freeze_card", {"card": "Nora"}),
+        (
+            "Please arrange that 9140 is frozen. The card shall not be closed, only frozen.",
+            "freeze_card",
+            {"card": "9140"},
+        ),
+        ("see to it that 3018 works again please", "unfreeze_card", {"card": "3018"}),
+        (
+            "please lift the freeze of 3018, since the suspicion of fraud has not been confirmed.",
+            "unfreeze_card",
+            {"card": "3018"},
+        ),
+        ("cancel May's card pls. for good, not just a freeze", "close_card", {"card": "May"}),
+        (
+            "route jonas-w's codes to the webhook ta, he's always on site w no reception",
+            "set_3ds",
+            {"card": "jonas-w"},
+        ),
+        (
+            "Please arrange that ads-eu has a weekly limit of USD 1.800,00",
+            "set_limits",
+            {"card": "ads-eu", "limits": {"weekly": "1800"}},
+        ),
+        ("company percentage on top goes to 2%", "set_markup", {"amount": "2"}),
+    ],
+)
+def test_a_request_is_read_behind_arrange_that_and_with_its_card_first(
+    said: str, intent: str, slots: object
+) -> None:
+    reading = parse(said, authors.facts(), kinds=operations.kinds()).first
+
+    assert (reading.opened, reading.intent, reading.slots) == (True, intent, slots)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Nora's card is frozen",
+        "I was told that card 9140 is frozen",
+        "he sees to it that 3018 is frozen",
+        "Bob has to arrange that 60 are loaded onto 3018",
+        "did you arrange that 60 are loaded onto 3018",
+        "please arrange that 9140 is frozen, if Bob agrees",
+        "please arrange that 9140 is frozen at the end of the month",
+        "don't arrange that 9140 is frozen",
+        "who can make sure that 9140 is frozen?",
+        "the request got cancelled so load 50 onto 3018",
+        "please lift the freeze of 3018 once the suspicion has not been confirmed by Bob",
+        "from 3018 they take 40",
+        "cancel my meeting. for good, freeze 3018 never",
+        "load 340,00 onto 3018",
+        "load 2,75 onto 3018",
+        "load 340,000 EUR onto 3018",
+    ],
+)
+def test_what_only_tells_of_it_opens_nothing(said: str) -> None:
+    assert not any(one.opened for one in parse(said, authors.facts(), kinds=operations.kinds()).readings)

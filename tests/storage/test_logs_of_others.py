@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import shutil
 import sqlite3
@@ -104,6 +105,88 @@ async def test_what_cp_writes_into_the_file_of_a_killed_bot_is_not_mixed_with_it
     with pytest.raises(CopyRefused, match="is of another file than"):
         await put_back(url_of(db), copy, vault=VAULT, clock=SystemClock())
     assert _content(db.parent) == before
+
+
+def _put_back_by_tar(saved: Path, folder: Path) -> None:
+    for one in saved.iterdir():
+        (folder / one.name).unlink(missing_ok=True)
+        shutil.copy2(one, folder / one.name)
+
+
+def _put_back_by_cp_keeping_times(saved: Path, folder: Path) -> None:
+    shutil.copytree(saved, folder, dirs_exist_ok=True, copy_function=shutil.copy2)
+
+
+def _put_back_by_cp(saved: Path, folder: Path) -> None:
+    shutil.copytree(saved, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+
+
+def _put_back_without_its_lock(saved: Path, folder: Path) -> None:
+    shutil.copyfile(saved / "bot.db", folder / "bot.db")
+    (folder / "bot.db.lock").unlink()
+
+
+@pytest.mark.parametrize(
+    "put_back_by",
+    [_put_back_by_tar, _put_back_by_cp_keeping_times, _put_back_by_cp, _put_back_without_its_lock],
+)
+@pytest.mark.parametrize("folds", [True, False])
+async def test_a_folder_of_before_put_back_over_that_of_a_killed_bot_is_refused_or_the_newest(
+    tmp_path: Path,
+    open_store: Opener,
+    keeps: list[sqlite3.Connection],
+    put_back_by: Callable[[Path, Path], None],
+    folds: bool,
+) -> None:
+    """Its log is left there. Where nothing was folded in since, file and log together are what was open."""
+    db = tmp_path / "db" / "bot.db"
+    await (await _open(db, open_store)).close()
+    shutil.copytree(db.parent, tmp_path / "saved", copy_function=shutil.copy2)
+    store = await open_store(url_of(db))
+    for _ in range(60):
+        await _entry(store)
+    if folds:
+        await store.checkpoint()
+    for _ in range(4):
+        await _entry(store)
+    await _killed(db, store, keeps)
+    # With the log alone, as nothing has it open after a kill.
+    log = db.with_name(f"{db.name}-wal")
+    left = log.read_bytes()
+    keeps.pop().close()
+    log.write_bytes(left)
+
+    put_back_by(tmp_path / "saved", db.parent)
+    before = _content(db.parent)
+
+    try:
+        await migrate(url_of(db))
+        await (await Store.open(url_of(db), vault=VAULT, clock=SystemClock())).close()
+    except DatabaseUnreachable as refused:
+        assert "is of another file than" in str(refused)  # noqa: PT017 - one of two good ends
+        assert _content(db.parent) == before
+        # Where the new log has got the number of the one before, it counts as overwritten.
+        assert folds or put_back_by is _put_back_by_cp or put_back_by is _put_back_by_cp_keeping_times
+    else:
+        assert not folds
+        assert _entries(db) == 67
+
+
+async def test_where_there_is_no_room_to_compare_the_two_nothing_is_opened(
+    tmp_path: Path, open_store: Opener, keeps: list[sqlite3.Connection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "db" / "bot.db"
+    await _killed(db, await _open(db, open_store), keeps)
+    shutil.copyfile(db, tmp_path / "copy")
+    (tmp_path / "copy").replace(db)
+    db.with_name(f"{db.name}.lock").unlink()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(DatabaseUnreachable, match="needs room for a copy of both"):
+        await migrate(url_of(db))
 
 
 @pytest.mark.parametrize("how", ["", "folded", "folded in part", "touched", "copied"])

@@ -409,6 +409,23 @@ def test_who_finds_no_database_reads_which_file_was_kept_and_not_what_sqlite_has
     assert beside not in said
 
 
+async def test_where_the_path_is_a_link_who_finds_no_database_reads_which_file_was_kept(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "disk").mkdir()
+    link, real = tmp_path / "bot.db", tmp_path / "disk" / "bot.db"
+    link.symlink_to(real)
+    kept = tmp_path / "bot.db.kept-20260302T090000Z"
+    kept.write_bytes(b"whole")
+
+    for opening in (migrate(url_of(link)), Store.open(url_of(link), vault=VAULT, clock=SystemClock())):
+        with pytest.raises(
+            DatabaseMissing, match=f"is kept as {kept}. Nothing was started. Move that to {real}"
+        ):
+            await opening
+    assert not real.exists()
+
+
 async def test_no_empty_database_is_begun_where_only_an_unfinished_copy_was_kept(tmp_path: Path) -> None:
     part = tmp_path / "bot.db.kept-20260302T090000.part"
     part.write_bytes(b"half")

@@ -377,17 +377,25 @@ async def test_what_a_killed_restore_left_is_removed_by_the_next_one(
     assert [one.exists() for one in left] == [is_locked] * 3
 
 
-@pytest.mark.parametrize("what", ["empty", "of another program", "never started", "without its log"])
+@pytest.mark.parametrize(
+    "what", ["empty", "of another program", "never started", "without its log", "with names like ours"]
+)
 @pytest.mark.parametrize("databases", ["sqlite", "postgresql"], indirect=True)
 async def test_what_is_no_backup_is_not_put_in_place(tmp_path: Path, databases: Databases, what: str) -> None:
     made = tmp_path / "made.db"
-    if what in ("empty", "of another program"):
+    if what in ("empty", "of another program", "with names like ours"):
         made.write_bytes(b"")
     else:
         await migrate(url_of(made))
     with closing(sqlite3.connect(made)) as other:
         if what == "of another program":
             other.execute("CREATE TABLE x (y)")
+        elif what == "with names like ours":
+            other.executescript(
+                "CREATE TABLE alembic_version (version_num); INSERT INTO alembic_version VALUES ('0001');"
+                "CREATE TABLE meta (name, value); INSERT INTO meta VALUES ('instance', 'abcdef');"
+                "CREATE TABLE audit (seq); INSERT INTO audit VALUES (1)"
+            )
         elif what == "without its log":
             other.execute("DROP TABLE audit")
         other.commit()
@@ -437,6 +445,50 @@ async def test_a_link_is_followed_and_one_that_leads_nowhere_is_named(tmp_path: 
         with pytest.raises((DatabaseMissing, CopyRefused), match="which is not there"):
             await opening
     assert [one.name for one in link.parent.iterdir() if one.name != "bot.db.lock"] == ["bot.db"]
+
+
+@pytest.mark.parametrize("end", ["-wal", "-journal"])
+async def test_a_log_beside_a_backup_is_never_taken_for_a_part_of_it(tmp_path: Path, end: str) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    beside = copy.with_name(f"{copy.name}{end}")
+    beside.write_bytes(b"of a file that had this name before")
+    before = path.read_bytes()
+    with pytest.raises(CopyRefused, match=f"{beside} lies beside the backup"):
+        await put_back(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    assert path.read_bytes() == before
+
+    copy.unlink()
+    with pytest.raises(CopyRefused, match=f"{beside} is there, of another file"):
+        await back_up(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    assert not copy.exists()
+
+
+async def test_no_backup_replaces_a_link_whose_disk_is_missing(tmp_path: Path) -> None:
+    path, _ = await a_database_and_its_backup(tmp_path)
+    link = tmp_path / "today.db"
+    link.symlink_to(tmp_path / "unmounted" / "today.db")
+    with pytest.raises(CopyRefused, match="is a link to a file that is not there"):
+        await back_up(url_of(path), link, vault=VAULT, clock=SystemClock())
+    assert link.is_symlink()
+
+
+async def test_a_second_name_of_the_database_from_a_killed_restore_is_not_kept_as_a_copy(
+    tmp_path: Path,
+) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    second = path.with_name("bot.db.before-restore-1a2b3c")
+    os.link(path, second)
+    _, kept = await put_back(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    assert kept is not None
+    assert not second.exists()
+    await put_back(url_of(path), kept, vault=VAULT, clock=SystemClock())
+
+
+async def test_the_lock_of_a_killed_restore_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    path, copy = await a_database_and_its_backup(tmp_path)
+    (tmp_path / ".restore.1a2b3c4d.part.lock").write_bytes(b"")
+    await put_back(url_of(path), copy, vault=VAULT, clock=SystemClock())
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".restore.")]
 
 
 async def test_a_folder_that_can_only_be_read_is_a_sentence(tmp_path: Path) -> None:

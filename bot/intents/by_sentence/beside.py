@@ -13,7 +13,7 @@ from bot.intents.by_sentence.sentences import Beside, Candidate
 from bot.intents.by_sentence.wording import only_leads
 from bot.intents.extraction import INCIDENTAL, Entity
 from bot.intents.model import Facts, Reading
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text import without_hours, word_set
 from bot.intents.readings import is_today
 
 _N: Final = r"(?:not|never|n['’]?t|cannot|no longer|hardly|nor)"
@@ -76,11 +76,11 @@ _EACH: Final = re.compile(
 )
 #: Of whom or what a "not" may be said: somebody or something that is not the request.
 _SUBJECT: Final = re.compile(
-    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|theres|its|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|[a-z]+s|[a-z]+ed)\b)"
+    r"^(?:(?:and|so|but|as|because|since|well|now|though|although|also|being|hence|due to|with|of course|honestly|basically|apparently|turns out|it turns out|the thing is)\b[\s,]*)*(?:he|she|they|we|i|it|nobody|no one|none of|theres|its|hes|shes|theyre|(?:he|she|they|it|that|there)['’](?:s|re)|§[cm]\d+§|there|(?:the|his|her|their|our|my|its|an?|some|both|most|this|that|these|those|one) (?!request|order|top|load|freeze|block|change|closure|form|limit|amount|one\b)[a-z]|who|which|whose|(?!it|this|that|there|nobody|none|nothing|not|no|never|dont|don|do|please|pls|kindly|also|then|just|only|better|rather|or|if)[a-z]+\b (?:[a-z'’-]+ |§p\d+§ ){0,4}?(?:is|are|was|were|has|have|had|can|could|will|would|do|does|did|isn|aren|wasn|weren|hasn|haven|can|won|doesn|didn|wont|cant|dont|doesnt|didnt|isnt|arent|wasnt|werent|hasnt|havent|couldnt|wouldnt|[a-z]+s|[a-z]+ed)\b)"
 )
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
-    "freeze_card": r"(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
+    "freeze_card": r"(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
     "close_card": r"(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
     "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
@@ -90,7 +90,7 @@ _NOT_ELSE: Final = {
     "reveal_card": r"(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
     "set_limits": r"other limits? (?:may|can|should|to|will|shall)? ?(?:remain|stay|be)?[^.]*|(?:no|not any) other changes?",
     "topup_card": r"not (?:enough|sufficient|covered|cover)|no (?:money|funds|cash|balance) (?:left|on it)",
-    "unfreeze_card": r"(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
+    "unfreeze_card": r"(?:the |our |his |her )*(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|claim|report|charges?)\b[^.;]{0,40}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven|fraud)|(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
 }
 _NOT_ELSE_OF: Final = {
     intent: re.compile(rf"\b(?:(?:please |kindly |pls )?(?:note )?(?:{pattern}))(?![\w'’])")
@@ -102,7 +102,7 @@ _HARMLESS_NOT: Final = re.compile(
 )
 #: How a question is put that has no mark.
 _QUESTION: Final = re.compile(
-    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|is (?:it|this|that|there|he|she|the)|are (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
+    r"^\W*(?:why|what(?! (?:a|an|happened|is more|'s more)\b)|where(?!as)|when (?:is|are|was|will|does|do|did|can)|who (?:is|are|was|will|does|do|did|can|has)|how (?:much|many|come|do|does|did|is|are|was|can|about|long)|which (?:card|one|of)|(?:is|was|would|will|could|can|might) (?:it|this|that|there|he|she|the)|(?:are|were) (?:we|you|they|there)|do (?:we|you|i|they)|does (?:it|he|she|this|that)|did (?:we|you|i|they|he|she|it)|has (?:it|he|she|this|that)|have (?:we|you|i|they)|can (?:i|we|he|she|it)|should|shall|any (?:news|update|idea|thoughts))\b"
 )
 _SMALL_TALK: Final = re.compile(
     r"^\W*(?:how (?:are|r) (?:you|u|things|we)(?: (?:all|doing|today|this \w+|keeping))*|how(?:'s| is) (?:it going|everything|your (?:day|week|morning)|life|the weather)|what'?s up|can you (?:believe|imagine) (?:it|that)|you (?:there|alive|awake)|all (?:well|good|ok)|ok(?:ay)?|(?:had|have) (?:you )?(?:had )?a (?:good|nice|great) \w+(?: \w+)?|(?:isn'?t|wasn'?t) (?:that|it) (?:lovely|great|typical|something|nice|fun|awful)|who (?:does|even does|would do) that|what a \w+|why (?:is it )?always me|remember me|guess what|right|typical|eh|no|what else is new|who knew)\W*$"
@@ -126,6 +126,10 @@ _PROMISES: Final = re.compile(
 _TALKED: Final = re.compile(
     r"^(?:further to|as per|after|following|with reference to|in reference to|as discussed (?:in|on|during)) (?:my |our |the |last |your )*(?:telephonic |phone |telephone |short |quick |zoom )?(?:discussion|call|talk|chat|mail|email|conversation|meeting)s?(?: (?:with|of|on|from))?(?: §[cpm]\d+§)*"
 )
+#: Which department wants what its writer asks for: `HR is asking us to do it`.
+_ADVISED: Final = re.compile(
+    r"\b(?:hr|internal audit|audit|auditors?|it|compliance|legal|procurement|accounting|insurance|the bank|the police)(?: (?:team|dept\.?|department|people))? (?:(?:is|are|has|have|keeps?) )?(?:ask(?:s|ed|ing)?|advis(?:es|ed|ing)|request(?:s|ed|ing)?|require[sd]?|recommend(?:s|ed)) (?:us|me) to (?:do (?:it|so|this)|do (?:it|so|this) before (?:the |his |her |their )?(?:exit|leaving|departure|last day|notice)[a-z ]*)(?=\W|$)"
+)
 _AMOUNT: Final = re.compile(r"§a\d+§")
 #: What a sum in a story is: paid, spent, left, still to be paid, a line, or what was typed by mistake.
 _ACCOUNTED: Final = re.compile(
@@ -141,7 +145,7 @@ _TIMES: Final = re.compile(
 )
 #: Somebody who does something then: what is to come belongs to the story.
 _STORY: Final = re.compile(
-    r"\bhope (?:you|your|this|it|all)\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
+    r"§c\d+§ (?:still |just |now )?[a-z]{3,}ing\b|^(?:[a-z-]+ ){1,5}(?:starts?|begins?|opens?|kicks off|launches|arrives?|lands?|departs?|leaves?) (?:on |at )?§[lp]\d+§|\bhope (?:you|your|this|it|all)\b|\bthere(?:['’]s| is| are| was| were)\b|\b(?:have|had|enjoy|wish\w*)\b[^.]{0,20}\b(?:nice|good|great|lovely|pleasant|wonderful) \w+|\b(?:he|she|they|we|i|§[cm]\d+§|who|hes|shes|theyre|(?:he|she|they|we|i|it)['’](?:s|re|m|ll)|(?:the|his|her|their|our|my|an?|some|this|that) (?!request|top|load|freeze|block|change|order|limit|amount|card)[a-z'’-]+(?: [a-z'’-]+){0,3}) (?:[a-z'’]+ ){0,2}?(?:is|are|was|were|has|have|had|will|can|am|goes|gets|flies|travels?|leaves?|lands?|arrives?|departs?|drives?|starts?|opens?|closes?|comes?|expires?|renews?|needs?|pays?|takes?|meets?|checks?|join(?:s|ed|ing)|[a-z]{3,}(?:ed|ing))\b|\b(?:is|are|was|were|has|have|had|will be) [a-z]+ing\b|\b(?:flight|train|trip|meeting|wedding|fair|event|audit|delivery|invoice|receipts?|bills?|documents?|paperwork)\b"
 )
 _SPACES: Final = re.compile(r"\s{2,}")
 #: With these a form opens that holds no card, or names its own.
@@ -159,7 +163,7 @@ _OWN_VERBS: Final = {
 _OWN_VERBS_OF: Final = {intent: re.compile(rf"\b{pattern}\b") for intent, pattern in _OWN_VERBS.items()}
 #: Said of other things than cards.
 _OF_THINGS: Final = re.compile(
-    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
 )
 
 
@@ -193,7 +197,7 @@ def skips_a_control(text: str) -> bool:
 
 
 def _speaks_against(beside: Beside, intent: str) -> bool:
-    text = _TALKED.sub(" ", beside.text)
+    text = _ADVISED.sub(" ", _TALKED.sub(" ", beside.text))
     if _PROMISES.match(text) and not beside.asked:
         return False
     if beside.asked and not _SMALL_TALK.match(text):
@@ -208,12 +212,12 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
         return True
     if _SKIPS.search(text) or (beside.within and not beside.before and _EACH.search(text)):
         return True
-    bare = _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text
+    bare = _OVER.sub(" ", _NOT_ELSE_OF[intent].sub(" ", text) if intent in _NOT_ELSE_OF else text)
     if any(pattern.search(bare) for pattern in (_RETRACTS, _UNDECIDED, _HANGS, _REPORTED, _DONE, _QUESTION)):
         return True
+    bare = _OF_THINGS.sub(" ", bare)
     if _COMMANDS.search(bare):
         return True
-    bare = _OF_THINGS.sub(" ", bare)
     if intent in _OWN_VERBS_OF:
         bare = _OWN_VERBS_OF[intent].sub(" ", bare)
     if intent == "reveal_card" and _IN_THE_OPEN.search(bare):
@@ -221,6 +225,19 @@ def _speaks_against(beside: Beside, intent: str) -> bool:
     return _CUE.search(bare) is not None or _denies(bare, beside)
 
 
+#: A thing that is over, or was called off: `the festival's done`, `her trip got cancelled`.
+_NO_THING: Final = r"(?!it\b|this\b|that\b|all\b|which\b|one\b|everything\b|what\b|who\b|he\b|she\b|they\b|we\b|you\b|bob\b|carol\b|dave\b|card\b|plastic\b|request\b|top|up\b|load\b|unload\b|freeze\b|block\b|transfer\b|task\b|job\b|change\b|limit\b|form\b|closure\b|payment\b|not\b)"
+_OVER: Final = re.compile(
+    rf"^(?:(?:and|so|now|as|because|since|cos|hi|hey|hello|morning|the|our|his|her|their|my|that|this)\b[\s,]*)*(?:[a-z-]+ ){{0,2}}?{_NO_THING}[a-z]+(?:['’]s| is| are| was| has been| got| gets| have been)(?: (?:all|now|finally|just|also|already))* (?:done|over|finished|wrapped(?: up)?|cancell?ed|called off|postponed|scrapped|moved|axed)(?=\W*$|,| (?:and|so|at|by|because|due|last|yesterday|today)\b)"
+)
+#: `… never showed up in the float so pls`: what stands before it is why.
+_HENCE: Final = re.compile(
+    r"^[^:]{12,}(?<!says)(?<!said)(?<!say)(?<!think)(?<!thinks)(?<!told me)(?<!told us)(?<!wants)(?<!asked)(?<!wrote)(?<!and)(?<!or)(?<!not),? (?:so|hence|therefore|thus)(?: (?:please|pls|plz|kindly|just|now))*$"
+)
+#: What does not work, and is why: `printer co won't do tap`.
+_REFUSES: Final = re.compile(
+    rf"^(?:(?:and|so|now|as|because|since|cos|hi|hey|hello|morning|the|our|his|her|their|my|that|this)\b[\s,]*)*(?:[a-z-]+ ){{0,2}}?{_NO_THING}[a-z]+ (?:wo|ca|do|does|did|is|was|has|could|would)n?['’]?t(?: (?:[a-z]+|§[cm]\d+§)){{1,6}}(?:\W+so)?$"
+)
 #: What is never shown, and where nothing is.
 _IN_THE_OPEN: Final = re.compile(
     r"\b(?:cvv|cvc|cv2|pin|security code|expir\w+|exp(?:iry)? date|validity|(?:in|into|to) (?:the |this |our )?(?:chat|thread|channel|group|slack)|(?:by|via|over|on) (?:e?mail|sms|text|whatsapp|telegram|phone)|e?mail (?:me|it|us|him|her|them)|text (?:me|it|us|him|her)|paste|type (?:it|me)|read (?:it|me)|dictate|screenshot|photo|plain text|here)\b"
@@ -230,8 +247,19 @@ _IN_THE_OPEN: Final = re.compile(
 def _leads_on(text: str) -> bool:
     """Does what stands before a request in its sentence tell why, or greet, and not who says it?"""
     return (
-        _CAUSE.match(text) is not None or _GREETS.match(text) is not None or _STORY.search(text) is not None
+        _CAUSE.match(text) is not None
+        or _GREETS.match(text) is not None
+        or _STORY.search(text) is not None
+        or _OVER.match(text) is not None
+        or _REFUSES.match(text) is not None
+        or _HENCE.search(text) is not None
     )
+
+
+#: Whom it is said to, before who did not do what.
+_ADDRESSES: Final = re.compile(
+    r"^(?:(?:please|pls|plz|thanks|thank you|thx|ta|cheers|mate|tks|ty|(?:dear|hi|hello|hey) (?:bot|team|all|sir|madam|there|everyone)|hi|hello|good (?:morning|afternoon|evening))[\s,!.]+)+"
+)
 
 
 def _denies(text: str, beside: Beside) -> bool:
@@ -239,20 +267,31 @@ def _denies(text: str, beside: Beside) -> bool:
     bare = _HARMLESS_NOT.sub(" ", text)
     if not _NOT.search(bare):
         return False
-    if _OF_THE_REQUEST.search(bare) or not _SUBJECT.match(bare.strip(" ,")):
+    if _OF_THE_REQUEST.search(bare) or not _SUBJECT.match(_ADDRESSES.sub("", bare.strip(" ,"))):
         return True
     return bare.startswith("but ") and not beside.within
 
 
 def _is_only_a_time(beside: Beside, facts: Facts) -> bool:
     """Is an hour to come said by itself, or of the request?"""
+    bare = without_hours(beside.text)
+    if bare != beside.text and not _TELLS.search(_SMALL.sub(" ", bare)):
+        return True
     coming = any(
         entity.kind == "later" or (entity.kind == "period" and not _is_past(entity, beside, facts))
         for entity in beside.entities
     )
-    return (coming or _TIMES.search(beside.text) is not None) and not _STORY.search(beside.text)
+    return (
+        (coming or bare != beside.text or _TIMES.search(beside.text) is not None)
+        and not _STORY.search(beside.text)
+        and not _EXCLAIMS.match(beside.text)
+    )
 
 
+_SMALL: Final = re.compile(r"\b(?:and|but|only|please|pls|just|or|then|at|on|by|in|from|the|thanks|ok)\b")
+_EXCLAIMS: Final = re.compile(
+    r"^\W*(?:what an? (?:\w+ )?(?:\w+|§[lp]\d+§)|happy (?:\w+|§[lp]\d+§)|(?:it is|it's|its) (?:only )?(?:\w+|§[lp]\d+§) again)\W*$"
+)
 #: Named without its week, or still to come today.
 _OPEN_DAY: Final = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun)s?\b|\b(?:evening|tonight|afternoon|night|later|week|month)\b",

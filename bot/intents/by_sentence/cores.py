@@ -26,17 +26,75 @@ _LIMIT: Final = r"(?:spending |spend |card |usage |purchase )?(?:limits?|cap|cei
 _NUMBER: Final = r"(?:full |whole |complete |entire |long |real |16[- ]digit |actual )*(?:card )?(?:numbers?|digits|no\.?|nr\.?)"
 _LINK: Final = r"(?:the |a |that |your |its |one )?(?:private |secure |secured |safe |viewing |view |one-time |reveal |special )*link"
 _TO: Final = r"(?:to|onto|on to|on|into|in|for|towards|over to|across to|at)"
+#: A card by its reference or digits, before its verb: `nora-h close`.
+_FIRST: Final = r"(?P<first>§c\d+§)(?: card)?[,:]? (?:please |pls |plz |kindly |now )*"
+_LAST: Final = (
+    r"(?: (?:now|asap|rn|immediately|please|pls|plz|urgent|urgently|quick|thx|thanks))*(?=\W*$|\W*[.!;,])"
+)
 #: What a company adds to deposits, by all its names.
-_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
+_MARKUP: Final = r"(?:(?:the |our |my |company'?s? |that |this |deposits? )*mark-? ?up(?: (?:on|for|of) (?:the )?(?:deposits?|cards|loads?|route|top-?ups?))?|(?:the |our |that |company'?s? )*(?:additional |extra |added |on-top )?(?:percentage|percent|per cent|margin|surcharge|commission|%)(?: (?:which|that|what))? (?:the )?(?:company|we|you|it) (?:adds?|puts?|charges?|keeps?|takes?|apply|applies|levy|levies)(?: on)?(?: top)?(?: (?:of|on|to) (?:the |our |each |every )?(?:cards?|deposits?|loads?))?|(?:the |our |company'?s? )*(?:additional|extra|added|on-top) (?:percentage|percent|per cent|margin)(?: (?:on|for) (?:the |our )?(?:cards|deposits?|loads?))?|(?:the |our |company'?s? |that )*(?:percentage|percent|per cent|%) on top(?: of (?:it|(?:the )?(?:deposits?|loads?|cards?)))?|what we (?:add|put|charge)(?: on)? top(?: of (?:it|deposits?|the deposits?))?)"
 _BE: Final = r"(?:should|must|has to|have to|is to|needs to|ought to|may|can|could|to|shall|will have to|would need to|might)(?: please| kindly| now| also| therefore| immediately)* (?:be|get)"
+
+#: `arrange that …`, `see to it that …`: what stands behind it is requested.
+_LET: Final = r"(?:(?:arrange|ensure|make sure|make certain|see to it|see|take care|look to it|it is necessary|it's necessary|it is required|we need|i need|we would like|i would like|i'd like|we'd like|i want|we want|i wish|i request|we request)(?: it)?(?: that)? )"
+_IS: Final = r"(?:is|are|gets?|be|can be|could be|will be|shall be|should be|may be|must be|being)(?: please| kindly| now| again| immediately| temporarily| first| already)*"
+_SENT: Final = r"(?:transferred|transfered|sent|moved|put|loaded|booked|paid|paid in|added|credited|given|placed|brought|wired|topped up|deposited|allocated|released)"
+_TAKEN: Final = r"(?:taken|moved|transferred|transfered|pulled|withdrawn|returned|brought|recalled|unloaded|removed|deducted|debited|drawn|sent|swept|booked|put)"
+_PLEASE: Final = r"(?:,? ?(?:please|pls|plz|kindly|can you|could you|would you|will you|i would like to|i'd like to|we would like to|we'd like to|i want to|we want to|i need to|we need to|you can|you may)(?: please| pls| kindly)? |,? )"
+_HOME: Final = rf"(?:{_ADV} (?:(?:in)?to|onto|in|on|for) (?:the |our )?{_FLOAT}|,? (?:and|then) (?:booked|put|sent|brought|returned|moved|paid|transferred|given|credited)(?: back| home| over)* (?:(?:in)?to|onto|in|on) (?:the |our )?{_FLOAT})"
 
 #: Pattern at the beginning -> the same in the plainest words.
 _ROWS: Final = tuple(
     (re.compile(rf"(?:{pattern})(?![\w'’-])", re.IGNORECASE), ours)
     for pattern, ours in (
+        # With the card first, or in a clause of its own.
+        (
+            rf"(?:from|off|out of) {_O}{_PLEASE}(?:take|pull|draw|unload|withdraw|move|transfer|return|bring|recall|get|send|claw|sweep|deduct){_ADV} {_SUM}{_HOME}?",
+            "take {a} off {c}",
+        ),
+        (
+            rf"(?:on|onto|on to|to|for|into) {_O}{_PLEASE}(?:load|put|add|send|give|transfer|book|top[ -]?up|top|move|place|credit|deposit|wire|chuck){_ADV} {_SUM}(?: (?:from|out of) (?:the |our )?{_FLOAT})?",
+            "load {a} onto {c}",
+        ),
+        (rf"{_LET}{_SUM} {_IS} {_TAKEN}{_ADV} (?:off|from|out of|off of) {_O}{_HOME}?", "take {a} off {c}"),
+        (rf"{_LET}{_SUM} {_IS} {_TAKEN}{_HOME} (?:off|from|out of) {_O}", "take {a} off {c}"),
+        (
+            rf"{_LET}{_SUM} {_IS} {_SENT}{_ADV}(?: from (?:the |our )?{_FLOAT})? (?:to|onto|on|on to|into|for) {_O}",
+            "load {a} onto {c}",
+        ),
+        (
+            rf"{_LET}{_O} (?:{_IS} (?:loaded|topped[ -]up|recharged|refilled|funded|credited|charged up) (?:with|by)|gets?|receives?|has) {_SUM}(?! (?:limit|a day|per))",
+            "load {a} onto {c}",
+        ),
+        (rf"{_LET}{_O} {_IS} (?:frozen|blocked|locked|suspended|paused|put on hold|stopped)", "freeze {c}"),
+        (
+            rf"{_LET}{_O} (?:{_IS} (?:unfrozen|unblocked|unlocked|reactivated|re-activated|activated again|released|usable again|active again|back on|switched back on|turned back on|opened again|reopened)|works again|can be used again)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"{_LET}(?:the |that )?(?:freeze|block|hold|lock) (?:on|of|for|from) {_O} {_IS} (?:lifted|removed|released|taken off|undone|ended)",
+            "unfreeze {c}",
+        ),
+        (
+            rf"{_LET}{_O} {_IS} (?:closed|terminated|cancelled|canceled|deactivated)(?: down)? {_FOR_GOOD}",
+            "close {c} for good",
+        ),
+        (rf"{_LET}{_O} {_IS} (?:closed|terminated)", "close {c}"),
+        (
+            rf"{_LET}{_O} (?:has|gets|is given|receives) (?:an? |the )?(?:new )?(?P<u>daily|weekly|monthly) {_LIMIT} of (?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
+        (
+            rf"{_LET}(?:the )?(?P<u>daily|weekly|monthly) {_LIMIT} (?:of|for|on) {_O} {_IS} (?:set|raised|lowered|increased|reduced|changed|brought|put|cut|limited)(?: up| down)? to (?P<a>{_A})",
+            "set the {u} limit of {c} to {a}",
+        ),
         # Off a card, before what puts money on one.
         (
-            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT})?",
+            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|sweep|return|bring|take|unload|reclaim|remove|move|fetch|transfer|get|deduct|yank|send|debit|put|have|skim|shift|deduct|grab){_ADV} (?:the |an? |my )?(?:sum of |amount of |unspent |unused |remaining |spare |left ?over |extra )*(?P<a>{_A}){_USD}{_ADV} (?:out of|off of|off|from|out from) {_O}(?:{_ADV} (?:(?:in)?to|onto|in|for) {_FLOAT}|,? (?:and|then) (?:please )?(?:give|put|send|bring|return|move|pay|book|transfer) (?:it|them|that|this)(?: back| home| over)* (?:(?:in)?to|onto|in) {_FLOAT})?",
+            "take {a} off {c}",
+        ),
+        (
+            rf"(?:recall|reverse|pull|retrieve|recover|claw|withdraw|draw|bring|take|move|get|return|send|transfer|sweep|put) {_SUM} of (?:it|that|them|this|the money)(?: back| home)* (?:(?:in)?to|onto) {_FLOAT}",
             "take {a} off {c}",
         ),
         (
@@ -77,7 +135,15 @@ _ROWS: Final = tuple(
             rf"(?:a )?(?:top[ -]?up|topup|recharge|refill) (?:for|of|on|to) {_O}(?: (?:of|by|with|for)|:|,) {_SUM}",
             "load {a} onto {c}",
         ),
-        (rf"{_SUM} (?:onto|on|to|for) {_O}(?=\W+(?:please|pls|plz|asap|thx|thanks)\b)", "load {a} onto {c}"),
+        (
+            rf"{_SUM} (?:onto|on|to|for|into) {_O}(?=\W+(?:(?:right |straight )?(?:now|away)|please|pls|plz|kindly|asap|rn|thx|thanks|urgent(?:ly)?|immediately|quick(?:ly)?)\b)",
+            "load {a} onto {c}",
+        ),
+        (
+            rf"{_SUM} (?:off|off of|back from|back off) {_O}(?=\W+(?:(?:right |straight )?(?:now|away)|please|pls|plz|kindly|asap|rn|thx|thanks|urgent(?:ly)?|immediately|quick(?:ly)?)\b)",
+            "take {a} off {c}",
+        ),
+        (rf"{_SUM} (?:onto|into) {_O}", "load {a} onto {c}"),
         # In use again, before what stops a card.
         (
             rf"(?:lift|remove|release|undo|revoke|end|withdraw|clear|take off|take away|cancel|drop|reverse) (?:the |that |this |its |his |her )*(?:freeze|block|hold|lock|suspension|pause) (?:on|from|of|for|off|placed on|put on) {_O}",
@@ -94,6 +160,10 @@ _ROWS: Final = tuple(
         ),
         (rf"activate again {_O}", "unfreeze {c}"),
         (
+            rf"(?:(?:i|we)(?:['’]d| would)? )(?:like|want|need|wish)(?: that)? {_O} (?:to )?(?:works?|functions?|be active|be usable|is active|is usable|be live|runs?|be in use) again",
+            "unfreeze {c}",
+        ),
+        (
             rf"(?:make|get|set|put|bring|have|turn|switch) {_O} (?:active|usable|live|working|operational|operative|up and running|back in (?:use|service|action)|back to (?:life|active|work|normal|work(?:ing)?)|back on|back online|running|going|alive)(?: again)?",
             "unfreeze {c}",
         ),
@@ -107,9 +177,23 @@ _ROWS: Final = tuple(
         ),
         # Closed for good, before what only stops it.
         (
-            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?,? {_FOR_GOOD}",
+            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
             "close {c} for good",
         ),
+        (
+            rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap) {_FOR_GOOD} {_O}",
+            "close {c} for good",
+        ),
+        (
+            rf"{_FIRST}(?:close|cancel|terminate|deactivate|shut down|shut|kill),? {_FOR_GOOD}",
+            "close {c} for good",
+        ),
+        (rf"{_FIRST}(?:close|terminate){_LAST}", "close {c}"),
+        (
+            rf"{_FIRST}(?:unfreeze|un-freeze|unblock|un-block|unlock|un-lock|reactivate|re-activate|unsuspend){_LAST}",
+            "unfreeze {c}",
+        ),
+        (rf"{_FIRST}(?:freeze|block|lock|suspend|pause){_LAST}", "freeze {c}"),
         (
             rf"(?:for good|permanently|definitively|fully|completely) (?:cancel|deactivate|discontinue|shut down|shut|terminate|close|end|retire|kill|scrap|delete) {_O}",
             "close {c} for good",
@@ -153,7 +237,11 @@ _ROWS: Final = tuple(
         ),
         # Codes.
         (
-            rf"(?:turn on|switch on|activate|enable|start|set up|setup|enrol|enroll|put on|get|put|add|arrange|configure|set) (?:the )?(?:threeds|secure code)(?: (?:verification|authentication|security|enrolment|set up|setup|on|active|activated|enabled|working|going|running))* (?:on|for|in|at|of|to) {_O}",
+            rf"(?:turn on|switch on|flip on|activate|enable|start|set up|setup|enrol|enroll|put on|get|put|add|arrange|configure|set) (?:the )?(?:threeds|secure code)(?: (?:verification|authentication|security|enrolment|set up|setup|on|active|activated|enabled|working|going|running))* (?:on|for|in|at|of|to) {_O}",
+            "enable threeds for {c}",
+        ),
+        (
+            rf"(?:turn|switch|flip|put|get|set) (?:the )?(?:threeds|secure code)(?: (?:verification|authentication|security))? (?:back )?on (?:on|for|in|at|of|to) {_O}",
             "enable threeds for {c}",
         ),
         (
@@ -194,6 +282,10 @@ _ROWS: Final = tuple(
             "set the {u} limit of {c} to {a}",
         ),
         (
+            rf"(?:reduce|lower|cut|raise|increase|bump|bump up|bring|lift|revise|change|set|make|put|drop|take|move)(?: down| up)* {_O}(?:['’]s)?(?: spending)? (?:limits? )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe))(?: {_LIMIT})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
+            "set the per transaction limit of {c} to {a}",
+        ),
+        (
             rf"(?:set|put|give|apply|impose|introduce|have|place|make) (?:an? |the )?(?:new )?(?P<u>daily|weekly|monthly) {_LIMIT} of (?P<a>{_A}){_USD} (?:for|on|to|at) {_O}",
             "set the {u} limit of {c} to {a}",
         ),
@@ -218,6 +310,10 @@ _ROWS: Final = tuple(
             rf"(?:put|set|have|add|charge|make|apply) (?P<a>{_A}) (?:as |for |on |in |to )?{_MARKUP}",
             "set the markup to {a}",
         ),
+        (
+            rf"{_MARKUP} (?:goes|moves|drops|rises|is going|has to go|needs to go|should go|must go)(?: up| down| back)? to (?P<a>{_A})",
+            "set the markup to {a}",
+        ),
         (rf"zero(?: out)? {_MARKUP}", "set the markup to zero"),
         (rf"(?:make|set|put|keep) {_MARKUP} (?P<a>{_A})", "set the markup to {a}"),
         (rf"{_MARKUP} ?(?:to|at|=|->|→|:) ?(?P<a>{_A})", "set the markup to {a}"),
@@ -227,7 +323,7 @@ _ROWS: Final = tuple(
             "show me the full card number of {c} by secure link",
         ),
         (
-            rf"(?:send|give|provide|share|get|show|forward|pass|open|generate|drop|have|hand|make|create|need)(?: (?:me|us|to me))? {_LINK} (?:for|to|of) {_O}(?:['’]s)? {_NUMBER}",
+            rf"(?:send|give|provide|share|get|show|forward|pass|open|generate|drop|have|hand|make|create|need)(?: (?:me|us|to me))? {_LINK} (?:for|to|of|so i can|where i can)(?: (?:see|view|seeing|viewing|look at|open|reveal|show))* {_O}(?:['’]s)? {_NUMBER}",
             "show me the full card number of {c} by secure link",
         ),
         (
@@ -268,6 +364,10 @@ _ROWS: Final = tuple(
             "change the phone number of {c} to {t}",
         ),
         (
+            rf"(?:change|update|move|switch|amend|set|correct|put|link|connect) {_O}(?:['’]s)? (?:over )?(?:to|onto|on|with|as) (?:the |this |his |her |their |my |our |a )*(?:new |other )*(?:phone|mobile|cell|telephone|contact)?(?: ?(?:number|no\.?|nr\.?))?(?: (?:is|of))?:? ?(?P<t>§t\d+§)",
+            "change the phone number of {c} to {t}",
+        ),
+        (
             rf"(?:put|use|set|save|register|enter|add|link|attach|record|store) (?P<t>§t\d+§) (?:on|for|to|as|in|with|against)(?: the)?(?: (?:phone|mobile|number|new number|contact)(?: (?:of|for|on))?)? {_O}",
             "change the phone number of {c} to {t}",
         ),
@@ -288,22 +388,26 @@ _ELSE: Final = re.compile(
     re.IGNORECASE,
 )
 _CARD: Final = re.compile(r"§c\d+§")
+_SIGNED: Final = re.compile(r"§[act]|mark-? ?up|\b(?:it|him|her|them|card|plastic|prepaid)\b", re.IGNORECASE)
 _IT: Final = re.compile(r"^it$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Core:
     """`text`: the request in the plainest words, masked; `end`: where it ends; `points`: its card is a word like "her card";
-    `it`: no more than "it"."""
+    `it`: no more than "it"; `first`: the card stands before its verb."""
 
     text: str
     end: int
     points: bool
     it: bool = False
+    first: bool = False
 
 
 def core_of(asks: str) -> Core | None:
     """The request at the beginning of a masked sentence without its courtesies; None where there is none."""
+    if not _SIGNED.search(asks):
+        return None
     for pattern, ours in _ROWS:
         found = pattern.match(asks)
         if found is None:
@@ -312,13 +416,19 @@ def core_of(asks: str) -> Core | None:
         if not _BESIDE.match(rest) or _ELSE.match(rest):
             continue
         groups = found.groupdict()
-        named = _CARD.search(groups.get("c") or "")
+        named = _CARD.search(groups.get("c") or groups.get("first") or "")
         card = named[0] if named else "⟨card⟩"
         unit = {"day": "daily", "week": "weekly", "month": "monthly"}.get(
             (groups.get("u") or "").lower(), (groups.get("u") or "").lower()
         )
         text = ours.format(c=card, a=groups.get("a"), t=groups.get("t"), u=unit)
-        return Core(text, found.end(), "⟨card⟩" in text, _IT.match(groups.get("c") or "") is not None)
+        return Core(
+            text,
+            found.end(),
+            "⟨card⟩" in text,
+            _IT.match(groups.get("c") or "") is not None,
+            first=bool(groups.get("first")),
+        )
     return None
 
 

@@ -12,10 +12,12 @@ from bot.intents.extraction import Entity
 _PARTICLE: Final = (
     r"(?:de|da|van|von|der|den|ter|ten|dos|das|do|del|della|di|du|la|le|el|al|bin|binti|bint|ibn|zu|af|av|st)"
 )
-_WORD: Final = r"[A-ZÀ-Ž][a-zà-ž'’]+(?:-[A-ZÀ-Ž][a-zà-ž]+)?"
+#: The label of the next line, which is no part of a name.
+_LABEL: Final = r"(?:Phone|E-?[Mm]ail|Mail|Mobile|Mob|Cell|Tel|Telephone|Contact|Number|First|Initial|Load|Amount|Name|Card)\b"
+_WORD: Final = rf"(?!{_LABEL})[A-ZÀ-Ž][a-zà-ž'’]+(?:-[A-ZÀ-Ž][a-zà-ž]+)?"
 _NAME: Final = rf"(?P<name>{_WORD}(?: {_PARTICLE}){{0,2}}(?: {_WORD}){{1,2}})"
 #: What is no more of a name.
-_END: Final = rf"(?=\s*(?:[,.;:?!()\[\]/|–\n-]|$|§|(?!{_PARTICLE}\b)[a-z]))"
+_END: Final = rf"(?![\w])(?=\s*(?:[,.;:?!()\[\]/|–\n-]|$|§|{_LABEL}|(?!{_PARTICLE}\b)[a-z]))"
 _VERBS: Final = r"(?:order|issue|sanction|arrange|get|need|needs|require|requires|request|provide|process|set up|setup|create|make|raise|open|have|do|initiate|apply for|organi[sz]e|sort|issuance of|issue of|order of|requirement:?|want)"
 _CARD: Final = r"(?:(?:an?|one|the|1|another|new|fresh|prepaid|company|separate|virtual|physical|debit|corporate|spare) )*(?:card|plastic|prepaid)"
 _WHO: Final = r"(?:(?:our|the|my|a|new|newly|joined|latest|incoming|colleague|joiner|joinee|hire|starter|intern|trainee|driver|employee|engineer|manager|analyst|designer|recruit|assistant|mr\.?|ms\.?|mrs\.?|dr\.?)[\s,]+)*"
@@ -46,8 +48,8 @@ _NO_ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 _SUM: Final = re.compile(
-    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
-    r"|(?i:(?P<b>§a\d+§)(?: (?:usd|dollars|bucks))? (?:on it |initial |first )?(?:(?:on|at|to|as|for) (?:the )?(?:start|beginning|begin|outset|opening)|to start(?: with)?|initial(?:ly)?|initial load|first load|preloaded|opening balance))"
+    r"(?i:(?:,|\band|\bwith|\bplus)?\s*(?:(?:please|pls|kindly|and|with|to be|have|put|load|loaded|add|give|start|starting|preload|preloaded|initially|initial|first|opening|top[ -]?up|topup|amount|balance|of|an?|the|is|on it|it)[\s:=–-]+){1,7}(?P<a>§a\d+§)(?: (?:usd|dollars|bucks))?(?: (?:on it|at first|initially|to start(?: with)?|to begin with|(?:on|at|to|as|for|in|from) (?:the )?(?:start|starting|beginning|begin|outset|opening)\b(?! of)|(?:may|should|can|to|must|shall)(?: please| kindly)? be (?:loaded|put|added|topped up)(?: on it)?))*)"
+    r"|(?i:(?P<b>§a\d+§)(?: (?:usd|dollars|bucks))? (?:on it |initial |first )?(?:(?:on|at|to|as|for) (?:the )?(?:start|beginning|begin|outset|opening)\b(?! of)|to start(?: with)?|initial(?:ly)?|initial load|first load|preloaded|opening balance))"
 )
 #: A value with its label.
 _LABELLED: Final = re.compile(
@@ -72,6 +74,7 @@ _PAIR: Final = re.compile(
     re.IGNORECASE,
 )
 _SETS: Final = re.compile(
+    r"\b(?:spending |card |new )*limits? (?:for|of|on) (?:the )?(?:card )?§c\d+§(?: card)?,?(?: (?:please|pls|kindly))?(?: (?:as (?:below|under|follows|following)|are|is|to be|should be|shall be|must be))?|"
     r"\b(?:please |pls |kindly )*(?:new limits|set|change|revise|update|raise|lower|adjust|amend|put|make|requesting(?: a)? change in|request(?: for)? change (?:of|in)|increase|reduce|modify|fix)(?: (?:the|spending|card|new|all|following|below))*(?: limits?)?(?: (?:of|for|on))?(?: (?:the|card))*(?: §c\d+§(?:['’]s)?(?: card)?)?(?: limits?)?(?: (?:as (?:below|under|follows|following)|details as follows|to))?",
     re.IGNORECASE,
 )

@@ -21,13 +21,13 @@ _LONGEST_WORD: Final = 80
 #: Where so much was taken out, there is nothing to tell apart; and patterns look through a gap again and again.
 _GAP: Final = re.compile(r"\s{20}")
 _STOP: Final = re.compile(
-    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)[.!?;…]+(?=[\s)]|$))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
+    r"(?P<stop>(?<!\bno)(?<!\bnr)(?<!\bref)(?<!\bmr)(?<!\bms)(?<!\bdr)(?<!\bmrs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)[.!?;…]+(?=[\s)]|$)(?!\s+(?:for good|permanently|forever|for ever)\b))|\s*\n\s*|\s+(?=[:;]-?[)(D](?:\s|$))",
     re.IGNORECASE,
 )
 _ASKED: Final = re.compile(r"\?")
 #: Before a request: why, up to a comma or a "so".
 _HEAD: Final = re.compile(
-    r"(?:,|\s[-–—]|(?<=thing)\s?:|(?<=thing only)\s?:|(?<=request)\s?:|(?<=favour)\s?:|(?<=favor)\s?:|(?<=urgent)\s?:|:\)|[)\]])\s*(?=\S)|\s+(?=(?:so|hence|therefore|thus)(?:,| (?:please|pls|plz|kindly|can|could|would|will|you|request|i|we)\b))|\s+(?=(?:please|pls|plz|kindly|you are (?:therefore |hereby |kindly )*requested|(?:can|could|would|will) (?:you|u|someone|somebody))\b)|\s+and\s+(?=(?:kindly|please|pls|therefore|hence)\b)",
+    r"(?:,|\s[-–—]|(?<=thing)\s?:|(?<=thing only)\s?:|(?<=request)\s?:|(?<=favour)\s?:|(?<=favor)\s?:|(?<=urgent)\s?:|:\)|[)\]])\s*(?=\S)|\s+(?=(?:so|hence|therefore|thus)(?:,| (?:please|pls|plz|kindly|can|could|would|will|you|request|i|we)\b))|\s+(?=(?:please|pls|plz|kindly|you are (?:therefore |hereby |kindly )*requested|(?:can|could|would|will) (?:you|u|someone|somebody))\b)|\s+and\s+(?=(?:kindly|please|pls|therefore|hence)\b)|\s+(?=so (?:load|throw|put|add|give|send|take|pull|freeze|block|lock|unfreeze|unblock|unlock|top|stick|chuck|drop|close|cap|raise|lower)\b)",
     re.IGNORECASE,
 )
 _CLOSING: Final = re.compile(
@@ -45,6 +45,7 @@ _ITS_CARD: Final = re.compile(
 _POLITELY: Final = re.compile(
     r"\b(?:can|could|would|will|may|might|mind|possible|chance|please|pls|plz|kindly)\b", re.IGNORECASE
 )
+_NO_NAME: Final = re.compile(r"[\d-]")
 _SIGN: Final = re.compile(r"§[a-z](\d+)§")
 
 
@@ -107,6 +108,11 @@ class _Masked:
     def inside(self, piece: str) -> tuple[Entity, ...]:
         return tuple(self.entities[int(number)] for number in _SIGN.findall(piece))
 
+    def is_reference(self, piece: str) -> bool:
+        """Is the card of a piece named by what nobody is called: a reference or digits?"""
+        cards = [one for one in self.inside(piece) if one.kind == "card"]
+        return len(cards) == 1 and _NO_NAME.search(cards[0].written) is not None
+
     def only_card_before(self, end: int) -> str:
         """The sign of the one card that is named up to a place; empty where it is none, or another as well."""
         named = [(sign[0], self.entities[int(sign[1])]) for sign in _SIGN.finditer(self.text)]
@@ -161,6 +167,8 @@ def _cores(
         core = core_of(piece[at:])
         if core is None:
             continue
+        if core.first and not masked.is_reference(core.text):
+            continue
         end = start + at + core.end
         said = core.text
         own = list(masked.inside(said))
@@ -212,7 +220,9 @@ def _as_form(form: Form, text: str, sentences: Sequence[_Sentence], masked: _Mas
             at = max(at, min(end, sentence.end))
     return Candidate(
         masked.unmasked(form.text),
-        masked.unmasked(f"{masked.text[: form.load[0]]} {masked.text[form.load[1] :]}"),
+        masked.unmasked(
+            f"{masked.text[: form.load[0]]}{', ' if form.load[1] else ' '}{masked.text[form.load[1] :]}"
+        ),
         masked.inside(form.text),
         tuple(beside),
     )

@@ -19,6 +19,8 @@ _ASKS: Final = (
     r"(?:i was |i am |i'm |was )?(?:just )?wondering (?:if|whether) (?:you|someone|somebody) (?:could|can|might|would)(?: (?:please|kindly|possibly|be able to|be so kind as to|mind))*",
     r"(?:is there )?any chance (?:you|someone|somebody|u) (?:could|can|might)(?: please| just)?",
     r"would it be possible (?:for you )?to|is it possible (?:for you )?to|might it be possible to",
+    r"(?:i|we)(?:'d| would)? (?:like|want|ask|wish|need|request|appreciate)(?: it)? that (?:you|u|someone|somebody)(?: (?:please|kindly|can|could|would|may))*(?= [a-z])",
+    r"(?:please |kindly )?(?:let's|let us|lets)(?= (?:put|set|make|load|add|take|pull|bring|move|raise|lower|bump|cap|freeze|unfreeze|block|unblock|lock|unlock|close|top|get|give|drop|send|cut)\b)",
     r"(?:i|we)(?:'d| would) (?:like|love|ask|want)(?: (?:you|u))? to(?: please| kindly| ask you to)?(?! (?:know|see|ask|check|understand|say|point))",
     r"(?:i|we) (?:need|want)(?: (?:you|u|someone))? to(?: please| kindly)?(?= (?:un|re)?(?:freeze|block|lock|load|top|close|take|put|raise|lower|set|order|cut|bump|add|move|pull|send|change|update|submit|register|cap|activate|terminate|suspend))",
     r"(?:can|could|may|might) (?:i|we) (?:please |kindly |just |quickly )*(?=(?:have|get|see|view)\b)",
@@ -66,7 +68,19 @@ def begins_at(piece: str) -> int:
 
 def only_leads(text: str) -> bool:
     """Is it no more than what leads to a request: `in the meanwhile`, `what we require is`?"""
-    return _LEAD_ALONE.match(text) is not None or not _ASK.sub("", text).strip()
+    return (
+        _LEAD_ALONE.match(text) is not None
+        or _BEGUN.match(text) is not None
+        or not _ASK.sub("", text).strip()
+    )
+
+
+#: The beginning of a courtesy whose end is part of the request: `could you`, `hello, i would like`, `do the needful for`.
+_BEGUN: Final = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|dear|bonjour|hola|ciao|good (?:morning|afternoon|evening|day)|morning|team|bot|all|there|sir|madam|please|pls|plz|kindly|also|now|so|just|an?|the|one|"
+    r"(?:can|could|would|will|may) (?:you|we|i|u|someone|somebody)|(?:i|we)(?:['’]d| would)? (?:like|need|want|require|request)(?: to)?|(?:s?he|they)['’]?ll|(?:s?he|they)(?: will)? needs?|do the needful(?: for| and| to)?)\b[\s,.!:–-]*)+$",
+    re.IGNORECASE,
+)
 
 
 _LEAD_ALONE: Final = re.compile(rf"^\W*(?:{_LEADS})\W*$", re.IGNORECASE)

@@ -7,7 +7,7 @@ number, so that each digit of a text is accounted for. What is wanted with the v
 
 from __future__ import annotations
 
-from bot.intents.extraction.amounts import AT_MOST, find_amounts
+from bot.intents.extraction.amounts import AT_MOST, IN_DOLLARS, find_amounts
 from bot.intents.extraction.blockchain import UNKNOWN_NETWORK
 from bot.intents.extraction.entity import LETTERS, Entity
 from bot.intents.extraction.entity_extraction import Found, as_one_line, read_entities, resolve_card
@@ -20,6 +20,7 @@ from bot.intents.extraction.signs import in_words
 __all__ = [
     "AT_MOST",
     "INCIDENTAL",
+    "IN_DOLLARS",
     "LETTERS",
     "UNKNOWN_NETWORK",
     "Entity",

@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 
 from bot.intents.extraction.entity import Entity
 from bot.intents.extraction.number_words import NUMBER_WORDS, read_words
-from bot.intents.plain_text import word_set
+from bot.intents.plain_text import is_of_other_money
 
 _USD: Final = r"usd\$|us\$|usd|us dollars?|dollars?|dollar|bucks?|\$"
 _OTHER: Final = (
@@ -24,29 +24,6 @@ _OTHER: Final = (
     r"|cents?"
 )
 #: A dash with a space on both sides parts two things, unless a number stands before it: `bal zero - 1.5k on ads`.
-#: Other money by the words for it, beside a figure.
-_OTHER_MONEY: Final = word_set(
-    """
-    ksh kshs sh shs tsh tshs tzsh ush ushs shilling shillings bob rand rands cedi cedis fcfa cfa birr dirham dirhams dh dhs riyal riyals rial rials peso pesos
-    baht bahts rp rupiah ringgit ringgits rm dong won rmb yuan renminbi soles leva lev lei hryvnia hryvnias rouble roubles ruble rubles shekel
-    shekels taka isk tenge kronor kroner krona krone crowns dinar dinars lira liras leones leone kwacha kwachas forint forints koruna satoshi
-    satoshis sats dai pyusd busd tusd bolivar bolivares guarani quetzal quetzales lempira colones colon manat lari dram kip kyat riel tugrik
-    pula dalasi metical meticais ariary nakfa escudos gourde balboa pa'anga vatu tala rufiyaa ngultrum somoni som sum sol
-    """
-)
-#: The codes of currencies that are no words of a sentence, in small letters too; the others count in capitals alone.
-_CODES: Final = word_set(
-    """
-    mop nio ron sos gel lak mad cad aud cop pab won aed afn amd ang aoa ars awg azn bam bbd bdt bgn bhd bif bmd bnd brl bsd btn bwp byn bzd cdf chf clf clp cny cnh crc cve czk djf dkk dop
-    dzd egp ern etb eur fjd fkp gbp ghs gip gmd gnf gtq gyd hkd hnl htg huf idr ils inr iqd irr isk jmd jod jpy kes kgs khr kmf kpw krw kwd kyd
-    kzt lbp lkr lrd lsl lyd mdl mga mkd mmk mnt mru mur mvr mwk mxn myr mzn nad ngn nok npr nzd omr pgk php pkr pln pyg qar rsd rub rur
-    rwf sar sbd scr sdg sek sgd shp sle sll srd ssp stn svc syp szl thb tjs tmt tnd tzs twd uah ugx uyu uzs ves vnd vuv wst xaf xag xau
-    xcd xof xpf yer zar zmw zwl zwg hrk bch ltc xrp doge ada dot sol
-    """
-)
-_CODES_OR_WORDS: Final = word_set("all cup top try bob pen")
-_WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\.?\s*$")
-_WORD_AFTER: Final = re.compile(r"\s*([^\W\d_]+)")
 _SIGN: Final = r"(?P<sign>(?<![\w)])[-−–](?:(?<=\d\s.)\s|(?<=§\s.)\s|(?=[^\s])))"
 _NUMBER: Final = re.compile(
     rf"(?<![\w.,§])(?P<plus>\+)?{_SIGN}?(?P<before>(?:{_USD}|{_OTHER})(?=[\s\d+−–-]))?[ ]?(?P<sign2>[-−–])?"
@@ -114,7 +91,7 @@ _WITH_CENTS: Final = re.compile(
 )
 
 
-_IN_DOLLARS: Final = "the amount in US dollars: cards are in USD"
+IN_DOLLARS: Final = "the amount in US dollars: cards are in USD"
 
 
 def _whole(written: str) -> Decimal | None:
@@ -166,6 +143,8 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
     if not known and not glued.startswith(("m", "e", "b")):
         return Entity("number", start, end, found[0], found[0].strip())
     value, doubt = read_digits(found["digits"])
+    if unit in ("USD", "%") and multiplier == 1 and _CENTS.fullmatch(found["digits"].strip()):
+        doubt = ""
     if not known or _glued_to(following):
         doubt = "how much that is"
     if (
@@ -176,24 +155,13 @@ def _read(found: re.Match[str], text: str, most: Decimal) -> Entity:
         doubt = doubt or "which digits belong together"
     if found["sign"] or found["sign2"]:
         doubt = doubt or "an amount above zero"
-    if unit not in ("%", "bps") and _is_of_other_money(found, text):
-        doubt = doubt or _IN_DOLLARS
+    if unit not in ("%", "bps") and is_of_other_money(text, start, end):
+        doubt = doubt or IN_DOLLARS
     return _entity(found, text, most, (value * multiplier, unit), doubt)
 
 
-def _is_of_other_money(found: re.Match[str], text: str) -> bool:
-    """Does a word for other money stand before or behind the figure: `KES 15,000`, `150 rand`?"""
-    before = _WORD_BEFORE.search(text[max(0, found.start() - _LONGEST_FIGURE) : found.start()])
-    after = _WORD_AFTER.match(text[found.end() : found.end() + _LONGEST_FIGURE])
-    if after is not None and after[1].lower() in _OTHER_MONEY:
-        return True
-    words = [word[1] for word in (before, after) if word is not None]
-    return any(
-        (word.lower() in _OTHER_MONEY and word != "Bob" and word.lower() not in ("bob", "sum", "sol"))
-        or word.lower() in _CODES
-        or (word.isupper() and word.lower() in _CODES_OR_WORDS and not text.isupper())
-        for word in words
-    )
+#: Beside a currency or a percent sign a comma before two digits stands before cents: `340,00 USD`.
+_CENTS: Final = re.compile(r"[1-9]\d{0,4},\d{2}")
 
 
 def _glued_to(following: str) -> bool:
@@ -369,7 +337,7 @@ def _is_nearly_a_figure(word: str) -> bool:
 
 def _amount_doubt(value: Decimal, currency: str, most: Decimal, *, thousands: bool) -> str:
     if currency not in ("", "USD"):
-        return _IN_DOLLARS
+        return IN_DOLLARS
     if value == 0:
         return "an amount above zero"
     if value > most:  # first: what is longer than a decimal's 28 digits cannot be rounded to cents
@@ -405,7 +373,7 @@ def _read_words(found: re.Match[str], text: str, most: Decimal) -> Entity | None
     ]
     if any(_is_nearly_a_figure(word) for word in beside):
         doubt = doubt or "how much exactly"
-    if not unit and _is_of_other_money(found, text):
-        doubt = doubt or _IN_DOLLARS
+    if is_of_other_money(text, *found.span()):
+        doubt = doubt or IN_DOLLARS
     currency = _currency(unit) if unit else ""
     return _entity(found, text, most, (value if value is not None else Decimal(1), currency), doubt)

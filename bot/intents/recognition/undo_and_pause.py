@@ -22,12 +22,14 @@ _THING: Final = (
     r"(?:request|change|action|order|top[ -]?up|load|unload|withdrawal|freeze|unfreeze|block|hold|limits?(?: change)?"
     r"|thing|one|step|move|operation)"
 )
-_BACK: Final = r"(?:undo|revert|reverse|roll ?back|take back|cancel|withdraw|retract|pull back)"
+_BACK: Final = r"(?:undo|revert|reverse|roll ?back|take back|cancel|withdraw|retract|pull back|recall)"
 _LAST: Final = r"(?:very )?(?:last|latest|previous|most recent|newest)"
 _R: Final = r"§r\d+§"
 _C: Final = r"§c\d+§"
 _UNDO: Final = re.compile(
-    _BEFORE + rf"(?:{_BACK} (?:my|the|that|our) {_LAST} {_THING}(?: (?:on|for|of|from|to|about) {_C})?"
+    _BEFORE
+    + rf"(?:(?:{_BACK}|pull|scrap|bin|drop|kill|call off) (?:my|the|that|our) {_LAST} {_THING}(?: (?:on|for|of|from|to|about) (?:the )?(?:card of )?{_C}(?: card)?)?"
+    rf"|(?:arrange|see to it|ensure|make sure)(?: it)? that (?:my|our) {_LAST} {_THING}(?: (?:on|for|of|from|to|about) (?:the )?(?:card (?:of )?)?{_C}(?: card)?)? (?:is|gets|be) (?:withdrawn|cancell?ed|undone|reversed|taken back|retracted|revoked|recalled)"
     r"|(?:undo|revert|roll ?back)(?: (?:that|it|this|what i (?:just )?did(?: last)?))?(?: one)?"
     rf"|undo (?:my |the |that )?(?:{_LAST} )?{_THING}(?: (?:on|for|of|from|to|about))? {_C}"
     rf"|undo (?:my |the |that )?(?:{_LAST} )?{_THING}"
@@ -47,9 +49,13 @@ _PAUSE: Final = re.compile(
     _BEFORE
     + rf"(?:(?:pause|stop|halt|suspend|freeze) (?:down )?{_ALL}|(?:hit|pull|press|use) (?:the )?(?:kill switch"
     rf"|emergency"
-    r" (?:stop|brake)|big red button)|emergency stop)" + _AFTER
+    r" (?:stop|brake)|big red button)|emergency stop"
+    r"|(?:arrange|see to it|ensure|make sure)(?: it)? that (?:nothing(?: more| else| further)?|no (?:more )?(?:money|payments?|funds|transfers?)) (?:is|gets|goes|leaves|are|go)(?: (?:sent|paid|moved|transferred))?(?: out)?(?: from (?:our|your) (?:side|end))?"
+    r"(?:,? (?:until further notice|for now|for the moment|for the time being))?)" + _AFTER
 )
-_UNDO_WORDS: Final = re.compile(rf"\b(?:{_BACK}|take (?=(?:that|it|this) back))\b")
+_UNDO_WORDS: Final = re.compile(
+    rf"\b(?:{_BACK}|take (?=(?:that|it|this) back)|(?<=is |be )(?:withdrawn|taken back)|(?<=gets )withdrawn)\b"
+)
 _PAUSE_WORDS: Final = re.compile(r"\b(?:stop|pause|halt|suspend|freeze)\b")
 
 

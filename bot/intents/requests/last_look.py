@@ -31,7 +31,7 @@ _OF_SOMEWHERE: Final = re.compile(
     r"^§[cm]\d+§\s+(?:from|in|at|of|note|mail|e-?mail|message|text|words|form|letter|post|comment|request)\b"
 )
 _REMARK: Final = re.compile(
-    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log|minutes|caption|headline|note|memo|quote)\b"
+    r"^\W*(?:fyi|todo|to[ -]?do|reminder|re|fwd?|subject|draft|template|log(?! (?:this|the|a|an|our|my|new) (?:new )?(?:deposit|funding|transfer|tx|hash|payment)\b)|minutes|caption|headline|note|memo|quote)\b"
     r"|\b(?:remind (?:me|us)|(?:ask|tell|let|have|get|want|allow|remind|beg) (?:him|her|them|somebody|someone|(?!you\b|after\b)[a-z][a-z'’-]*|§[cm]\d+§) to (?!be\b|the\b|this|that|it\b|§|his|her|my|a\b))\b"
 )
 _NAME: Final = r"[A-Z][\w'’-]*[a-z][\w'’-]*"
@@ -94,6 +94,12 @@ _GREETS: Final = frozenset(
             "namaste",
             "jambo",
             "aloha",
+            "gday",
+            "g'day",
+            "greetings",
+            "heya",
+            "hullo",
+            "hallo",
             "ag",
             "ja",
             "shame",
@@ -367,6 +373,12 @@ def is_bare_comma(reading: Reading, context: Context) -> bool:
     return any(_BARE_COMMA.fullmatch(amount.written) for amount in amounts)
 
 
+#: Why a freeze is lifted: `the suspicion of fraud has not been confirmed`.
+_UNFOUNDED: Final = re.compile(
+    r"\b(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|allegations?)\b[^.;,]{0,30}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven)\b"
+)
+
+
 def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
@@ -375,6 +387,8 @@ def _without_its_reason(text: str, intent: str) -> str:
         text = without_absence(text)
     if intent == "close_card":
         text = text.replace("no longer needed", "unused")
+    if intent == "unfreeze_card":
+        text = _UNFOUNDED.sub(" ", text)
     return _BY_THEMSELVES.sub(" ", text)
 
 
@@ -394,7 +408,9 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         bare = _PHISHED.sub(" ", bare)
     if reading.intent == "set_limits":
         bare = WANTS_LESS.sub(" ", bare)
-    if is_not_asked_for(bare, reading.intent) or (reading.card is not None and ANY_CARD.search(text)):
+    if is_not_asked_for(bare, reading.intent, _dated(bare, reading, context)) or (
+        reading.card is not None and ANY_CARD.search(text)
+    ):
         return True
     if (
         _names_another(reading, context)
@@ -421,6 +437,20 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
     # "On Monday", said on a Monday, is the next one for most people; Black Friday is none.
     days = context.found.inside(text.replace("black §p", "black "), "period")
     return not apart and any(_WEEKDAY.search(day.written) for day in days) and not _tells(text)
+
+
+def _dated(text: str, reading: Reading, context: Context) -> str:
+    """The text with its days as they were written, but for this one, and with a sign for the holder of a new card."""
+    if "name" in reading.slots:
+        text = text.replace(reading.slots["name"].lower(), "§e0§")
+    return _DAY.sub(
+        lambda found: (
+            found[0]
+            if "today" in (written := context.found.entities[int(found[0][2:-1])].written.lower())
+            else written
+        ),
+        text,
+    )
 
 
 #: `and close it`, behind a request for something else.

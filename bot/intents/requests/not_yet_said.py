@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import Final
 
-from bot.intents.plain_text import ACTION_VERBS, word_set
+from bot.intents.plain_text import ACTION_VERBS, without_hours, word_set
 from bot.intents.requests.parts import cut
 from bot.intents.requests.wording import is_small, said_in
 
@@ -60,27 +60,24 @@ _TAKEN_BACK: Final = (
     r"\b(?:as soon as|the moment|the minute|the second|the day) (?!possible|you )[a-z§][\w§'’]* (?:is|are|signs|comes|gets|calls|lands|arrives|returns|says|pays|leaves|answers)\b",
     rf"^\W*(?:can|could|will|would) (?!(?:you|u|ya|we|i|someone|somebody|one|anyone|anybody|please|pls|kindly|daily|weekly|monthly|card|the|this|that|his|her|their|our|my)\b)[a-z§][\w§]* {_VERB}\b|\b(?:no longer|instead of) (?:the )?{_VERB}\b|^\W*search for\b",
 )
-_HOUR: Final = (
-    r"(?:in|during|by) the (?:evening|morning|afternoon|night)|this (?:evening|afternoon|night)|(?:at |by |on |the )?(?:the )?(?:end of (?:the )?(?:day|week|month|year|quarter)|month[- ]?end|year[- ]?end|eom)"
-    r"|(?:on|next|before|after|by|come) (?:the )?(?:next )?(?:pay ?day|christmas|easter|new year|audit|holidays?|weekend|month[- ]?end|quarter|closing|inspection)"
-    r"|at (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?: o'?clock)?|in (?:half )?an hour|in a (?:bit|while|moment|minute|few \w+)|in (?:the )?future|soon|sometime|shortly|later on|when free"
-)
-_AGAIN: Final = r"(?:daily|weekly|monthly|hourly|yearly)"
 _ON_HOLD: Final = r"[-–—(:]\s*(?:on hold|hold)\b\W*$"
 
 
 #: A value by which a request is known.
-_VALUE: Final = re.compile(r"§[aht]\d+§|\bthreeds\b|\bmark-? ?up\b")
+_VALUE: Final = re.compile(r"§[ahten]\d+§|\bwebhook\b|\bthreeds\b|\bmark-? ?up\b")
 
 
-def is_not_asked_for(text: str, intent: str) -> bool:
-    """Is what a masked, `spaced` text says somebody else's to do, or does it still wait for a yes or an hour?"""
+def is_not_asked_for(text: str, intent: str, dated: str) -> bool:
+    """Is what a masked, `spaced` text says somebody else's to do, or does it still wait for a yes or an hour?
+
+    `dated`: the same with its days in words.
+    """
     if intent == "reveal_card" and any(_is_shown_later(part.text) for part in cut(text)):
         return True
     if _against().search(text) or (intent != "freeze_card" and _on_hold().search(text)):
         return True
-    hours = _hours() if intent == "set_limits" else _hours_and_periods()
-    return any(_is_put_off(part.text, hours) for part in cut(text))
+    again = intent != "set_limits"
+    return any(_is_put_off(part.text, and_again=again) for part in cut(dated))
 
 
 _SHOWN: Final = re.compile(r"\b(?:numbers?|digits|details|reveal\w*|link|card)\b")
@@ -89,14 +86,32 @@ _SHOWN: Final = re.compile(r"\b(?:numbers?|digits|details|reveal\w*|link|card)\b
 def _is_shown_later(part: str) -> bool:
     """Is what is to be shown wanted at an hour that is to come?"""
     return _SHOWN.search(part) is not None and (
-        part.startswith("after ") or _hours_and_periods().search(part) is not None
+        part.startswith("after ") or without_hours(part, and_again=True) != part
     )
 
 
-def _is_put_off(part: str, hours: re.Pattern[str]) -> bool:
+def _is_put_off(part: str, *, and_again: bool) -> bool:
     """Does an hour that is to come stand in the request itself, or alone? In a story it is the story's."""
-    bare = hours.sub(" ", part)
-    return bare != part and bool(is_small(bare) or said_in(bare) or _VALUE.search(bare))
+    bare = without_hours(part, and_again=and_again)
+    if bare == part:
+        return False
+    if is_small(bare) or said_in(bare) or _VALUE.search(bare) or _REQUESTED.search(bare):
+        return True
+    return _ASKS.search(bare) is not None and not _TELLS.search(bare)
+
+
+#: `please arrange that §c1§ is frozen`, `§c1§ has to be closed`.
+_REQUESTED: Final = re.compile(
+    r"\b(?:please|pls|plz|kindly)\b(?! note)[^.]*(?:§c|\bit\b|\bcard\b)|\b(?:arrange|ensure|make sure|see to it|take care)(?: it)? that\b|(?:§c\d+§|\bit|\bcard)(?: card)? (?:should|must|shall|has to|have to|needs to|ought to|is to|to) (?:\w+ )?be\b"
+)
+#: What is requested, in a part that holds no value: `at month end a new card for`, `limits for §c1§`.
+_ASKS: Final = re.compile(
+    r"\b(?:card|limits|load|unload|top[ -]?up|topup|order|issue|submit|register|funding|deposit)\b"
+)
+#: Somebody or something is, has or does something.
+_TELLS: Final = re.compile(
+    r"\b(?:is|are|am|was|were|be|been|has|have|had|do|does|did|will|would|he|she|they|we|i|it|who|which|hes|shes|im|ive|(?:he|she|it|that|there|who)['’]s|[a-z]+['’](?:m|re|ll|ve)|got|went|came|lost|left|took|paid|spent|found|wants?|[a-z]{2,}(?<!ne)ed|(?:need|fl|go|leav|start|land|arriv|com|happen|work|stay|pay|run|open|clos|travel|driv|mov|join|renew|expir)(?:s|es|ies|ing))\b"
+)
 
 
 @cache
@@ -107,20 +122,6 @@ def _against() -> re.Pattern[str]:
 @cache
 def _on_hold() -> re.Pattern[str]:
     return re.compile(_ON_HOLD)
-
-
-@cache
-def _hours() -> re.Pattern[str]:
-    return _at_an_end(_HOUR)
-
-
-@cache
-def _hours_and_periods() -> re.Pattern[str]:
-    return _at_an_end(f"{_HOUR}|{_AGAIN}")
-
-
-def _at_an_end(hours: str) -> re.Pattern[str]:
-    return re.compile(rf"^\W*(?:{hours})\b|\b(?:{hours})\W*$")
 
 
 __all__ = ["is_not_asked_for"]

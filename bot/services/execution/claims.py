@@ -171,8 +171,9 @@ async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim 
 
 
 def _is_unchanged(current: Request, seen: Request) -> bool:
-    """It was not decided on, nor taken up by another process, since it was `seen`."""
-    return (current.version, current.fence) == (seen.version, seen.fence)
+    """It was not decided on, taken up by another process, or signed again under another master key since it was
+    `seen`."""
+    return (current.version, current.fence, current.digest) == (seen.version, seen.fence, seen.digest)
 
 
 def _nothing_leaves(core: Core, kept: Kept) -> bool:

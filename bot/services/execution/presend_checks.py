@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.errors import CountersignError, LookupFailed
+from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.people import APPROVAL_VALID_FOR, Standing, is_full_member
 from bot.domain.requests import (
     HOW_TO_RESOLVE,
@@ -311,7 +311,10 @@ async def _as_approved(tx: Tx, core: Core, kept: Kept, counted: people.Counted) 
         return _TAMPERED
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, kept.decisions, kind)
-    whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
+    try:
+        whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
+    except NotAllowed:  # by a master key of which this process has learned just now that it is retired
+        return _TAMPERED
     then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, words, counted)
     found = Approved(words, whole, max(now.needed, then.needed), body, then.waits, now.waits)
     stop = _quorum(core, request, found) or await _over_limit(tx, core, request, found, counted)

@@ -10,6 +10,7 @@ from bot.domain.errors import NotPosted
 from bot.domain.requests import Request, State
 from bot.operations import kinds
 from bot.services.messages import MessageGone, Outbox, SlackRefused, SlackTrouble
+from bot.services.passkeys.page import PageRefused
 from bot.services.requests import approvals
 from storage import audit
 from storage.requests import decisions
@@ -87,8 +88,9 @@ async def test_nor_does_a_passkey_help(world: World) -> None:
     request = await world.top_up("60", approved=False)
     link = await devices.link(request, BOB)
     await posting.forget(world.core, request.id)
-    with pytest.raises(NotPosted):
+    with pytest.raises(PageRefused, match="is not in the approvals channel yet") as refusal:
         await devices.use(link, BOB)
+    assert refusal.value.reason == "not_posted"
 
 
 Break = Callable[[World, ScriptedSlack, Request], Awaitable[None]]

@@ -25,7 +25,6 @@ async def everything(world: World) -> dict[str, Any]:
             if table not in OF_ITS_OWN
         }
     held = await world.state()
-    # The transaction that noted which server this is has a number of its own each time.
     return {**rows, "cards held": held["cards"], "cards known": world.cards, "time": world.clock.now()}
 
 

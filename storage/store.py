@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
@@ -27,7 +26,7 @@ from storage.errors import DatabaseUnreachable, Unreadable
 from storage.log_record import on_record
 from storage.migrate import require_current
 from storage.operators import leases
-from storage.protection import last_left, unreadable_rows, upgrades
+from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
@@ -89,12 +88,6 @@ class Store:
         self._lock = lock
         self._file = file
         self._changed_ns = 0
-        #: Is it known to be as it was left, so no older copy? Until `take_for_newest` it is as it was opened.
-        self.is_newest = False
-        # Of the one process that may work on the file.
-        self._memory = (
-            None if database.path is None or lock is None else last_left.MachineMemory(database.path)
-        )
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()
@@ -175,42 +168,12 @@ class Store:
                 await master_keys.check_canary(tx)
             await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
-            if tx.is_postgres:
-                self.is_newest = await last_left.is_on_same_server(tx)
-            elif self._memory is not None:
-                self.is_newest = await last_left.has_end(tx, self._memory)
         if is_unsigned:
             async with self.begin() as tx:
                 self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
-                if await last_left.is_new(tx):
-                    await self.take_for_newest(tx)
-
-    async def take_for_newest(self, tx: Tx) -> None:
-        """Once this is committed: whatever would be wrong to send from an older copy is held, or there is nothing."""
-        if tx.is_postgres:
-            await last_left.note_server(tx)
-        tx.after_commit(self._is_taken)
-
-    def _is_taken(self) -> None:
-        self.is_newest = True
-        if self._memory is not None:
-            self._memory.forget_others(time.time())
-            self._remember(None)
-
-    def _remember(self, tx: Tx | None) -> None:
-        """Before a commit: where the log ends with it. Nothing before it was taken for the newest: what this machine
-        remembers then is of another one."""
-        if self._memory is None or not self.is_newest:
-            return
-        if tx is not None and tx.appended:
-            end = tx.appended[-1].seq, tx.appended[-1].hash
-        else:
-            end = self._chain.known_seq, self._chain.known_hash
-        if end[0]:
-            self._memory.write(*end, self._clock.now())
 
     @property
     def put_back(self) -> dict[str, Contradiction]:
@@ -237,7 +200,6 @@ class Store:
                 yield tx
                 await tx.ends()
                 self.require_its_file()
-                self._remember(tx)
         except SQLAlchemyError as error:
             self._stored_at = float("-inf")
             await self.keep_what_is_open()

@@ -80,6 +80,9 @@ _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UT
 _R = t.request.c
 _INSERT = insert_row(t.request)
 _BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
+_M = t.message.c
+_IS_POSTED = exists().where(_M.subject == bindparam("subject"), _M.kind == bindparam("form"))
+_WITH_MESSAGE = select(*COLUMNS, _IS_POSTED.label("is_posted")).where(_R.id == bindparam("id"))
 # A batch that waits takes its rows with it.
 _WAITED = (_R.state == State.PENDING) & (_R.expires_at <= bindparam("now")) & _R.parent_id.is_(None)
 _UNSENT = (_R.state == State.APPROVED) & (_R.valid_until <= bindparam("now"))
@@ -126,6 +129,17 @@ async def insert(tx: Tx, request: Request, *, private: Mapping[str, str], body: 
 async def get(tx: Tx, request_id: str) -> Request | None:
     row = (await tx.run(_BY_ID, {"id": request_id})).one_or_none()
     return None if row is None else Request(**row._mapping)
+
+
+async def get_with_message(tx: Tx, request_id: str, subject: str, form: str) -> tuple[Request | None, bool]:
+    """The request, and whether a message of this subject and form is in Slack, by the same statement."""
+    given = {"id": request_id, "subject": subject, "form": form}
+    row = (await tx.run(_WITH_MESSAGE, given)).one_or_none()
+    if row is None:
+        return None, False
+    values = dict(row._mapping)
+    is_posted = bool(values.pop("is_posted"))
+    return Request(**values), is_posted
 
 
 async def frozen(tx: Tx, request_id: str) -> Frozen:
@@ -673,7 +687,7 @@ async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
     return await _unsent(tx, or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now), limit)
 
 
-async def may_be_sent(tx: Tx, *, sent_after: datetime, limit: int) -> list[Request]:
+async def may_be_sent(tx: Tx, *, sent_after: datetime) -> list[Request]:
     """Those of which something may be sent without another word of people, a list for its rows, the oldest first: not
     sent yet as in `with_approvals`; or under way, where no key is known to have expired that was first sent after
     `sent_after` or never."""
@@ -691,7 +705,7 @@ async def may_be_sent(tx: Tx, *, sent_after: datetime, limit: int) -> list[Reque
     of_rows = exists().where(row.c.parent_id == r.id, is_sent_again(row.c))
     under_way = r.state.in_(_UNDER_WAY) & or_(r.rows.is_(None) & is_sent_again(r), of_rows)
     wanted = (r.parent_id.is_(None), or_(unsent, under_way))
-    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=limit)
+    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=None)
 
 
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
@@ -773,5 +787,7 @@ def _refuse(named: set[str]) -> None:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
 
 
-async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:
+async def _all(
+    tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int | None
+) -> list[Request]:
     return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(*order).limit(limit))

@@ -40,6 +40,7 @@ from storage.requests import requests as request_rows
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
+from tests.support import posting
 from tests.support.clock import SteppedClock
 from tests.support.databases import Content, content_of, fill, is_fresh, migrated_file
 
@@ -160,6 +161,8 @@ class World:
         return await requests.submit(self.core, draft.id, by)
 
     async def approve(self, request: Request, *, by: str = BOB) -> tuple[Request, Verdict]:
+        """Its message is in Slack by then, as nobody approves it before."""
+        await posting.post(self.core, request.id)
         return await approvals.approve(self.core, request.id, by, shown_digest=request.digest)
 
     async def top_up(self, amount: str = "50", *, card: int = 0, approved: bool = True) -> Request:

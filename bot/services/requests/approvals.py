@@ -12,6 +12,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from bot.domain import slack_faults
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
     AlreadyDecided,
@@ -20,6 +21,7 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
+    NotPosted,
     OverLimit,
     PasskeyNeeded,
     Stale,
@@ -46,7 +48,7 @@ from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
 from bot.outcomes import planning
 from bot.partner.secret import Secret
-from bot.services import alerts, audit, outbox_messages, people
+from bot.services import alerts, audit, message_kinds, outbox_messages, people
 from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -54,11 +56,14 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.processes import start_holds
 from bot.services.requests import batch_approval, batch_rows, granted_sums
-from bot.services.requests.lifecycle import close, existing, stop_approved
+from bot.services.requests.lifecycle import close, existing, existing_with_message, stop_approved
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
+from storage.messages import outbox
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
+
+_CHANNEL = "the approvals channel"
 
 
 async def approve(
@@ -138,7 +143,7 @@ async def _approve(
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
-        request = await existing(tx, request_id)
+        request, is_posted = await existing_with_message(tx, request_id)
         await _refuse_in_safe_mode(tx)
         _refuse_doubtful(request, tx.now)
         batch_approval.refuse_row(request)
@@ -160,6 +165,7 @@ async def _approve(
         _require_still_count(core, earlier, seen, standing)
         _require_may_ask(core, request, roles)
         _require_possible(core, request)
+        await _require_posted(tx, core, request, is_posted=is_posted)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
         # What stands in the request needs no second record.
         beyond = replace(asked, needed=asked.needed if asked.needed > request.approvals_needed else 0)
@@ -292,6 +298,33 @@ def _require_possible(core: Core, request: Request) -> None:
     """A request of before its limit: no first approval is taken that no last one can follow. Raises `OverLimit`."""
     if why := never_approvable(core.policy.limits, request.exposure_usd):
         raise OverLimit(why)
+
+
+async def _require_posted(tx: Tx, core: Core, request: Request, *, is_posted: bool) -> None:
+    """Raise NotPosted where its message is not in Slack as the database has it, with what is wrong as far as Slack said
+    it. Its message shows what becomes of it, also to a start on an older copy of the database in which it is still
+    approved: without one it could be stopped and leave no trace outside the database, and be paid from such a copy.
+    What is urgent is approved all the same: to freeze a card again costs nothing."""
+    if is_posted or core.kinds[request.kind].handling.is_urgent:
+        return
+    kind = message_kinds.REQUEST_CARD
+    last = await outbox.last_of(tx, message_kinds.stored_subject(kind.about, request.id), kind.form.value)
+    if last is not None and last.is_given_up:
+        raise NotPosted(
+            f"Slack refused the message of {request.id} ({last.error}), so nobody can see it in {_CHANNEL}. Nothing was"
+            " approved. Reject it, and request it again."
+        )
+    error = last.error if last is not None else ""
+    if not error and (others := await outbox.waiting(tx, channel=core.channels.approvals)):
+        error = others.error
+    why = (
+        f"{slack_faults.explained(error, _CHANNEL)} Then try again."
+        if error
+        else "Try again in a few seconds."
+    )
+    raise NotPosted(
+        f"{request.id} is not in {_CHANNEL} yet, so nobody can see it there. Nothing was approved. {why}"
+    )
 
 
 async def _within_limits(
@@ -594,7 +627,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
         roles = await people.roles_lately(core)
         standing = people.as_persons(roles.standing, (actor, *accounts))
         async with core.store.read() as tx:
-            request = await existing(tx, request_id)
+            request, is_posted = await existing_with_message(tx, request_id)
             await _refuse_in_safe_mode(tx)
             _refuse_doubtful(request, tx.now)
             batch_approval.refuse_row(request)
@@ -609,7 +642,8 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
             if not verdict.counts:
                 raise await refusal_of(tx, core, request, verdict)
-        _require_still_count(core, given, {one.id: one for one in accounts}, standing)
-        _require_may_ask(core, request, roles)
-        _require_possible(core, request)
+            _require_still_count(core, given, {one.id: one for one in accounts}, standing)
+            _require_may_ask(core, request, roles)
+            _require_possible(core, request)
+            await _require_posted(tx, core, request, is_posted=is_posted)
         return standing

@@ -165,7 +165,7 @@ async def played(world: World, cell: Cell) -> str:
         approving, sending = (narrow, wide) if cell.when == "before" else (wide, narrow)
         files = (sending, approving) if cell.sender == "an older file" else (approving, sending)
     # It was asked for while everybody might.
-    world.core = await a_process(world, a_file("asked", approvals=cell.approvals))
+    world.goes_on_as(await a_process(world, a_file("asked", approvals=cell.approvals)))
     older, newer = await a_process(world, files[0]), await a_process(world, files[1])
     approves, sends = {
         "the same": (older, older),
@@ -174,14 +174,14 @@ async def played(world: World, cell: Cell) -> str:
     }[cell.sender]
     request = await _asked(world, cell, ANNA if cell.role == "admin" else ALICE)
     givers = [DORA if cell.role == "delegate" else BOB, CAROL][: cell.approvals]
-    world.core = approves
+    world.goes_on_as(approves)
     if len(givers) == 2 and cell.when == "before" and cell.loss == "not in the file":
         # Whoever approves first does so by another file.
-        world.core = sends
+        world.goes_on_as(sends)
     try:
         for number, giver in enumerate(givers):
             if number == len(givers) - 1:
-                world.core = approves
+                world.goes_on_as(approves)
                 if cell.when == "before":
                     await world.advance(61)
                     lose(world, cell)
@@ -192,7 +192,7 @@ async def played(world: World, cell: Cell) -> str:
     if cell.when == "after":
         lose(world, cell)
         await world.advance(16)
-    world.core = sends
+    world.goes_on_as(sends)
     await world.run(5)
     return await _ended(world, cell, request)
 

@@ -127,6 +127,12 @@ class World:
             build()
         return self.core
 
+    def goes_on_as(self, process: Core) -> None:
+        """From now on another process of the installation does what is done here; whatever was `built` is its own."""
+        self.core = process
+        for build in self._builders:
+            build()
+
     def built(self, build: Callable[[], None]) -> None:
         """Call `build`, which makes what holds the core: now, and after every `rebuild`, in this order."""
         build()

@@ -113,6 +113,8 @@ _KEEPS_CALLS = frozenset(
         *(f"request.{state}" for state in _STOPPED),
     }
 )
+#: It changes the fingerprint of a request with the master key, and nothing else of it, whether it has ended or not.
+_SIGNED_AGAIN = "request.signed_again"
 #: The answer to a call of a process that had lost its request by then.
 _ANSWERED_LATE = "attempt.answered"
 _SENDABLE = ("approved", "executing", "unresolved")
@@ -295,13 +297,14 @@ class Passkeys:
         if action == _ANSWERED_LATE:
             self._requests.answered_late(entry, body)
         if (version := _version_of(entry)) is not None:
-            self._versions[subject.split(":")[1]] = version
+            if action != _SIGNED_AGAIN:
+                self._versions[subject.split(":")[1]] = version
             self._requests.see(entry, body)
             self._require_standing(entry, body)
         if action in _PURPOSES:
             self._list(entry, body, assertion)
         self._require_consent(entry, body)
-        if action == "request.signed_again":
+        if action == _SIGNED_AGAIN:
             self._ask(
                 entry,
                 f"{subject.split(':')[1]} was signed again under another master key. Was the key changed then?",
@@ -607,6 +610,8 @@ class _Requests:
             action == "request.stage" and subject in self._known
         ):  # what became of a deposit: no state of the request
             body = {**body, "state": self._known[subject].state}
+        if action == _SIGNED_AGAIN and subject in self._known:  # says none of what has ended
+            body = {"state": self._known[subject].state, **body}
         if body.get("state") not in _MOVES:
             raise Broken(f"entry {entry['seq']}: it does not say in which state {subject} is")
         self._require_its_list_next(entry, body, subject)
@@ -626,7 +631,9 @@ class _Requests:
             self._attempt(entry, body, subject, known)
         if action == "request.reopened":
             known.verdicts.clear()  # they were of how it had ended before
-        known.state, known.version = body["state"], _version_of(entry) or 0
+        known.state = body["state"]
+        if action != _SIGNED_AGAIN:
+            known.version = _version_of(entry) or 0
         if known.state in _GRANTED and not known.is_granted:
             raise Broken(f"entry {entry['seq']}: {subject} is {known.state}, and nobody had approved it")
 
@@ -659,7 +666,7 @@ class _Requests:
 
     def _has_its_terms(self, entry: Json, body: Json, subject: str, known: _Request | None) -> None:
         action, where = entry["action"], f"entry {entry['seq']}: {subject}"
-        before = body.get("before") if action == "request.signed_again" else body.get("digest")
+        before = body.get("before") if action == _SIGNED_AGAIN else body.get("digest")
         if known is None or (before != known.digest and action != "request.rows_left_out"):
             raise Broken(f"{where} has another fingerprint than when it was submitted")
         if str(body.get("kind")) != known.kind:
@@ -691,6 +698,10 @@ class _Requests:
         version = _version_of(entry) or 0
         if version < known.version or (version == known.version and after != before):
             raise Broken(f"{where} has an older version than before")
+        if action == _SIGNED_AGAIN:
+            if after != before:
+                raise Broken(f"{where} was {before}, and is {after} by {action}")
+            return
         if action == "request.attempt" and before not in _SENDABLE:
             how = "nobody had approved it" if before == PENDING else f"it was {before} already"
             raise Broken(f"{where} was sent, and {how}")
@@ -741,7 +752,7 @@ class _Requests:
         if body["state"] not in _OPEN:
             known.progress = known.made = None
             return
-        if action != "request.signed_again":
+        if action != _SIGNED_AGAIN:
             known.progress = body.get("progress")
         known.made = self._calls_after(action, body, known.made)
 

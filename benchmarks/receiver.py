@@ -76,7 +76,6 @@ def _core(store: Store, clock: SystemClock) -> Core:
         partners={"main": PartnerClient(address, _KEY, limiter=RateLimiter(clock), clock=clock)},
         kinds={},
         policy=a_policy(),
-        policy_read_at=clock.now(),
         channels=Channels("C0", "C0"),
         directory=ScriptedDirectory(),
         carrier=Wakes(),

@@ -18,7 +18,6 @@ import logging
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -117,18 +116,17 @@ async def start(
     overrides: Overrides | None = None,
     *,
     roles: frozenset[Role] = ALL,
-    read_at: datetime | None = None,
 ) -> Running:
     """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
 
-    `read_at`: when `config` was read; None = just now.
+    `config` was read just now: what other processes approve from here on may be by a newer file.
 
     Whatever Slack refuses to say, it starts. Rows that cannot be read are left out. Raises `CannotStart`, storage
     errors (wrong key, database in use, a row that cannot be read and is needed), and OSError when the address of the
     web server is taken.
     """
     overrides = overrides or Overrides()
-    begun = Start(settings, config, overrides, AsyncExitStack(), read_at or overrides.clock.now(), roles)
+    begun = Start(settings, config, overrides, AsyncExitStack(), roles)
     while True:
         try:
             return await _start(begun)
@@ -160,6 +158,7 @@ async def _build(begun: Start) -> Parts:
     """Everything that must be right, checked in the order in which one needs another."""
     clock = begun.overrides.clock
     store = await startup.open_store(begun)
+    read_after = await startup.log_end(store)
     anchors = startup.anchor_places(begun, store)
     older = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)
@@ -183,7 +182,6 @@ async def _build(begun: Start) -> Parts:
         partners=programs.clients,
         kinds=startup.kinds(begun.config),
         policy=begun.config.policy,
-        policy_read_at=begun.policy_read_at,
         channels=await names.at_start(),
         directory=directory,
         carrier=carrier,
@@ -211,7 +209,7 @@ async def _build(begun: Start) -> Parts:
     # In safe mode, too: what was lost is noted, and whether this is a copy that was made in it.
     read_posted = _read_posted(core, slack)
     await copy_detection.look_at_slack(core, read_posted, holds=Role.WORKER in begun.roles)
-    await startup.note_start(core)
+    await startup.note_start(core, read_after=read_after)
     await safe_mode.at_start(core)
     await changed_rows.note_signed(core)
     await changed_rows.undo_what_was_put_back(core)

@@ -99,7 +99,7 @@ def table(core: Core, watchers: Watchers, poll: Poll, keeps: Retention) -> list[
         Job("passkey-resets", 30, lambda: resets.report(core)),
         Job("put-back", 10, lambda: put_back_rules.tell(core)),
         Job("unreadable", 10, unreadable.Look(core).run),
-        Job("leases", 30, ghost_leases.Look(core).run),
+        Job("leases", 10, ghost_leases.Look(core).run),
         Job("read-log", READS_LOG_EVERY_S, lambda: changed_rows.read_log(core)),
         Job("signed-rows", 60, lambda: changed_rows.watch(core)),
         Job("alerts", 30, lambda: alert_actions.tend(core)),

@@ -26,7 +26,7 @@ from bot.domain.card_details import Reveals, origins
 from bot.domain.errors import CountersignError
 from bot.domain.ids import Random, system_random
 from bot.domain.passkeys import NO_ANCHORS, Site
-from bot.domain.people import changes, described
+from bot.domain.people import changes, described, policy_on_record
 from bot.domain.process_roles import ALL, Role
 from bot.domain.sentences import Lines
 from bot.domain.time import Clock, SystemClock
@@ -140,14 +140,13 @@ class Overrides:
 class Start:
     """One start of the bot: its settings, and the stack that undoes what was started, in reverse order.
 
-    `policy_read_at`: when `config` was read. `unreadable`: rows that it goes on without.
+    `unreadable`: rows that it goes on without.
     """
 
     settings: Settings
     config: Config
     overrides: Overrides
     stack: AsyncExitStack
-    policy_read_at: datetime
     roles: frozenset[Role] = ALL
     measures: Measures = field(default_factory=Measures)
     unreadable: Sequence[UnreadableRow] = ()
@@ -519,8 +518,17 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
     return {**operations.kinds(), **configured}
 
 
-async def note_start(core: Core) -> None:
-    """Put on record which policy is in force from now on, and tell the alerts channel where it has changed."""
+async def log_end(store: Store) -> int:
+    """The number of the last entry of the audit log now; 0 where there is none."""
+    async with store.read() as tx:
+        return (await audit.head(tx)).seq
+
+
+async def note_start(core: Core, *, read_after: int | None = None) -> None:
+    """Put on record which policy is in force from now on, and tell the alerts channel where it has changed.
+
+    `read_after`: the number of the last entry when its file was read; None = just now.
+    """
     settings = described(core.policy)
     async with core.store.begin() as tx:
         before = (await on_record.of(tx)).policy
@@ -531,7 +539,12 @@ async def note_start(core: Core) -> None:
             actor="system:app",
             action="policy.loaded",
             subject="policy",
-            body={"programs": sorted(core.partners), "settings": settings},
+            body={
+                "programs": sorted(core.partners),
+                "settings": settings,
+                "people": policy_on_record.people_as_json(core.policy),
+                **({} if read_after is None else {"read_after": read_after}),
+            },
             policy_version=core.policy.version,
         )
 

@@ -6,21 +6,60 @@ retired: it proves what was signed under it, for as long as its line is in the k
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Text, delete, literal, select, update
+from sqlalchemy import Column, ColumnElement, Text, delete, literal, or_, select, tuple_, update
 
 from storage import tables as t
 from storage.cards import cards
-from storage.master_keys import plant_canaries
+from storage.errors import CannotOpen, Unreadable
+from storage.log_record import on_record
+from storage.master_keys import canaries, does_not_fit, plant_canaries, replant
 from storage.protection import SIGNED_TABLES, signed_rows
 from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
+from storage.set_aside import shown
 from storage.store import Store
 from storage.transaction import Tx
+from storage.vault import Sealed
 
+T = TypeVar("T")
 _BATCH = 100
+_PAUSE_S = 0.05
+_DOES_NOT_OPEN = (CannotOpen, ValueError, TypeError, AttributeError)
+"""What opening a value raises that nobody of us has sealed for its cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftCell:
+    """A sealed value that does not open where it is, so that it was left: somebody wrote it there.
+
+    `row`: the key of its row, for people. `kid`: id of the master key that it names.
+    """
+
+    table: str
+    column: str
+    row: str
+    sealed: Sealed
+
+    @property
+    def kid(self) -> str:
+        return self.sealed.kid
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column} of {self.row}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrapped:
+    """How many values moved to the first master key, and which were left as they are."""
+
+    moved: int
+    left: tuple[LeftCell, ...] = ()
 
 
 async def kids_in_use(tx: Tx) -> dict[str, int]:
@@ -32,43 +71,175 @@ async def kids_in_use(tx: Tx) -> dict[str, int]:
     return dict(counts)
 
 
-async def rewrap(store: Store) -> int:
-    """Seal everything again under the primary key; returns how many values moved.
+async def not_opening(tx: Tx) -> list[LeftCell]:
+    """The sealed values that are not under the first master key and that none opens: rewrapping leaves them."""
+    found = list[LeftCell]()
+    for column in SEALED_COLUMNS:
+        after: Any = None
+        while rows := await _older(tx, column, after):
+            found += [_left(column, one) for one in rows if _opened(tx, column, one) is None]
+            after = _place(column, rows[-1])
+    return found
+
+
+async def settle_canaries(store: Store) -> list[str]:
+    """What tells whether the keyring fits is made again where somebody changed it; names of those cells.
+
+    Raises `WrongMasterKey` where the keyring lacks a key that signed an entry of the audit log, or nothing at all opens
+    under it, and `LogNotWhole`.
+    """
+    async with store.begin() as tx:
+        found = await canaries(tx)
+        wrong = sorted(kid for kid, fits in found.items() if not fits)
+        if not wrong:
+            return []
+        signers = (await on_record.of(tx)).signers
+        lacking = [kid for kid in wrong if kid in signers and kid not in tx.vault.kids]
+        if lacking or not (any(found.values()) or await _opens_any(tx)):
+            raise does_not_fit(tx.vault, lacking or wrong)
+        for kid in wrong:
+            await replant(tx, kid)
+    return [f"{t.keycheck.name}.sealed of {shown((kid,))}" for kid in wrong]
+
+
+async def _opens_any(tx: Tx) -> bool:
+    """Does one value open under this keyring, in this installation?"""
+    for column in SEALED_COLUMNS:
+        for rows in (await _older(tx, column, None), await _older(tx, column, None, is_current=True)):
+            if any(_opened(tx, column, one) is not None for one in rows):
+                return True
+    return False
+
+
+async def rewrap(store: Store) -> Rewrapped:
+    """Seal everything again under the primary key.
 
     Runs in small transactions and writes only over the value it read, so it may be killed and run
-    again, beside a running bot. Canaries of keys that hold nothing any more are taken out at the end.
+    again, beside a running bot. Canaries of keys that hold nothing any more are taken out at the end. What does not
+    open is left as it is, and keeps nothing else from being moved; so does a row that cannot be read, which is among
+    `store.set_aside` then.
     """
-    moved = 0
+    moved, left = 0, dict[tuple[str, str, Sealed], LeftCell]()
     for column in SEALED_COLUMNS:
-        while True:
-            async with store.begin() as tx:
-                batch = await _rewrap_batch(tx, column)
-            moved += batch
-            if batch < _BATCH:
+        while True:  # others may write under an older key, or hold a row, meanwhile
+            passed = await _pass(store, column, left)
+            moved += passed.moved
+            if passed.moved < _BATCH and not passed.held:
                 break
+            await asyncio.sleep(_PAUSE_S if passed.held else 0)
     for signed in SIGNED_TABLES:
-        async with store.begin() as tx:
-            await signed_rows.sign_again(tx, signed)
-    async with store.begin() as tx:
-        await cards.sign_again(tx)
-    async with store.begin() as tx:
-        await plant_canaries(tx)
-        used = {*await kids_in_use(tx), tx.vault.primary_kid}
-        await tx.run(delete(t.keycheck).where(t.keycheck.c.kid.not_in(used)))
-    return moved
+        await _without_unreadable(store, partial(signed_rows.sign_again, signed=signed))
+    await _without_unreadable(store, cards.sign_again)
+    await _without_unreadable(store, partial(_end_canaries, left=left.values()))
+    return Rewrapped(moved, tuple(left.values()))
 
 
-async def _rewrap_batch(tx: Tx, column: SealedColumn) -> int:
-    current = f"v1.{tx.vault.primary_kid}."
-    key = column.table.c[column.key]
-    version: ColumnElement[int] = column.table.c[column.version] if column.version else literal(1)
-    old = column.cell.is_not(None) & column.cell.cast(Text).not_like(f"{current}%")
-    bound_to = [column.table.c[name] for name in column.bound]
-    asked = select(key, column.cell, version, *bound_to).where(old).limit(_BATCH)
-    rows: Sequence[Any] = (await tx.run(asked)).all()
-    for row_id, sealed, version_now, *bound in rows:
-        ref = column.ref(row_id, version_now, *bound)
-        fresh = tx.vault.seal(tx.vault.open(sealed, ref), ref)
-        unchanged = (key == row_id, column.cell == sealed)
+async def _pass(store: Store, column: SealedColumn, left: dict[tuple[str, str, Sealed], LeftCell]) -> _Batch:
+    """Through all of a column once."""
+    moved, held, after = 0, 0, None
+    while True:
+        batch = await _without_unreadable(store, partial(_rewrap_batch, column=column, after=after))
+        moved, held, after = moved + batch.moved, held + batch.held, batch.after
+        left |= {(one.table, one.column, one.sealed): one for one in batch.left}
+        if after is None:
+            return _Batch(moved, held)
+
+
+async def _without_unreadable(store: Store, do: Callable[[Tx], Awaitable[T]]) -> T:
+    """In a transaction, which meets no row any more that was found not to be readable."""
+    while True:
+        try:
+            async with store.begin() as tx:
+                return await do(tx)
+        except Unreadable as found:
+            if not store.set_aside.has_row(found.row):
+                raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """How many values moved, and how many rows were held by others. `after`: the place of the last row that was read;
+    None = there are no more."""
+
+    moved: int
+    held: int
+    left: Sequence[LeftCell] = ()
+    after: Any = None
+
+
+async def _rewrap_batch(tx: Tx, column: SealedColumn, after: Any = None) -> _Batch:
+    key, moved, held, left = column.table.c[column.key], 0, 0, list[LeftCell]()
+    rows = await _older(tx, column, after)
+    for one in rows:
+        value = _opened(tx, column, one)
+        if value is None:
+            left.append(_left(column, one))
+            continue
+        unchanged = (key == one.key_of_row, column.cell == one.sealed)
+        if not await _is_free(tx, key, unchanged):
+            held += 1
+            continue
+        fresh = tx.vault.seal(value, _ref(column, one))
         await tx.run(update(column.table).where(*unchanged).values({column.column: fresh}))
-    return len(rows)
+        moved += 1
+    return _Batch(moved, held, left, _place(column, rows[-1]) if len(rows) == _BATCH else None)
+
+
+async def _is_free(tx: Tx, key: Column[Any], wanted: Sequence[ColumnElement[bool]]) -> bool:
+    """Hold the row without waiting for it, as many are held here in no order that others keep; False where another
+    process holds it, or it was changed. SQLite's write lock does so already."""
+    if not tx.is_postgres:
+        return True
+    hold = select(key).where(*wanted).with_for_update(key_share=True, skip_locked=True)
+    return bool((await tx.run(hold)).all())
+
+
+async def _older(tx: Tx, column: SealedColumn, after: Any, *, is_current: bool = False) -> Sequence[Any]:
+    """The next rows whose value is not under the first master key, or those whose is, in the order of their keys."""
+    names, its = list(column.table.primary_key), column.table.c
+    version: ColumnElement[Any] = its[column.version] if column.version else literal(1)
+    like = column.cell.cast(Text).like(f"v1.{tx.vault.primary_kid}.%")
+    asked = select(
+        its[column.key].label("key_of_row"),
+        column.cell.label("sealed"),
+        version.label("version_of_row"),
+        *(its[name].label(f"bound_{name}") for name in column.bound),
+        *(part.label(f"place_{part.name}") for part in names),
+    ).where(column.cell.is_not(None), like if is_current else ~like)
+    if after is not None:
+        place = [literal(value, part.type) for value, part in zip(after, names, strict=True)]
+        asked = asked.where(tuple_(*names) > tuple_(*place))
+    return (await tx.run(asked.order_by(*names).limit(_BATCH))).all()
+
+
+def _place(column: SealedColumn, one: Any) -> tuple[Any, ...]:
+    return tuple(getattr(one, f"place_{part.name}") for part in column.table.primary_key)
+
+
+def _ref(column: SealedColumn, one: Any) -> Any:
+    bound = (getattr(one, f"bound_{name}") for name in column.bound)
+    return column.ref(one.key_of_row, one.version_of_row, *bound)
+
+
+def _opened(tx: Tx, column: SealedColumn, one: Any) -> bytes | None:
+    try:
+        return tx.vault.open(one.sealed, _ref(column, one))
+    except _DOES_NOT_OPEN:
+        return None
+
+
+def _left(column: SealedColumn, one: Any) -> LeftCell:
+    row = shown(tuple(str(part) for part in _place(column, one)))
+    return LeftCell(column.table.name, column.column, row, one.sealed)
+
+
+async def _end_canaries(tx: Tx, left: Iterable[LeftCell]) -> None:
+    await plant_canaries(tx)
+    spoiled = {one.sealed for one in left}
+    used = {tx.vault.primary_kid}
+    for column in SEALED_COLUMNS:
+        result = await tx.run(select(column.cell).where(column.cell.is_not(None)))
+        used |= {sealed.kid for sealed in result.scalars() if sealed not in spoiled}
+    kid = t.keycheck.c.kid
+    # Those that cannot be read, too, which would keep the bot from starting.
+    await tx.run_with_all(delete(t.keycheck).where(or_(kid.is_(None), kid.not_in(used))))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import insert, select, update
+from collections.abc import Collection
+from contextlib import suppress
+
+from sqlalchemy import delete, insert, select, update
 
 from storage import audit
 from storage import tables as t
@@ -25,21 +28,43 @@ def _canary(kid: str) -> Ref:
 
 async def check_canary(tx: Tx) -> None:
     """Raise `WrongMasterKey` unless every key this database uses is in the keyring and is the true one."""
-    rows = (await tx.run(select(t.keycheck))).all()
-    wrong = []
-    for row in rows:
-        try:
-            fits = tx.vault.open(row.sealed, _canary(row.kid)) in (_CONSTANT, _UNSIGNED)
-        except CannotOpen:
-            fits = False
-        if not fits:
-            wrong.append(row.kid)
+    wrong = [kid for kid, fits in (await canaries(tx)).items() if not fits]
     if wrong:
-        raise WrongMasterKey(
-            "The master key does not fit this database, so nothing was started."
-            f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(tx.vault.kids)}."
-            " Give the keyring that was used before."
+        raise does_not_fit(tx.vault, wrong)
+
+
+async def canaries(tx: Tx) -> dict[str, bool]:
+    """Does the canary of this key open? By key id; of keys that are not in the keyring none does."""
+    found = {}
+    for row in (await tx.run(select(t.keycheck))).all():
+        try:
+            found[row.kid] = tx.vault.open(row.sealed, _canary(row.kid)) in (_CONSTANT, _UNSIGNED)
+        except CannotOpen:
+            found[row.kid] = False
+    return found
+
+
+def does_not_fit(vault: Vault, wrong: Collection[str]) -> WrongMasterKey:
+    """`wrong`: ids of keys whose canaries do not open."""
+    if set(wrong) <= set(vault.kids):  # by its id each of them is the true key
+        return WrongMasterKey(
+            f"What tells whether the master key(s) {', '.join(sorted(wrong))} fit this database does not open, although"
+            " they are in the keyring, so nothing was started. Somebody changed the tables keycheck or meta of the"
+            " database: keep a copy of it, then run `countersign keys rewrap`, or restore a backup."
         )
+    return WrongMasterKey(
+        "The master key does not fit this database, so nothing was started."
+        f" It needs the key(s) {', '.join(sorted(wrong))}; given: {', '.join(vault.kids)}."
+        " Give the keyring that was used before."
+    )
+
+
+async def replant(tx: Tx, kid: str) -> None:
+    """Take the canary of a key out, and plant it again where the key is in the keyring."""
+    await tx.run(delete(t.keycheck).where(t.keycheck.c.kid == kid))
+    if kid in tx.vault.kids:
+        sealed = tx.vault.seal_under(kid, _CONSTANT, _canary(kid))
+        await tx.run(insert(t.keycheck).values(kid=kid, sealed=sealed))
 
 
 async def older_in_use(tx: Tx) -> list[str]:
@@ -54,8 +79,11 @@ async def older_in_use(tx: Tx) -> list[str]:
 
 async def is_unsigned(tx: Tx) -> bool:
     """Is this database from before its rows were signed?"""
-    rows = (await tx.run(select(t.keycheck))).all()
-    return any(tx.vault.open(row.sealed, _canary(row.kid)) == _UNSIGNED for row in rows)
+    for row in (await tx.run(select(t.keycheck))).all():
+        with suppress(CannotOpen):  # which says nothing, where it is looked at at all
+            if tx.vault.open(row.sealed, _canary(row.kid)) == _UNSIGNED:
+                return True
+    return False
 
 
 async def mark_signed(tx: Tx) -> None:

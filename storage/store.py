@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
@@ -26,7 +26,7 @@ from storage.errors import DatabaseUnreachable, Unreadable
 from storage.log_record import on_record
 from storage.migrate import require_current
 from storage.operators import leases
-from storage.protection import last_left, unreadable_rows, upgrades
+from storage.protection import unreadable_rows, upgrades
 from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
@@ -88,12 +88,6 @@ class Store:
         self._lock = lock
         self._file = file
         self._changed_ns = 0
-        #: Is it known to be as it was left, so no older copy? Until `take_for_newest` it is as it was opened.
-        self.is_newest = False
-        # Of the one process that may work on the file.
-        self._memory = (
-            None if database.path is None or lock is None else last_left.MachineMemory(database.path)
-        )
         self._chain = ChainMemory()
         #: Rows that cannot be read, which no statement of this process meets.
         self.set_aside = SetAside()
@@ -121,13 +115,14 @@ class Store:
         clock: Clock,
         exclusive: bool = True,
         engines: Engines | None = None,
+        checks_canaries: bool = True,
     ) -> Store:
         """Open a migrated database and prove that the master key fits.
 
         `exclusive` refuses a second process on one SQLite file; commands that work beside a running
         bot pass False and use `read()`. `engines` makes the connections another way, for a test that has
-        no threads. Raises `DatabaseMissing`, `DatabaseUnreachable`, `DatabaseInUse`,
-        `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
+        no threads. Without `checks_canaries` whoever opens it calls `key_rotation.settle_canaries` first. Raises
+        `DatabaseMissing`, `DatabaseUnreachable`, `DatabaseInUse`, `SchemaBehind`, `SchemaTooNew`, `WrongMasterKey`.
         """
         database = Database.parse(url)
         database.require_file()
@@ -158,56 +153,27 @@ class Store:
             file=file,
         )
         try:
-            await store._settle(exclusive)
+            await store._settle(exclusive, checks_canaries=checks_canaries)
         except BaseException:
             await store.close()
             raise
         return store
 
-    async def _settle(self, exclusive: bool) -> None:
+    async def _settle(self, exclusive: bool, *, checks_canaries: bool) -> None:
         """Learn the instance's name, bind the vault to it, and check the keys before anything else."""
         async with self.read() as tx:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
-            await master_keys.check_canary(tx)
+            if checks_canaries:
+                await master_keys.check_canary(tx)
             await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
-            if tx.is_postgres:
-                self.is_newest = await last_left.is_on_same_server(tx)
-            elif self._memory is not None:
-                self.is_newest = await last_left.has_end(tx, self._memory)
         if is_unsigned:
             async with self.begin() as tx:
                 self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
                 await master_keys.plant_canaries(tx)
-                if await last_left.is_new(tx):
-                    await self.take_for_newest(tx)
-
-    async def take_for_newest(self, tx: Tx) -> None:
-        """Once this is committed: whatever would be wrong to send from an older copy is held, or there is nothing."""
-        if tx.is_postgres:
-            await last_left.note_server(tx)
-        tx.after_commit(self._is_taken)
-
-    def _is_taken(self) -> None:
-        self.is_newest = True
-        if self._memory is not None:
-            self._memory.forget_others(time.time())
-            self._remember(None)
-
-    def _remember(self, tx: Tx | None) -> None:
-        """Before a commit: where the log ends with it. Nothing before it was taken for the newest: what this machine
-        remembers then is of another one."""
-        if self._memory is None or not self.is_newest:
-            return
-        if tx is not None and tx.appended:
-            end = tx.appended[-1].seq, tx.appended[-1].hash
-        else:
-            end = self._chain.known_seq, self._chain.known_hash
-        if end[0]:
-            self._memory.write(*end, self._clock.now())
 
     @property
     def put_back(self) -> dict[str, Contradiction]:
@@ -234,7 +200,6 @@ class Store:
                 yield tx
                 await tx.ends()
                 self.require_its_file()
-                self._remember(tx)
         except SQLAlchemyError as error:
             self._stored_at = float("-inf")
             await self.keep_what_is_open()
@@ -336,6 +301,17 @@ class Store:
         never = unreadable_rows.NEVER_SET_ASIDE
         every = unreadable_rows.with_their_requests(found, is_postgres=self.database.path is None)
         return [row for row in every if row.table in never or self.set_aside.put(row)]
+
+    async def leave_out_all(self) -> list[UnreadableRow]:
+        """Look through all tables now, however long that takes, and leave out every row that cannot be read, how many
+        they are, and whether anything else goes on without them or not: for what has to be done all the same. Returns
+        them."""
+        async with self._reader.begin() as connection:
+            found = await unreadable_rows.find_all(self._looking(connection))
+        self.set_aside.most = sys.maxsize
+        for row in unreadable_rows.with_their_requests(found, is_postgres=self.database.path is None):
+            self.set_aside.put(row)
+        return found
 
     def suspect(self, error: Exception) -> None:
         """Something that is done again and again failed: is it for a row that cannot be read?"""

@@ -16,7 +16,6 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
 
 from storage import database
-from storage.protection import last_left
 from tests.support import audit_readers
 from tests.support.clock import FrozenClock
 from tests.support.databases import (
@@ -159,14 +158,6 @@ def _warm_starts() -> Iterator[None]:
         yield
         return
     with warm_starts():
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What databases of tests leave in the machine's memory goes with the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(last_left, "MEMORY", tmp_path_factory.mktemp("memory"))
         yield
 
 

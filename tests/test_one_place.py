@@ -24,6 +24,7 @@ import bot.partner.models.webhooks
 import bot.services
 import bot.services.audit
 import bot.services.people
+import bot.together
 import handlers
 import storage
 import storage.columns
@@ -167,6 +168,15 @@ def full_stops_added(tree: ast.AST) -> Iterator[ast.AST]:
             yield node
 
 
+def groups_of_tasks(tree: ast.AST) -> Iterator[ast.AST]:
+    """`asyncio.TaskGroup`, which hides in a group what went wrong in it."""
+    for node in walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node).endswith("TaskGroup"):
+            yield node
+        if isinstance(node, ast.ImportFrom) and any(alias.name == "TaskGroup" for alias in node.names):
+            yield node
+
+
 Find = Callable[[ast.AST], Iterator[ast.AST]]
 
 # What is looked for, where, and the modules that may: with an example of what each must find.
@@ -186,6 +196,12 @@ RULES: list[tuple[Find, list[Path], set[Path], str]] = [
     (approvals_counted, EVERYWHERE, set(), "len(given - {request.requester}) >= 1"),
     (printed_as_it_is, [CLI], {Path(bot.cli.terminal.__file__)}, "typer.echo(program.name)"),
     (printed_as_it_is, [CLI], {Path(bot.cli.terminal.__file__)}, "print(program.name)"),
+    (
+        groups_of_tasks,
+        EVERYWHERE,
+        {Path(bot.together.__file__)},
+        "async with asyncio.TaskGroup() as group: pass",
+    ),
 ]
 
 

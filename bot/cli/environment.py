@@ -21,8 +21,9 @@ def settings(*need: Need) -> Settings:
 
 
 @asynccontextmanager
-async def open_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
-    """The database of the settings. `beside_the_bot` works while a bot runs on the same SQLite file."""
+async def open_store(*, beside_the_bot: bool, checks_canaries: bool = True) -> AsyncIterator[Store]:
+    """The database of the settings. `beside_the_bot` works while a bot runs on the same SQLite file; for
+    `checks_canaries` see `Store.open`."""
     from bot.domain.time import SystemClock
     from storage.store import Store
     from storage.vault import Keyring, Vault
@@ -31,7 +32,13 @@ async def open_store(*, beside_the_bot: bool) -> AsyncIterator[Store]:
     assert found.master_key is not None  # noqa: S101 - Need.MASTER_KEY made sure
     vault = Vault(Keyring.parse(found.master_key.read().reveal()))
     exclusive = not beside_the_bot
-    store = await Store.open(found.database_url, vault=vault, clock=SystemClock(), exclusive=exclusive)
+    store = await Store.open(
+        found.database_url,
+        vault=vault,
+        clock=SystemClock(),
+        exclusive=exclusive,
+        checks_canaries=checks_canaries,
+    )
     try:
         yield store
     finally:

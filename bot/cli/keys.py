@@ -13,11 +13,14 @@ from bot.cli import terminal
 from bot.cli.terminal import ExitCode, Mistake, in_sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bot.partner.secret import Secret
     from storage.transaction import Tx
 
 app = typer.Typer(help="Partner API keys, and the master key that seals them.", no_args_is_help=True)
 
+_MOST_NAMED = 20
 _PROGRAM = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -80,6 +83,9 @@ def rewrap() -> None:
 
     A retired key proves old audit entries, for as long as its line is in the keyring, and opens, signs and approves
     nothing. Put the new key first everywhere before. May be stopped and run again, beside a running bot.
+
+    What somebody else wrote into the database is left as it is, and named: cells that cannot be read or opened, and
+    requests that are not as on record. The older keys are retired all the same. It exits 1 then.
     """
     asyncio.run(_rewrap())
 
@@ -87,7 +93,9 @@ def rewrap() -> None:
 @app.command()
 @in_sentences
 def verify(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object: first_key, sealed.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object: first_key, sealed, not_opening.")
+    ] = False,
 ) -> None:
     """Check that everything is sealed under the first key of the keyring. Exits 1 while something is not."""
     asyncio.run(_verify(as_json=as_json))
@@ -229,36 +237,39 @@ async def _relay(name: str) -> None:
 async def _rewrap() -> None:
     from bot.cli.environment import open_store, operator
     from bot.services.operators import key_change
-    from storage import audit, key_rotation, master_keys
 
-    async with open_store(beside_the_bot=True) as store:
-        async with store.read() as tx:  # nothing that a retired key signed is signed again
-            await master_keys.learn_retired(tx)
-        moved = await key_rotation.rewrap(store)
-        signed = await key_change.sign_open_again(store, operator())
-        async with store.begin() as tx:
-            await audit.append(
-                tx,
-                actor=operator(),
-                action="keys.rewrapped",
-                subject=f"master_key:{store.vault.primary_kid}",
-                body={"moved": moved, "signed": signed.count, "not_signed": list(signed.not_as_on_record)},
-            )
-            retired = await master_keys.retire(tx, actor=operator())
-    terminal.echo(f"{moved} sealed value(s) moved to the master key {store.vault.primary_kid}.")
-    if signed.count:
+    async with open_store(beside_the_bot=True, checks_canaries=False) as store:
+        done = await key_change.to_the_first_key(store, operator())
+        first = store.vault.primary_kid
+    terminal.echo(f"{done.moved} sealed value(s) moved to the master key {first}.")
+    if done.signed.count:
         terminal.echo(
-            f"{signed.count} open request(s) signed again. Who has one of them in a dialog has to open it again."
+            f"{done.signed.count} open request(s) signed again. Who has one of them in a dialog has to open it again."
         )
-    for kid in retired:
+    for kid in done.retired:
         terminal.echo(f"The master key {kid} is retired: it proves old entries, and does nothing else.")
-    if signed.not_as_on_record:
+    _say_what_was_left(done.cells, done.signed.not_as_on_record)
+
+
+def _say_what_was_left(cells: Sequence[str], requests: Sequence[str]) -> None:
+    """What somebody else wrote into the database, which is not moved or signed. Exits 1 where there is any."""
+    if cells:
         terminal.echo(
-            f"{len(signed.not_as_on_record)} request(s) not signed again, as somebody changed their rows in the"
-            f" database: {terminal.in_a_line(', '.join(signed.not_as_on_record))}. Nothing is sent for them. "
-            "See “tampered” in the runbook.",
+            f"{len(cells)} cell(s) of the database cannot be read or opened, as somebody changed them. They are not"
+            " used, and keep nothing from being moved. See “A cell that keys rewrap names” in the runbook:",
             err=True,
         )
+        for cell in cells[:_MOST_NAMED]:
+            terminal.echo(f"  {terminal.in_a_line(cell)}", err=True)
+        if len(cells) > _MOST_NAMED:
+            terminal.echo(f"  and {len(cells) - _MOST_NAMED} more", err=True)
+    if requests:
+        terminal.echo(
+            f"{len(requests)} request(s) not signed again, as somebody changed their rows in the database:"
+            f" {terminal.in_a_line(', '.join(requests))}. Nothing is sent for them. See “tampered” in the runbook.",
+            err=True,
+        )
+    if cells or requests:
         raise typer.Exit(ExitCode.NOT_WELL)
 
 
@@ -314,19 +325,26 @@ async def _end_what_was_asked(tx: Tx) -> None:
 
 async def _verify(*, as_json: bool) -> None:
     import json
+    from collections import Counter
 
     from bot.cli.environment import open_store
     from storage import key_rotation
 
     async with open_store(beside_the_bot=True) as store, store.read() as tx:
-        in_use = await key_rotation.kids_in_use(tx)
+        in_use = Counter(await key_rotation.kids_in_use(tx))
+        spoiled = await key_rotation.not_opening(tx)
     primary = store.vault.primary_kid
-    old = {kid: count for kid, count in in_use.items() if kid != primary}
+    in_use.subtract(one.kid for one in spoiled)
+    old = {kid: count for kid, count in in_use.items() if kid != primary and count > 0}
     if as_json:
-        terminal.echo(json.dumps({"first_key": primary, "sealed": dict(in_use)}))
-        raise typer.Exit(ExitCode.NOT_WELL if old else ExitCode.DONE)
+        sealed = {kid: count for kid, count in in_use.items() if count > 0}
+        shown = {"first_key": primary, "sealed": sealed, "not_opening": list(map(str, spoiled))}
+        terminal.echo(json.dumps(shown))
+        raise typer.Exit(ExitCode.NOT_WELL if old or spoiled else ExitCode.DONE)
     terminal.echo(f"{in_use.get(primary, 0)} sealed value(s) under the first master key, {primary}.")
     for kid, count in sorted(old.items()):
-        terminal.echo(f"{count} still under {kid}: run countersign keys rewrap", err=True)
+        terminal.echo(f"{count} still under {terminal.in_a_line(kid)}: run countersign keys rewrap", err=True)
+    if spoiled:
+        _say_what_was_left(list(map(str, spoiled)), ())
     if old:
         raise typer.Exit(ExitCode.NOT_WELL)

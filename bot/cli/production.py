@@ -10,7 +10,6 @@ from bot.cli.serving import port_taken, until_signalled
 from bot.config import Need
 from bot.domain.process_roles import Role
 from bot.domain.process_roles import parse as parse_roles
-from bot.domain.time import SystemClock
 
 
 async def run_production(*, migrate: bool, roles: str) -> None:
@@ -21,9 +20,7 @@ async def run_production(*, migrate: bool, roles: str) -> None:
     chosen = parse_roles(roles)
     needs = [Need.SLACK, Need.MASTER_KEY, *([Need.SLACK_EVENTS] if Role.SLACK in chosen else [])]
     found = settings(*needs)
-    # Before it is read: what is approved while it is, may have been approved by a newer file.
-    read_at = SystemClock().now()
-    config = Config.load(found.config_path)
+    Config.load(found.config_path)
     # Only now what takes a while to load: a wrong setting is reported at once.
     from bot import app
     from storage import migrate as migration
@@ -35,8 +32,10 @@ async def run_production(*, migrate: bool, roles: str) -> None:
         await migration.migrate(found.database_url)
 
     async def start(stack: AsyncExitStack) -> None:
+        # Once more, as an upgrade of the database may have taken long: others may go by a newer one already.
+        config = Config.load(found.config_path)
         try:
-            running = await app.start(found, config, roles=chosen, read_at=read_at)
+            running = await app.start(found, config, roles=chosen)
         except OSError as error:
             raise port_taken(error, found.http_bind.port, "COUNTERSIGN_HTTP_BIND") from error
         stack.push_async_callback(running.stop)

@@ -6,6 +6,7 @@ CountersignError
 ├── AlreadyDecided      this person's decision is in
 ├── Stale               the request changed since it was shown
 ├── Expired             too late
+├── NotPosted           its message is not in Slack, so nobody would see what becomes of it
 ├── NotFound            no such request, card or submission
 ├── InvalidInput        a field's value is wrong; carries the field
 ├── OverLimit           a rolling limit would be passed
@@ -50,6 +51,10 @@ class Stale(CountersignError):
 
 class Expired(CountersignError):
     reason = "expired"
+
+
+class NotPosted(CountersignError):
+    reason = "not_posted"
 
 
 class NotFound(CountersignError):

@@ -53,13 +53,12 @@ class Look:
     """What reading the API shows of a request that was sent: the evidence, a sentence for people, the facts.
 
     `facts` are kept with the attempt: plain JSON values, amounts in USD as exact text, None for what cannot
-    be read. `has_a_trace`: something names its key, though it proves nothing of how it ended.
+    be read.
     """
 
     evidence: Evidence
     text: str
     facts: Facts
-    has_a_trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,8 @@ class Unload(Operation):
         )
 
     async def look(self, partner: PartnerClient, sought: Sought) -> Look:
-        """What a person needs to decide by, amounts in USD as exact text; never a proof."""
+        """What a person needs to decide by, amounts in USD as exact text; never a proof of how it ended. A row under
+        its key shows that the same key answers, and does not move money a second time."""
         held = (await partner.card(self.card)).balance_usd
         me = await partner.me()
         event = await _event_of(partner, self.card, sought.since - timing.CLOCKS_AGREE)
@@ -144,7 +145,7 @@ class Unload(Operation):
             "event": event,
             "ledger_row_usd": str(rows[0].amount_usd) if rows else None,
         }
-        return Look(Evidence.UNPROVEN, text, facts, has_a_trace=bool(rows))
+        return Look(Evidence.TRACED if rows else Evidence.UNPROVEN, text, facts)
 
 
 def _change(before_usd: Decimal, by_usd: Decimal) -> str:

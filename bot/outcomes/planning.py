@@ -45,6 +45,7 @@ class Evidence(StrEnum):
     DONE = "done"
     UNDONE = "undone"  # proved: it did not happen, or it was given back
     DEBITED = "debited"  # off the float, the credit is not proved
+    TRACED = "traced"  # something names its key, so the API has that; what became of it is not proved
     HALF_DONE = "half_done"  # money moved, and the rest did not happen
     ABSENT = "absent"  # no trace
     UNSEEN = "unseen"  # not where it may or may not show: the same call again tells, a person if it may not be made
@@ -55,6 +56,7 @@ class Evidence(StrEnum):
 
 
 _HAPPENED = frozenset({Finding.SUCCEEDED, Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE})
+_NAMES_ITS_KEY = frozenset({Evidence.DEBITED, Evidence.TRACED})
 _NOBODY_KNOWS = frozenset({Finding.UNKNOWN, Finding.UNRESOLVED, Finding.EVIDENCE})
 # What is sure not to have been executed. Every other attempt that did not end the request left a doubt.
 _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
@@ -63,10 +65,10 @@ _NOT_EXECUTED = frozenset({Finding.WAIT, Finding.HELD, Finding.NOTHING_YET})
 def _shows_the_key(attempt: Attempt) -> bool:
     """It proves that the API has the key: repeating it cannot be the first to arrive.
 
-    A debit in the ledger does, and so does an answer about the key itself. A bare 502 does not: it may be of a
+    A row of the ledger under it does, and so does an answer about the key itself. A bare 502 does not: it may be of a
     gateway that passed nothing on.
     """
-    if attempt.finding == Evidence.DEBITED:
+    if attempt.finding in _NAMES_ITS_KEY:
         return True
     if (
         attempt.code == "ALREADY_PROCESSED"
@@ -95,7 +97,7 @@ class History:
         """What the attempts at this endpoint under one key say, in the order they were made."""
         sends = [a for a in attempts if a.purpose != Step.LOOK]
         unanswered = [a for a in sends if a.answered_at is None]
-        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding == Evidence.DEBITED]
+        doubtful = [a for a in sends if a.finding in _NOBODY_KNOWS or a.finding in _NAMES_ITS_KEY]
         last = [a.sent_at for a in (*unanswered, *doubtful)]
         asked = [a.sent_at for a in attempts if a.answered_at is not None]
         replaced = [a.sent_at for a in attempts if a.finding == Evidence.REPLACED]
@@ -253,14 +255,14 @@ def settle(
             return Outcome(
                 Finding.REFUSED, f"{text} Nothing is missing. Request it again if it is still wanted."
             )
-        case Evidence.DEBITED if refused is not None or history.key_spent or outdated:
+        case Evidence.DEBITED | Evidence.TRACED if refused is None and not history.key_spent and not outdated:
+            return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
+        case Evidence.DEBITED:
             return Outcome(
                 Finding.UNRESOLVED,
                 f"{text} Do not repeat this; Countersign checks it with your card provider.",
             )
-        case Evidence.DEBITED:
-            return Outcome(Finding.UNKNOWN, f"{text} Do not repeat this; the same key is sent again.")
-        case Evidence.UNPROVEN | Evidence.HALF_DONE:
+        case Evidence.UNPROVEN | Evidence.TRACED | Evidence.HALF_DONE:
             return Outcome(Finding.UNRESOLVED, f"{text} {_ASK_A_PERSON}")
     if not history.is_quiet(now):
         return Outcome(Finding.UNKNOWN, f"{text} An earlier attempt may still arrive; do not repeat this.")

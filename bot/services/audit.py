@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from bot.domain.errors import CountersignError
-from bot.domain.requests import Request, State, fingerprints
+from bot.domain.requests import OPEN, Request, State, fingerprints
 from bot.services.core import Core
 from storage import audit as chain
 from storage.log_record import counted, open_requests
@@ -100,16 +100,16 @@ async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str)
     """A command, which knows no policy, signed the request again under another master key.
 
     `before`: the digest that it had until then, which signatures of passkeys on it still name. At its end the
-    transaction raises `NotAsOnRecord` where the request's row is not as the log has it.
+    transaction raises `NotAsOnRecord` where the request's row is not as the log has it. Of one that has ended the log
+    is held against nothing, so the entry has nothing else of its row.
     """
-    recorded = {
-        "kind": request.kind,
-        "state": request.state.value,
-        "digest": request.digest,
-        "before": before,
-        "progress": fingerprints.of_progress(request),
-        "approved": open_requests.approved_at(request),
-    }
+    recorded = {"kind": request.kind, "digest": request.digest, "before": before}
+    if request.state in OPEN:
+        recorded |= {
+            "state": request.state.value,
+            "progress": fingerprints.of_progress(request),
+            "approved": open_requests.approved_at(request),
+        }
     subject = f"request:{request.id}:{request.version}"
     await chain.append(tx, actor=actor, action=chain.SIGNED_AGAIN, subject=subject, body=recorded)
 
@@ -125,6 +125,15 @@ async def of_not_signing_again(tx: Tx, request_id: str, actor: str) -> None:
         outcome="refused",
         reason_code="not_as_on_record",
     )
+
+
+async def of_another_first_key(
+    tx: Tx, actor: str, counts: Mapping[str, int], *, not_signed: Collection[str]
+) -> None:
+    """A command moved everything to the first key of the keyring; `not_signed` are ids of requests."""
+    subject = f"master_key:{tx.vault.primary_kid}"
+    body = {**counts, "not_signed": list(not_signed)}
+    await chain.append(tx, actor=actor, action="keys.rewrapped", subject=subject, body=body)
 
 
 @asynccontextmanager

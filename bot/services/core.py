@@ -6,9 +6,9 @@ Built once by `bot.app`; nothing here is global, so a test can hand in any part.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from bot.domain.alerts import Alerting
@@ -126,7 +126,6 @@ class Core:
     partners: Mapping[str, PartnerClient]
     kinds: Mapping[str, type[Operation]]
     policy: Policy
-    policy_read_at: datetime  # when this process read its file: who approves later may know a newer one
     channels: Channels
     directory: Directory
     carrier: Carrier
@@ -156,6 +155,8 @@ class Core:
     lease_s: float = 30.0
     crash_point: Callable[[str], None] = no_crash
     holds: Callable[[str], bool] = alone  # may this process of several do this now? (`domain.shared_work`)
+    # Requests that this process holds now, by id: a lease in its name on another one was written by somebody else.
+    holding: Counter[str] = field(default_factory=Counter)
     # What this process has not seen since its start, a program's ledger or `SLACK`: see `older_copies.copy_detection`.
     unseen: dict[str, Unseen] = field(default_factory=dict)
 

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import TypeVar
 
-from bot import operations
+from bot import operations, together
 from bot.domain.errors import (
     AlreadyDecided,
     CountersignError,
@@ -22,7 +22,7 @@ from bot.domain.errors import (
     UnknownName,
 )
 from bot.domain.limits import WINDOW, IsSame
-from bot.domain.people import Actor, Standing, never_met, require_full_member
+from bot.domain.people import Actor, Standing, is_full_member, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
 from bot.domain.time import in_words
 from bot.operations import Operation
@@ -63,7 +63,7 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
     asked_s = core.clock.monotonic()
     actor = await account_lately(core, slack_id, within_s) if within_s else await account(core, slack_id)
     kept, kept_s = core.people_kept.get(slack_id, (None, 0.0))
-    if kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S:
+    if not actor.is_gone and (kept != actor or asked_s - kept_s >= KEPT_AGAIN_AFTER_S):
         async with core.store.begin() as tx:
             await people.put(tx, actor)
         if len(core.people_kept) >= MOST_KEPT:
@@ -75,7 +75,7 @@ async def member(core: Core, slack_id: str, *, within_s: float = 0) -> Actor:
 
 async def account_lately(core: Core, slack_id: str, within_s: float) -> Actor:
     """By a look that began up to `within_s` before. Raises LookupFailed."""
-    ask = partial(core.directory.actor, slack_id)
+    ask = partial(_looked_up, core, slack_id)
     return await core.people_seen.lately(_account(slack_id), ask, core.clock, within_s=within_s)
 
 
@@ -83,9 +83,23 @@ async def account(core: Core, slack_id: str) -> Actor:
     """The account as Slack says it now; what is sent soon on the same decision is sent by this look. Raises
     LookupFailed."""
     asked_s = core.clock.monotonic()
-    actor = await core.directory.actor(slack_id)
+    actor = await _looked_up(core, slack_id)
     core.people_seen.note(_account(slack_id), asked_s, actor, core.clock)
     return actor
+
+
+async def _looked_up(core: Core, slack_id: str) -> Actor:
+    """That Slack does not know an account is an answer: nobody has it. Raises LookupFailed where there is none."""
+    try:
+        return await core.directory.actor(slack_id)
+    except LookupFailed as error:
+        if error.code not in NOT_THERE:
+            raise
+        seen = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S).get(_account(slack_id))
+        # Whose it was still counts: nobody has more by giving up one of two accounts.
+        return Actor(
+            slack_id, slack_id, is_gone=True, mailbox=seen.mailbox if isinstance(seen, Actor) else ""
+        )
 
 
 async def require_member(
@@ -249,8 +263,7 @@ async def seen_to_send(core: Core, slack_ids: Collection[str], *, within_s: floa
 
     async def of_accounts() -> list[Actor]:
         return [
-            await seen.at(_account(i), partial(core.directory.actor, i), clock, within_s=within_s)
-            for i in ids
+            await seen.at(_account(i), partial(_looked_up, core, i), clock, within_s=within_s) for i in ids
         ]
 
     # At the same time, or the first would be old by the time the last is read.
@@ -273,7 +286,8 @@ async def _roles_seen(core: Core, within_s: float) -> Roles:
 def _roles_key(core: Core) -> Hashable:
     """One look for those whose delegations are in force now: the end of one takes effect at once."""
     now = core.clock.now()
-    return ("roles", id(core.policy), tuple(d.in_force(now) for d in core.policy.delegations))
+    in_force = tuple((d.away, d.delegate) for d in core.policy.delegations if d.in_force(now))
+    return ("roles", core.policy.people, in_force)
 
 
 def _account(slack_id: str) -> Hashable:
@@ -392,7 +406,7 @@ async def judged(
     core: Core,
     standing: Standing,
     accounts: Iterable[Actor],
-    judge: Callable[[Standing, Collection[str], Counted], Awaitable[T]],
+    judge: Callable[[Standing, Mapping[str, Actor], Counted], Awaitable[T]],
 ) -> T:
     """What `judge` answers, who is given who belongs together, whose accounts that was read from, and who belongs
     together in what is counted.
@@ -411,12 +425,12 @@ async def judged(
         except NotKnownWhose as missing:
             group = missing.in_turn[: min(left, _AT_ONCE)]
             left -= len(group)
-            found = await _together(_whose(core, one) for one in group)
+            found = await together.each(account_lately(core, one, SHOWN_WITHIN_S) for one in group)
             by_themselves.update(group or missing.in_turn)
-            seen |= {account.id: account for account in found if account is not None}
+            seen |= {account.id: account for account in found}
         except NotLookedAt as missing:
             looks = (account_lately(core, one, SHOWN_WITHIN_S) for one in sorted(missing.slack_ids))
-            seen |= {account.id: account for account in await _together(looks)}
+            seen |= {account.id: account for account in await together.each(looks)}
 
 
 def counted_now(
@@ -425,38 +439,8 @@ def counted_now(
     """Who belongs together by the accounts `seen`, and by what this process saw of others within a day."""
     remembered = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S)
     accounts = {one.id: one for one in remembered.values() if isinstance(one, Actor)} | dict(seen)
-    not_there = {one.slack_id for one in remembered.values() if isinstance(one, _NotThere)}
-    known = frozenset(accounts).union(not_there, by_themselves)
+    known = frozenset(accounts).union(by_themselves)
     return Counted(as_persons(standing, accounts.values()), known)
-
-
-@dataclass(frozen=True, slots=True)
-class _NotThere:
-    """In `core.people_seen`: an account that Slack says it does not know, or does not show us."""
-
-    slack_id: str
-
-
-async def _whose(core: Core, slack_id: str) -> Actor | None:
-    """None for an account that Slack does not know: nobody has it, so it counts by itself. Raises LookupFailed."""
-    asked_s = core.clock.monotonic()
-    try:
-        return await account_lately(core, slack_id, SHOWN_WITHIN_S)
-    except LookupFailed as error:
-        if error.code not in NOT_THERE:
-            raise
-    gone = _NotThere(slack_id)
-    core.people_seen.note(gone, asked_s, gone, core.clock)
-    return None
-
-
-async def _together(looks: Iterable[Awaitable[T]]) -> list[T]:
-    """All of them at the same time; one that fails leaves what the others say in `core.people_seen`."""
-    found = await asyncio.gather(*looks, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException):
-            raise one
-    return [one for one in found if not isinstance(one, BaseException)]
 
 
 def require_looked_at(slack_ids: Iterable[str], seen: Collection[str]) -> None:
@@ -589,6 +573,15 @@ def not_second(core: Core, reason: Reason) -> CountersignError:
         case _:
             names = ", ".join(core.policy.people.approvers)
             return NotAllowed(f"Only {names} may decide on this.", "not_an_approver")
+
+
+def why_counts_no_more(core: Core, actor: Actor, standing: Standing) -> str:
+    """Why the approval of somebody counts no more, after their name and "approved this but"; "" where it counts."""
+    if actor.is_gone:
+        return "has an account that Slack does not know any more, so the approval counts no more"
+    if not is_full_member(actor, core.directory.home_team):
+        return "is no longer an approver"
+    return "" if actor.id in standing.approvers | standing.waiting else "is no longer an approver"
 
 
 async def policy_problems(core: Core) -> list[str]:

@@ -153,11 +153,11 @@ class Working:
         if COUNTS in body:
             self._of(_hour(self._last))[request_id] = _approved(entry, body, self._last)
             return
-        if hour is None or "state" not in body:
+        is_signing = entry.action == SIGNED_AGAIN  # which changes nothing else, whatever it says
+        if hour is None or not (is_signing or "state" in body):
             return
-        known, state = self._hours[hour][request_id], State(body["state"])
-        if entry.action == SIGNED_AGAIN:  # it changes nothing else, whatever it says
-            state = known.state
+        known = self._hours[hour][request_id]
+        state = known.state if is_signing else State(body["state"])
         if _follows(known.state, state, entry.action):
             now = replace(known, state=state, digest=str(body.get("digest", known.digest)))
             self._of(hour)[request_id] = now

@@ -42,6 +42,8 @@ WANTED = frozenset(
 """The actions of the entries that tell something here, beside those about requests."""
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
+_POLICIES_KEPT = 20
+# An approval is sent within a day or not at all: nobody changes the file more often.
 PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
 """What was signed with a webhook secret before it was replaced, and is still on its way, is taken for this long."""
 
@@ -62,10 +64,14 @@ class LogEntry(open_requests.EntryOnRequest, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The policy that was loaded last: its version, and its settings (None = not on record)."""
+    """A policy that was loaded: its version, its settings in words, and who has which role by it, as
+    `bot.domain.people.policy_on_record` has it (None = not on record). `read_after`: the number of the last entry when
+    a process read its file last."""
 
     version: str
     settings: Mapping[str, str] | None
+    read_after: int = 0
+    people: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +131,7 @@ class LogFacts:
     `paused`: program -> who paused it, of those that are paused. `drafts`: programs that are for drafts only. `codes`:
     reference -> Slack id of who gets its codes ("" = nobody). `roles`: role -> Slack id -> when they were added, in UTC
     (None = they were there when it was recorded first). `names`: name of the policy -> the Slack id it meant first.
+    `policy`: the one that was loaded last. `policies`: those that were loaded, by their versions, without old ones.
     `rows_signed`: number of the entry that says that rows were signed (0 = there is none). `signers`: ids of all master
     keys that signed entries. `retired`: master keys, by the entry that says so; `unproven`: those that are not in the
     keyring, whose entries nothing proves until such an entry comes. `fingerprints`: of all entries. `open`: the
@@ -142,6 +149,7 @@ class LogFacts:
     roles: Mapping[str, Mapping[str, datetime | None]] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     policy: Policy | None = None
+    policies: Mapping[str, Policy] = field(default_factory=dict)
     rows_signed: int = 0
     signers: frozenset[str] = frozenset()
     retired: Mapping[str, int] = field(default_factory=dict)
@@ -171,6 +179,7 @@ class _Working:
         self._paused, self._drafts = dict(before.paused), set(before.drafts)
         self._codes, self._names, self._roles = dict(before.codes), dict(before.names), dict(before.roles)
         self._policy, self._rows_signed, self._open = before.policy, before.rows_signed, dict(before.open)
+        self._policies = dict(before.policies)
         self._asked, self._reset, self._secrets = set(before.asked), before.reset, dict(before.secrets)
         self._restored = before.restored
         self._counted = counted.Working(before.counted)
@@ -199,11 +208,22 @@ class _Working:
             case "name.resolved":
                 self._names.setdefault(about, str(_body(one)["id"]))
             case "policy.loaded":
-                self._policy = Policy(one.policy_version, _body(one).get("settings"))
+                self._loaded(one)
             case "rows.signed":
                 self._rows_signed = one.seq
             case _:
                 self._said(one, about)
+
+    def _loaded(self, one: LogEntry) -> None:
+        body = _body(one)
+        version, known = one.policy_version, self._policies
+        # A start takes a while, and another process may have begun with a newer file in it.
+        read_after = min(one.seq - 1, int(body.get("read_after", one.seq)))
+        before = known[version].read_after if version in known else 0
+        self._policy = Policy(version, body.get("settings"), max(before, read_after), body.get("people"))
+        known[version] = self._policy
+        if len(known) > _POLICIES_KEPT:
+            del known[min(known, key=lambda one: known[one].read_after)]
 
     def _said(self, one: LogEntry, about: str) -> None:
         """What was asked of a second person, and what was done at the machine."""
@@ -247,6 +267,7 @@ class _Working:
             names=self._names,
             roles=self._roles,
             policy=self._policy,
+            policies=self._policies,
             rows_signed=self._rows_signed,
             open=self._open,
             asked=frozenset(self._asked),

@@ -248,7 +248,8 @@ def contradiction(
 
 def _signed_otherwise(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> str:
     """Signing again changes the fingerprint alone: all else is as the entries before have left it."""
-    if (_state(body), _version(entry), body.get("before")) != (known.state, known.version, known.digest):
+    is_as_left = (_state(body), body.get("before")) == (known.state, known.digest)
+    if not is_as_left or _is_older(known, _version(entry)):
         return f"is {known.state} by the audit log, and was not signed again as it is by its row"
     is_other = known.progress is not None and body.get("progress", known.progress) != known.progress
     if is_other or _approval_differs(known, body.get("approved", known.approved_at)):
@@ -258,12 +259,18 @@ def _signed_otherwise(known: OpenRequest, entry: EntryOnRequest, body: Mapping[s
 
 def _unwritten_differs(known: OpenRequest, entry: EntryOnRequest, body: Mapping[str, Any]) -> str:
     """What somebody else wrote into the row does not get on record by an entry that changes nothing."""
-    says = (_state(body), _version(entry), body.get("digest", known.digest))
-    if says != (known.state, known.version, known.digest):
+    says = (_state(body), body.get("digest", known.digest))
+    if says != (known.state, known.digest) or _is_older(known, _version(entry)):
         to = "" if says[0] is known.state else f" to {says[0]}"
         return f"{_says(known)}, and somebody changed its row{to}"
     is_other = known.progress is not None and body.get("progress", known.progress) != known.progress
     return f"{_says(known)}, and what its row says of its calls was changed" if is_other else ""
+
+
+def _is_older(known: OpenRequest, version: int) -> bool:
+    """Does the row say an older version than the log? A newer one says nothing: each change of the row raises it, and
+    one that changes nothing of what the log has, as a reminder or another time to try, has no entry."""
+    return version < known.version
 
 
 def _approval_differs(known: OpenRequest, approved_at: str | None) -> bool:
@@ -344,7 +351,7 @@ def _wrongly_goes_on(entry: EntryOnRequest, state: State | None) -> bool:
 def _row_differs(known: OpenRequest, row: RequestRow | None) -> str:
     if row is None:
         return ""
-    if row.state == known.state and row.version >= known.version:
+    if row.state == known.state and not _is_older(known, row.version):
         if _approval_differs(known, row.approved_at):
             return f"{_says(known)}, and {_OTHER_APPROVAL}"
         is_other = known.progress is not None and row.progress not in ("", known.progress)

@@ -59,6 +59,15 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
+class LastTry:
+    """`error`: what Slack said of it last; empty where it took it, or was not asked. `is_given_up`: it is not tried
+    any more."""
+
+    error: str
+    is_given_up: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MessagePlace:
     """Where the picture of a subject hangs, and which version of it was drawn last."""
 
@@ -262,6 +271,14 @@ async def trouble(tx: Tx, subject: str) -> str:
     return str(found or "")
 
 
+async def last_of(tx: Tx, subject: str, kind: str) -> LastTry | None:
+    """How the newest message of this kind about this subject fared; None where there is none."""
+    o = t.outbox.c
+    asked = select(o.last_error, o.state).where(o.subject == subject, o.kind == kind)
+    row = (await tx.run(asked.order_by(o.id.desc()).limit(1))).one_or_none()
+    return None if row is None else LastTry(row.last_error, row.state == "dropped")
+
+
 async def last_sent_at(tx: Tx) -> datetime | None:
     """When Slack took a message last."""
     found: datetime | None = (await tx.run(select(func.max(t.outbox.c.sent_at)))).scalar_one()
@@ -356,7 +373,8 @@ async def place(tx: Tx, subject: str, kind: str) -> MessagePlace | None:
 
 async def places(tx: Tx, subjects: Collection[str], kind: str) -> dict[str, MessagePlace]:
     """Where the messages of these subjects are, by subject; those without one are left out."""
-    rows = (await tx.run(_PLACES, {"subjects": list(subjects), "kind": kind})).mappings()
+    found = await tx.run_among(_PLACES.where(_M.kind == kind), _M.subject, subjects)
+    rows = [row._mapping for row in found]
     return {row["subject"]: MessagePlace(**{k: v for k, v in row.items() if k != "subject"}) for row in rows}
 
 
@@ -412,6 +430,4 @@ _SENDING = (
 _PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
     _M.subject == bindparam("subject"), _M.kind == bindparam("kind")
 )
-_PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
-    _M.subject.in_(bindparam("subjects", expanding=True)), _M.kind == bindparam("kind")
-)
+_PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version)

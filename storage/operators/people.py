@@ -12,8 +12,8 @@ from storage import tables as t
 from storage.transaction import Tx
 from storage.upsert import upsert
 
-# A mailbox is compared while a decision is made, and never stored.
-_KEPT = tuple(field.name for field in fields(Actor) if field.name not in ("id", "mailbox"))
+# A mailbox is compared while a decision is made, and never stored; nor is an account that Slack does not know.
+_KEPT = tuple(field.name for field in fields(Actor) if field.name not in ("id", "mailbox", "is_gone"))
 _BY_ID = select(t.person).where(t.person.c.slack_id == bindparam("slack_id"))
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "RowRead",
     "chain_replay",
     "column_protection",
-    "last_left",
     "signed_rows",
     "unreadable_rows",
     "upgrades",

@@ -118,11 +118,12 @@ class Replayed:
 
     def _of_request(self, actor: str, action: str, about: str, body: dict[str, Any], at: str) -> None:
         request_id, _, version = about.partition(":")
-        if "state" not in body or "digest" not in body:
+        is_signing = action == audit.SIGNED_AGAIN
+        if "digest" not in body or not (is_signing or "state" in body):
             return  # a refusal, which changes nothing
         found = self.requests.setdefault(request_id, RequestReplayed())
         found.digest = str(body["digest"])
-        if action == audit.SIGNED_AGAIN:
+        if is_signing:
             return
         if found.may_become(str(body["state"]), action, version):
             found.state, found.version = str(body["state"]), version

@@ -7,10 +7,12 @@ from storage.requests.before_sending import Kept
 from storage.requests.card_details_links import Reveal
 from storage.requests.confirmations import Consent
 from storage.requests.drafts import Draft
+from storage.requests.held import Held
 
 __all__ = [
     "Consent",
     "Draft",
+    "Held",
     "Kept",
     "Reveal",
     "attempts",
@@ -19,6 +21,7 @@ __all__ = [
     "confirmations",
     "decisions",
     "drafts",
+    "held",
     "lost_debits",
     "request_search",
     "requests",

@@ -60,6 +60,7 @@ from bot.domain.requests import (
 from storage import tables as t
 from storage.columns import UtcDateTime, json_text
 from storage.log_record import Count, Counted, open_requests
+from storage.protection import DETAILS_LINK
 from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
@@ -79,6 +80,9 @@ _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UT
 _R = t.request.c
 _INSERT = insert_row(t.request)
 _BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
+_M = t.message.c
+_IS_POSTED = exists().where(_M.subject == bindparam("subject"), _M.kind == bindparam("form"))
+_WITH_MESSAGE = select(*COLUMNS, _IS_POSTED.label("is_posted")).where(_R.id == bindparam("id"))
 # A batch that waits takes its rows with it.
 _WAITED = (_R.state == State.PENDING) & (_R.expires_at <= bindparam("now")) & _R.parent_id.is_(None)
 _UNSENT = (_R.state == State.APPROVED) & (_R.valid_until <= bindparam("now"))
@@ -127,6 +131,17 @@ async def get(tx: Tx, request_id: str) -> Request | None:
     return None if row is None else Request(**row._mapping)
 
 
+async def get_with_message(tx: Tx, request_id: str, subject: str, form: str) -> tuple[Request | None, bool]:
+    """The request, and whether a message of this subject and form is in Slack, by the same statement."""
+    given = {"id": request_id, "subject": subject, "form": form}
+    row = (await tx.run(_WITH_MESSAGE, given)).one_or_none()
+    if row is None:
+        return None, False
+    values = dict(row._mapping)
+    is_posted = bool(values.pop("is_posted"))
+    return Request(**values), is_posted
+
+
 async def frozen(tx: Tx, request_id: str) -> Frozen:
     """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""
     asked = select(t.request.c.sealed_private, t.request.c.sealed_body).where(t.request.c.id == request_id)
@@ -162,7 +177,9 @@ async def _guarded(tx: Tx, request: Request, values: dict[str, Any], named: set[
 
 async def _write(tx: Tx, request: Request, values: dict[str, Any]) -> Request:
     row = t.request.c
-    guard = (row.id == request.id, row.version == request.version, row.state == request.state)
+    # Signing it again under another master key is no new version: nobody decides on a fingerprint that is gone.
+    same = {"version": request.version, "state": request.state, "digest": request.digest}
+    guard = (row.id == request.id, *(row[name] == value for name, value in same.items()))
     changed = (
         update(t.request).where(*guard).values({**values, "version": request.version + 1}).returning(*COLUMNS)
     )
@@ -393,22 +410,6 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     return asked.order_by(row.due_at).limit(bindparam("most"))
 
 
-async def held_long(tx: Tx, *, due_before: datetime) -> dict[str, str]:
-    """Of requests that were due before then and that somebody holds now: the owner of the lease, by their ids."""
-    row = t.request.c
-    states = row.state.in_(list(moves_of(Event.CLAIM)))
-    wanted = (states, row.due_at > _EVER, row.due_at < due_before, tx.lease_holds(row.lease_until))
-    found = await tx.run(select(row.id, row.lease_owner).where(*wanted))
-    return {one.id: one.lease_owner or "" for one in found}
-
-
-async def free(tx: Tx, request_id: str, *, owner: str) -> None:
-    """Let others take up what this owner holds: it is no process that works."""
-    row = t.request.c
-    mine = (row.id == request_id, row.lease_owner == owner)
-    await tx.run(update(t.request).where(*mine).values(lease_owner=None, lease_until=None))
-
-
 async def due_at_once(tx: Tx, program: str) -> None:
     """What is approved or under way and was put off is due now, unless its outcome is in doubt: that has its own
     times.
@@ -632,14 +633,23 @@ async def page_of_all(tx: Tx, after: Request | None, *, limit: int) -> list[Requ
     return [Request(**found._mapping) for found in (await tx.run(asked)).all()]
 
 
-async def still_to_sign(tx: Tx, since: datetime) -> list[str]:
-    """Ids of requests, lists among them and their rows not, that have not ended, or were approved since then, or whose
-    approval is still valid."""
-    row = t.request.c
-    alive = or_(row.state.in_(list(OPEN)), row.approved_at >= since, row.valid_until > tx.now)
-    return list(
-        (await tx.run(select(row.id).where(row.parent_id.is_(None), alive).order_by(row.id))).scalars()
+async def still_to_sign(tx: Tx, *, failed_since: datetime) -> list[str]:
+    """Ids of requests, the list in place of a row, of which something may still be done by leave of their signatures.
+
+    They have not ended; or failed since then, or are looked at again, and may be reopened; or succeeded, and a link to
+    card details needs their approval, or they were done at once and wait for a second person's word.
+    """
+    r, d, link = t.request.c, t.decision.c, t.card_reveal.c
+    has_a_link = exists().where(link.request_id == r.id, link.state.in_(DETAILS_LINK.alive))
+    is_confirmed = exists().where(d.request_id == r.id, d.kind == DecisionKind.CONFIRM)
+    waits_for_a_word = r.break_glass & r.parent_id.is_(None) & ~is_confirmed
+    alive = or_(
+        r.state.in_(list(OPEN)),
+        (r.state == State.FAILED) & or_(r.due_at.is_not(None), r.finished_at >= failed_since),
+        (r.state == State.SUCCEEDED) & or_(has_a_link, waits_for_a_word),
     )
+    whole = func.coalesce(r.parent_id, r.id).label("whole")
+    return list((await tx.run(select(whole).where(alive).distinct().order_by(whole))).scalars())
 
 
 async def sign_again(tx: Tx, request: Request) -> None:
@@ -677,7 +687,7 @@ async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
     return await _unsent(tx, or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now), limit)
 
 
-async def may_be_sent(tx: Tx, *, sent_after: datetime, limit: int) -> list[Request]:
+async def may_be_sent(tx: Tx, *, sent_after: datetime) -> list[Request]:
     """Those of which something may be sent without another word of people, a list for its rows, the oldest first: not
     sent yet as in `with_approvals`; or under way, where no key is known to have expired that was first sent after
     `sent_after` or never."""
@@ -695,7 +705,7 @@ async def may_be_sent(tx: Tx, *, sent_after: datetime, limit: int) -> list[Reque
     of_rows = exists().where(row.c.parent_id == r.id, is_sent_again(row.c))
     under_way = r.state.in_(_UNDER_WAY) & or_(r.rows.is_(None) & is_sent_again(r), of_rows)
     wanted = (r.parent_id.is_(None), or_(unsent, under_way))
-    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=limit)
+    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=None)
 
 
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
@@ -777,5 +787,7 @@ def _refuse(named: set[str]) -> None:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
 
 
-async def _all(tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int) -> list[Request]:
+async def _all(
+    tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int | None
+) -> list[Request]:
     return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(*order).limit(limit))

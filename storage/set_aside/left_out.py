@@ -47,6 +47,8 @@ class SetAside:
     """Those of one process, in its memory."""
 
     def __init__(self) -> None:
+        #: So many at most.
+        self.most = MOST
         self._rows: dict[str, dict[Key, UnreadableRow]] = {}
         self._count = 0
 
@@ -59,7 +61,7 @@ class SetAside:
     def put(self, row: UnreadableRow) -> bool:
         """Leave this row out from now on; False where it is left out already, or too many are."""
         rows = self._rows.setdefault(row.table, {})
-        if row.key in rows or self._count >= MOST:
+        if row.key in rows or self._count >= self.most:
             return False
         rows[row.key] = row
         self._count += 1
@@ -73,6 +75,10 @@ class SetAside:
     def find(self, table: str, row: str) -> UnreadableRow | None:
         """The row that people name so, where it is set aside."""
         return next((one for one in self._rows.get(table, {}).values() if one.row == row), None)
+
+    def has_row(self, row: UnreadableRow) -> bool:
+        """Is it left out?"""
+        return row.key in self._rows.get(row.table, {})
 
     def of(self, table: str) -> list[Key]:
         """The keys of those of a table."""

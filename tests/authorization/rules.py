@@ -20,7 +20,7 @@ OUTSIDE = {
     "bot": "Bots and workflows cannot use Countersign",
     "workflow": "Bots and workflows cannot use Countersign",
     "deactivated": "This Slack account is deactivated",
-    "unknown to Slack": "Slack could not say who this is (user_not_found), so nothing was done",
+    "unknown to Slack": "Slack does not know this account, so it cannot use Countersign",
 }
 FOR_ADMINS = ("card_3ds", "webhook_register", "webhook_rotate")
 

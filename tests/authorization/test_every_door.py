@@ -42,6 +42,7 @@ from tests.authorization.cast import ALICE, APPROVER, ASKERS, BY_ID, EVERYBODY, 
 from tests.authorization.rules import Cell, refused_with
 from tests.authorization.slack_at_hand import HOME, SlackAtHand
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
+from tests.support import posting
 from tests.support.kinds import QUOTE_NAMES, TEXTS, kind_class
 from tests.support.signed_requests import requested_with
 from tests.support.world import World, a_policy, a_world
@@ -104,6 +105,7 @@ class Workspace:
                 event = Event.BREAK_GLASS if more else event
                 request = await request_rows.move(tx, request, event, due_at=None, remind_at=None, **more)
                 await audit.of_request(tx, self.core, request, "system:test", "request.moved")
+        await posting.post(self.core, request.id)
         for one in cell.approved_by:
             await self.world.approve(request, by=one)
             request = await self.world.request(request.id)
@@ -549,6 +551,7 @@ async def test_a_list_is_decided_on_as_one_request_and_its_rows_by_nobody(
         for person in EVERYBODY:
             if batch is None:
                 batch = await ask_bulk(workspace.world, a_list(workspace.world, "10", "20"), by=asker.id)
+                await posting.post(workspace.core, batch.id)
             row = (await rows_of(workspace.world, batch))[0]
             expected = refused_with(door.deed, Cell(person, asker))
             before = await workspace.stands(batch)

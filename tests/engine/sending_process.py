@@ -91,7 +91,6 @@ async def main(url: str, owner: str, master: str) -> None:
         partners={},
         kinds={},
         policy=not_used,
-        policy_read_at=clock.now(),
         channels=Channels("", ""),
         directory=not_used,
         carrier=not_used,

@@ -211,6 +211,34 @@ def test_the_master_key_is_rotated_by_rewrap_and_checked_by_verify(ready: Termin
     assert "0 sealed value(s) moved" in ready.run("keys", "rewrap")
 
 
+def test_a_cell_that_somebody_wrote_is_named_and_keeps_no_master_key_from_being_retired(
+    ready: Terminal,
+) -> None:
+    old = (ready.folder / "master.key").read_text().strip()
+    new = ready.new_master("new.key")
+    (ready.folder / "master.key").write_text(f"{new}\n{old}\n")
+    with sqlite3.connect(ready.folder / "c.db") as file:
+        file.execute(
+            "INSERT INTO draft (id, owner, kind, program, created_at, sealed_content)"
+            " VALUES ('x\n1', 'U0', 'card_topup', 'main', '2026-03-02T08:00:00.000000Z', 'v1.deadbeef0000.AAAA')"
+        )
+        file.execute("UPDATE keycheck SET sealed = 'junk'")
+    assert "run `countersign keys rewrap`" in ready.run("keys", "verify", code=78)
+
+    said = ready.run("keys", "rewrap", code=1)
+
+    with sqlite3.connect(ready.folder / "c.db") as file:
+        (moved,) = file.execute("SELECT body FROM audit WHERE action = 'keys.rewrapped'").fetchall()
+        assert file.execute("SELECT count(*) FROM audit WHERE action = 'keys.retired'").fetchone() == (1,)
+    assert json.loads(moved[0])["moved"] == 1
+    assert "  draft.sealed_content of x 1\n" in said
+    assert "keycheck.sealed of" in said
+    assert "Add it" not in said
+    said = ready.run("keys", "verify", code=1)
+    assert "draft.sealed_content of x 1" in said
+    assert "run countersign keys rewrap" not in said, "that has been done"
+
+
 def test_where_the_line_of_a_retired_key_was_taken_out_the_keyring_is_what_has_to_be_put_right(
     ready: Terminal,
 ) -> None:

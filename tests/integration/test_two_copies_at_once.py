@@ -22,6 +22,7 @@ from storage.requests import requests as request_rows
 from tests.integration.surroundings import CONFIG, Surroundings
 from tests.integration.test_copies_without_anchors import asked
 from tests.storage.restores import VAULT, put_in_place
+from tests.support import posting
 from tests.support.databases import Databases
 from tests.support.ports import free_ports
 from tests.support.waiting import eventually
@@ -71,6 +72,7 @@ async def twice(around: Surroundings, databases: Databases, tmp_path: Path) -> A
 async def approved(running: app.Running, request: Request) -> None:
     core = running.core
     await people.require_member(core, "U0BOB", action="test")
+    await posting.post(core, request.id)
     await approvals.approve(core, request.id, "U0BOB", shown_digest=request.digest)
 
     async def is_done() -> bool:

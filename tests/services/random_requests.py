@@ -187,7 +187,7 @@ class RequestMachine(RuleBasedStateMachine):
         if request is not None:
             digest = "0" * 64 if stale else request.digest
             with suppress(CountersignError):
-                self.do(approvals.approve(self.world.core, request.id, by, shown_digest=digest))
+                self.do(self.world.approve(replace(request, digest=digest), by=by))
 
     @trouble("second thoughts")
     @rule(which=st.integers(0, 3), by=st.sampled_from([ALICE, BOB]))
@@ -421,7 +421,7 @@ class RequestMachine(RuleBasedStateMachine):
             order = await world.ask(
                 "card_order", {**NORA, "card_holder_name": f"Hanging {'ABCDEFGHI'[number]}"}
             )
-            await approvals.approve(world.core, order.id, BOB, shown_digest=order.digest)
+            await world.approve(order)
             self.ids.append(order.id)
 
         async def due(but_not: Any) -> Any:

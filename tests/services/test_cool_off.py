@@ -24,6 +24,7 @@ from storage.requests import decisions
 from storage.requests import requests as request_rows
 from tests.services.bulk_requests import a_list, ask_bulk, states_of
 from tests.services.outcome_steps import alert_kinds, keys_sent
+from tests.support.situations import card_status
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
 
 WAITS = timedelta(minutes=10)
@@ -141,6 +142,31 @@ async def test_what_is_done_at_once_does_not_wait(world: World) -> None:
     await world.run(10)
 
     assert (await world.request(freeze.id)).state is State.SUCCEEDED
+
+
+@pytest.mark.parametrize("is_stopped", [False, True])
+async def test_a_freeze_now_does_not_give_way_to_an_unfreeze_that_may_still_be_stopped(
+    world: World, *, is_stopped: bool
+) -> None:
+    """Seed 9526 of the simulation: it was cancelled, and nothing was done for as long as the unfreeze waited."""
+    kinds = {"card_unfreeze": KindPolicy(cool_off=WAITS)}
+    world.rebuild(policy=replace(a_policy(), kinds=kinds, version="waits to unfreeze"))
+    card = world.cards[0]["id"]
+    await world.tell(f"cards/{card}", {"status": "FROZEN"})
+    unfreeze = await world.ask("card_unfreeze", {"card": card})
+    await world.tell(f"cards/{card}", {"status": "ACTIVE"})
+    freeze = await world.ask("card_freeze", {"card": card}, now=True)
+    await world.advance(1)
+    await world.approve(unfreeze)
+    await world.run(30)
+
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED
+    assert await card_status(world) == "FROZEN"
+    if is_stopped:
+        await approvals.reject(world.core, unfreeze.id, CAROL, reason="it is stolen")
+    await world.run(WAITS.total_seconds() + 30, step=10)
+
+    assert await card_status(world) == ("FROZEN" if is_stopped else "ACTIVE")
 
 
 async def test_no_edit_of_when_it_is_due_has_it_sent_sooner(world: World) -> None:

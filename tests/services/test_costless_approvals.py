@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from bot.domain.requests import State
-from bot.services.requests import approvals
 from storage.requests import requests
 from tests.support.world import CAROL, World, a_world
 
@@ -35,7 +34,7 @@ async def test_a_top_up_is_approved_while_something_that_costs_nothing_is(
     async def and_meanwhile(*given: Any, **named: Any) -> Any:
         found = await grants(*given, **named)
         if is_first and is_first.pop():
-            await approvals.approve(world.core, costless.id, CAROL, shown_digest=costless.digest)
+            await world.approve(costless, by=CAROL)
         return found
 
     monkeypatch.setattr(requests, "grants", and_meanwhile)

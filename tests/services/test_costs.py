@@ -13,11 +13,12 @@ from bot.domain.requests import State
 from bot.services import execution, people, requests
 from bot.services.events import Poller
 from bot.services.execution import presend_checks
-from bot.services.requests import drafts
+from bot.services.requests import approvals, drafts
+from tests.support import posting
 from tests.support.costs import counted
 from tests.support.kinds import EACH, asked
 from tests.support.situations import pause
-from tests.support.world import ALICE, World
+from tests.support.world import ALICE, BOB, World
 
 pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 
@@ -73,9 +74,10 @@ async def test_an_approval_costs_two_transactions_and_one_look_at_the_groups(wor
     await world.top_up("5")  # and so who may approve is on record
     await world.advance(people.KEPT_AGAIN_AFTER_S)
     request = await world.top_up("50", approved=False)
+    await posting.post(world.core, request.id)
 
     with counted(world) as cost:
-        await world.approve(request)
+        await approvals.approve(world.core, request.id, BOB, shown_digest=request.digest)
 
     assert (cost.writes, cost.reads, len(cost.statements), len(cost.api_calls)) == (2, 1, 15, 0), cost.shown()
     assert sorted(cost.slack) == ["actor", "actor", "each"], "the clicker, the requester and the groups"

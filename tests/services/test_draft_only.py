@@ -11,7 +11,6 @@ from bot.domain.errors import NotAllowed, NotFound, OwnRequest
 from bot.domain.requests import State
 from bot.services import requests
 from bot.services.operators import confirmation_answers, draft_only, pausing
-from bot.services.requests import approvals
 from storage.operators import programs, stops
 from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import execute, top_ups
@@ -111,7 +110,7 @@ async def test_one_of_two_approvals_given_as_a_draft_sends_nothing_later(world: 
     world.clock.advance(1)
     await draft_only.at_start(world.core, is_on=False)
     world.clock.advance(1)
-    await approvals.approve(world.core, draft.id, CAROL, shown_digest=draft.digest)
+    await world.approve(draft, by=CAROL)
 
     assert (await execute(world, draft)).state is State.CANCELLED
 

@@ -176,7 +176,7 @@ def clicked(room: Room, request: Request, purpose: Purpose) -> Press:
     core = room.world.core
     match purpose:
         case Purpose.APPROVE:
-            return lambda: approvals.approve(core, request.id, BOB, shown_digest=request.digest)
+            return lambda: room.world.approve(request)
         case Purpose.CONFIRM:
             return lambda: approvals.confirm(core, request.id, BOB)
         case _:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,13 +14,16 @@ from sqlalchemy import delete, insert, text, update
 
 from bot.domain import shared_work
 from bot.domain.requests import State
+from bot.services import execution
+from bot.services.execution import claims, presend_checks
 from bot.services.processes import ghost_leases
 from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
 from storage import tables as t
-from storage.requests import requests
+from storage.requests import held
 from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
+from tests.support.waiting import eventually
 from tests.support.world import World, a_world
 
 pytestmark = pytest.mark.by_turns(2)
@@ -116,9 +121,9 @@ async def test_a_request_that_a_ghost_takes_again_every_minute_is_freed_with_an_
     await world.advance((request.due_at - world.clock.now()).total_seconds() + 1)
     for _ in range(12 + int(ghost_leases.NOBODYS_AFTER_S) // 60):
         async with world.store.begin() as tx:
-            held = update(t.request).where(t.request.c.id == request.id)
             until = tx.lease_end(timedelta(seconds=100))
-            await tx.run(held.values(lease_owner="ghost", lease_until=until))
+            row = update(t.request).where(t.request.c.id == request.id)
+            await tx.run(row.values(lease_owner="ghost", lease_until=until))
         await look.run()
         if await _alerts_of(world):
             break
@@ -145,12 +150,99 @@ async def test_a_request_that_a_dying_process_took_up_after_a_downtime_is_no_gho
         look = ghost_leases.Look(world.core)
         async with world.store.read() as tx:
             due_before = tx.now - ghost_leases.HELD_AFTER
-            assert set(await requests.held_long(tx, due_before=due_before)) == {request.id}
+            found = await held.due(tx, unsent_due_by=due_before, due_before=due_before)
+            assert {one.id for one in found} == {request.id}
 
         for _ in range(4):
             await look.run()
             assert await _alerts_of(world) == []
             await world.advance(30)
+
+
+async def _renew_its_lease(world: World, request_id: str, owner: str) -> None:
+    """What somebody writes every minute."""
+    async with world.store.begin() as tx:
+        row = update(t.request).where(t.request.c.id == request_id)
+        until = tx.lease_end(timedelta(seconds=110))
+        await tx.run(row.values(lease_owner=owner, lease_until=until))
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("owner", ["ghost", "its own"])
+@pytest.mark.parametrize("kind", ["card_topup", "card_freeze", "card_freeze now"])
+async def test_a_lease_that_somebody_renews_does_not_outlast_an_approval(
+    url: str, tmp_path: Path, kind: str, owner: str
+) -> None:
+    """What was not sent so far is freed within a minute, what cannot wait within half of one, with the alert."""
+    async with a_world(tmp_path, url=url) as world:
+        card = {"card": world.cards[0]["id"]}
+        if kind == "card_topup":
+            request = await world.top_up("50")
+        else:
+            request = await world.ask("card_freeze", card, now=kind.endswith("now"))
+            if not request.break_glass:
+                await world.approve(request)
+        look, alerts = ghost_leases.Look(world.core), set[str]()
+        within_s = 60 if kind == "card_topup" else 30
+        for second in range(0, within_s + 1, 10):
+            if second % 60 == 0:
+                await _renew_its_lease(world, request.id, world.core.owner if owner == "its own" else owner)
+            await look.run()
+            alerts |= set(await _alerts_of(world))
+            await world.run_due()
+            await world.advance(10)
+
+        assert (await world.request(request.id)).state is State.SUCCEEDED
+        assert len(alerts) == 1
+        assert request.id in alerts.pop()
+
+
+async def test_what_cannot_wait_is_freed_first(world: World) -> None:
+    top_up = await world.top_up("50")
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]}, now=True)
+    look = ghost_leases.Look(world.core)
+    for _ in range(3):
+        for one in (top_up, freeze):
+            await _renew_its_lease(world, one.id, "ghost")
+        await look.run()
+        await world.run_due()
+        await world.advance(10)
+
+    assert (await world.request(freeze.id)).state is State.SUCCEEDED
+    assert (await world.request(top_up.id)).state is State.APPROVED
+
+
+@pytest.mark.parametrize("who", ["this process", "another that works"])
+async def test_a_slow_process_that_works_keeps_what_it_looks_at(
+    world: World, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    """It may wait for long: for Slack, and for its place in the rate limit."""
+    request = await world.top_up("50")
+    slow = world.core if who == "this process" else replace(world.core, owner="other", holding=Counter())
+
+    async def alive(*_: object) -> frozenset[str]:
+        return frozenset({world.core.owner, "other"})
+
+    monkeypatch.setattr(ghost_leases, "_alive", alive)
+    go, look = presend_checks.may_go, ghost_leases.Look(world.core)
+
+    async def renewed() -> bool:
+        until = (await world.request(request.id)).lease_until
+        return until is not None and until >= world.clock.now() + timedelta(seconds=claims.RESERVED_S / 4)
+
+    async def slowly(*given: Any) -> presend_checks.Look:
+        for _ in range(60):
+            await world.advance(2.5)
+            await eventually("the lease is renewed", renewed)
+            await look.run()
+        return await go(*given)
+
+    monkeypatch.setattr(presend_checks, "may_go", slowly)
+    await execution.execute(slow, request.id)
+
+    assert (await world.request(request.id)).state is State.SUCCEEDED
+    assert await _alerts_of(world) == []
+    assert world.core.holding == Counter()
 
 
 async def test_leases_of_processes_that_work_are_no_ghosts(world: World) -> None:

@@ -19,14 +19,17 @@ from bot.domain.errors import Stale
 from bot.domain.requests import State
 from bot.services import execution
 from bot.services.execution import outcome_writer, try_now
-from bot.services.operators import deep_check
+from bot.services.operators import deep_check, key_change
 from bot.services.requests import approvals, lifecycle
-from storage.requests import requests
+from storage.log_record import on_record
+from storage.requests import attempts, requests
+from storage.store import Store
+from storage.vault import Keyring, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import TOPUP, open_alerts, processor, status
 from tests.services.test_keys_too_old import as_a_copy
 from tests.support.databases import BACKENDS
-from tests.support.world import ALICE, CAROL, World, a_world
+from tests.support.world import ALICE, CAROL, MASTER, World, a_world
 from tests.thief.edits import opened
 from tests.thief.programme import place_of
 
@@ -162,3 +165,54 @@ async def test_who_has_a_freeze_tried_while_a_try_of_it_ends_is_not_accused(
 
     assert (await world.request(request.id)).state is State.SUCCEEDED
     await nobody_is_accused(world)
+
+
+@pytest.mark.parametrize("url", ["postgresql"], indirect=True)
+async def test_an_answer_that_comes_late_during_it_accuses_nobody(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its attempt is answered, and on record, between what is read of the attempts and of the log."""
+    await processor("timeout").set(world, TOPUP, times=2)
+    request = await world.top_up("50")
+    is_answered, may_write = asyncio.Event(), asyncio.Event()
+    write = outcome_writer._write
+
+    async def write_late(*given: Any) -> None:
+        if not is_answered.is_set():
+            is_answered.set()
+            await may_write.wait()
+        await write(*given)
+
+    monkeypatch.setattr(outcome_writer, "_write", write_late)
+    stalled = asyncio.create_task(execution.execute(world.core, request.id))
+    await is_answered.wait()
+    with opened(place_of(world)) as database:  # its lease is over
+        database.write("UPDATE request SET lease_until = NULL, lease_owner = NULL")
+    world.rebuild(owner="another")
+    await execution.execute(world.core, request.id)
+    is_late = asyncio.Event()
+
+    def and_then(read: Any) -> Any:
+        async def and_then_it_comes(tx: Any, *given: Any) -> Any:
+            found = await read(tx, *given)
+            if tx.writes and not is_late.is_set():
+                is_late.set()
+                may_write.set()
+                await stalled
+            return found
+
+        return and_then_it_comes
+
+    ring = Keyring.parse(f"{new_master()}\n{MASTER}")
+    url = world.store.database.url.render_as_string(hide_password=False)
+    other = await Store.open(url, vault=Vault(ring), clock=world.clock, exclusive=False)
+    try:
+        for room, name in ((attempts, "of"), (on_record, "of")):
+            monkeypatch.setattr(room, name, and_then(getattr(room, name)))
+        async with asyncio.timeout(20):
+            found = await key_change.sign_open_again(other, "cli:test")
+    finally:
+        await other.close()
+
+    assert is_late.is_set()
+    assert found == key_change.SignedAgain(1)

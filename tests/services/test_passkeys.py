@@ -36,6 +36,7 @@ from storage.store import Store
 from storage.transaction import ChainMemory
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of, run_to_the_end
 from tests.services.outcome_steps import execute, processor
+from tests.support import posting
 from tests.support.authenticator import Authenticator
 from tests.support.passkeys import SITE, Devices, everybody_has_one, token_of, with_passkeys
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
@@ -303,6 +304,7 @@ async def test_a_signature_that_was_checked_for_one_request_decides_on_no_other(
         assertion = await proofs.signed(tx, world.core, spent, devices[BOB].answer(shown.options))
     proof = proofs.Proof(spent, assertion)
 
+    await posting.post(world.core, second.id)
     for request, person in ((second, BOB), (first, CAROL)):
         with pytest.raises(NotAllowed) as refused:
             await approvals.approve(world.core, request.id, person, shown_digest=request.digest, proof=proof)

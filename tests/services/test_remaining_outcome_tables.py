@@ -280,6 +280,27 @@ async def test_an_unload_without_a_replay_is_not_sent_without_end(world: World) 
     assert await calls(world, "card_unload") == 2
 
 
+async def test_an_unload_that_the_ledger_names_is_settled_by_its_key_after_the_approval_ran_out(
+    world: World,
+) -> None:
+    """The API has the key, so a repeat cannot be the first to arrive. Seeds 9420 and 10144 of the simulation."""
+    before = card_balance(world)
+    await world.fault("drop_after_commit", PATH["card_unload"], times=100)
+    request = await approved(world, "card_unload")
+    lost = await execute(world, request)
+    assert lost.valid_until is not None
+    while world.clock.now() < lost.valid_until or lost.state is State.EXECUTING:
+        lost = await jump(world, request)
+    assert lost.state is State.UNRESOLVED, lost.outcome_text
+    await no_faults(world)
+
+    end = await jump_to_the_end(world, request, within=HOUR)
+
+    assert end.state is State.SUCCEEDED, end.outcome_text
+    assert {c["idempotency_key"] for c in await world.sent("POST /unload")} == {request.key}
+    assert card_balance(world) == before - 5
+
+
 @pytest.mark.parametrize("kind", ["card_phone", "fees_markup"])
 async def test_a_setting_is_not_repeated_over_a_newer_decision(world: World, kind: str) -> None:
     newer_texts = {

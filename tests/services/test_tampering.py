@@ -189,7 +189,7 @@ async def test_a_request_that_ended_is_not_brought_back(world: World, state: str
     await _force(world, request, state, str(world.clock.now()), "2026-03-02 09:15:00")
     if state == "pending":
         with pytest.raises(NotAsOnRecord, match="has ended by the audit log"):
-            await approvals.approve(world.core, request.id, CAROL, shown_digest=request.digest)
+            await world.approve(request, by=CAROL)
 
     ended = await execute(world, request)
 

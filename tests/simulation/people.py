@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from bot.domain.card_details import Manner
-from bot.domain.errors import CountersignError, PasskeyNeeded
+from bot.domain.errors import CountersignError, NotPosted, PasskeyNeeded
 from bot.domain.requests.batch_csv import Unreadable
 from bot.partner.errors import PartnerError
 from bot.partner.secret import Secret
@@ -42,6 +42,8 @@ Json = dict[str, Any]
 REFUSED = (CountersignError, PartnerError, Unreadable)
 # A window that has not come by then does not come.
 PATIENCE_S = 4.0
+# Slack takes a message a second in the channel.
+POSTED_WITHIN_S = 30.0
 COMMANDS = {
     "card_order": "/card order",
     "card_topup": "/card topup",
@@ -343,7 +345,7 @@ async def _decide(core: Core, who: str, action: str, request_id: str, verdict: s
             found = await request_rows.get(tx, request_id)
         if found is None:
             return
-        await approvals.approve(core, request_id, who, shown_digest=found.digest)
+        await _once_it_is_posted(lambda: approvals.approve(core, request_id, who, shown_digest=found.digest))
     elif action == "reject":
         await approvals.reject(core, request_id, who, reason="not now")
     elif action == "cancel":
@@ -352,6 +354,21 @@ async def _decide(core: Core, who: str, action: str, request_id: str, verdict: s
         await approvals.confirm(core, request_id, who)
     else:
         await approvals.resolve(core, request_id, who, verdict=verdict, evidence="support said so")
+
+
+async def _once_it_is_posted(approve: Callable[[], Awaitable[Any]]) -> None:
+    """People see it in Slack first; who finds it elsewhere waits for that, and not for ever."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + POSTED_WITHIN_S
+    while True:
+        try:
+            await approve()
+        except NotPosted:
+            if loop.time() >= until:
+                raise
+        else:
+            return
+        await asyncio.sleep(0.5)
 
 
 def _name(who: str) -> str:

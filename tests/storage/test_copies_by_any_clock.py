@@ -16,7 +16,14 @@ from bot.services.older_copies.messages_in_slack import PostedMessage, PostedMes
 from bot.services.operators import safe_mode
 from storage.messages import outbox
 from tests.storage.restores import debit, put_in_place, restart_on
-from tests.storage.test_restores_at_odd_times import copied, in_force, leave, open_alerts, read_ledger
+from tests.storage.test_restores_at_odd_times import (
+    copied,
+    in_force,
+    leave,
+    open_alerts,
+    orphans_of,
+    read_ledger,
+)
 from tests.support.databases import Databases
 from tests.support.world import World, a_world
 
@@ -77,6 +84,31 @@ async def test_the_ledger_shows_a_second_copy_whatever_time_the_machine_of_the_f
     await world.store.close()
     for url in urls:
         databases.drop(url)
+
+
+@pytest.mark.walk
+@any_clock
+async def test_safe_mode_is_left_once_the_ledger_is_read_though_the_clock_was_put_right_meanwhile(
+    world: World, databases: Databases, tmp_path: Path, offset: timedelta
+) -> None:
+    """Seed 9768 of the simulation: until the clock was there again nothing that was read counted as read since."""
+    await read_ledger(world)
+    copy = await copied(world, tmp_path / "copy.db")
+    lost = await debit(world, 1)
+    world.clock.advance(offset.total_seconds())
+    url = await put_back(world, copy, databases)
+    assert await in_force(world)
+    world.clock.advance(-offset.total_seconds())
+
+    for _ in range(2):
+        await read_ledger(world)
+        await safe_mode.review(world.core)
+        assert [-one.amount_usd for one in await orphans_of(world)] == [lost]
+    await leave(world)
+
+    assert not await in_force(world)
+    await world.store.close()
+    databases.drop(url)
 
 
 @pytest.mark.walk

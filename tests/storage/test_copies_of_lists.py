@@ -22,14 +22,14 @@ from bot.services.alerts import ledger_rules
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.older_copies import copy_detection
 from bot.services.operators import safe_mode
-from bot.services.requests import approvals, batch_submission, lifecycle
+from bot.services.requests import batch_submission, lifecycle
 from tests.services.bulk_requests import ask_bulk, rows_of
 from tests.storage.restores import debit, put_in_place, restart_on
 from tests.storage.test_copies_of_known_requests import nobody_is_accused
 from tests.storage.test_restore_pays_once import said_truly
 from tests.storage.test_restores_at_odd_times import copied, in_force, leave, read_ledger
 from tests.support.databases import Databases
-from tests.support.world import ALICE, BOB, World, a_policy, a_world
+from tests.support.world import ALICE, World, a_policy, a_world
 
 ROW_USD = Decimal(5)
 
@@ -81,8 +81,7 @@ async def cancelled(world: World) -> Request:
 
 
 async def approve(world: World, batch: Request) -> Request:
-    current = await world.request(batch.id)
-    return (await approvals.approve(world.core, batch.id, BOB, shown_digest=current.digest))[0]
+    return (await world.approve(await world.request(batch.id)))[0]
 
 
 async def were_paid(world: World, batch: Request) -> None:

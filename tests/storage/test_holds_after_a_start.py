@@ -16,7 +16,7 @@ from bot.domain.errors import CountersignError, LookupFailed, SlackAway
 from bot.domain.requests import Request, State
 from bot.metrics import exposition
 from bot.metrics.sources import Sources
-from bot.services import execution
+from bot.services import core, execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.message_kinds import REQUEST_LINE, REQUESTER_NOTICE
 from bot.services.messages.view_model_loader import LOADERS
@@ -365,3 +365,23 @@ async def test_after_another_start_people_read_the_time_until_which_it_waits_now
     assert await started.metric()
     await started.run(550)
     assert await started.metric(), "after the time of the first start"
+
+
+async def test_a_look_that_fails_by_the_database_says_so_itself_and_ends_no_other_look(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 9815 of the simulation: it came as a group of errors, in which nobody looks for a row to be left out."""
+    started = Started(world, "", "")
+    await started.start()
+    for what in (core.SLACK, "main"):
+        start_holds.begin(world.core, what)
+
+    async def unreadable(_core: core.Core, _program: str) -> None:
+        raise ValueError("Invalid isoformat string")
+
+    monkeypatch.setattr(copy_detection, "look_at_ledger", unreadable)
+    with pytest.raises(ValueError, match="isoformat"):
+        await copy_detection.look_again(world.core, started.read_posted)
+
+    assert core.SLACK not in world.core.unseen, "Slack was looked at"
+    assert "main" in world.core.unseen

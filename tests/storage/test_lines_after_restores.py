@@ -55,9 +55,9 @@ def twice(slack: Slack) -> list[Message]:
 
 async def waiting_when_it_was_copied(world: World, slack: Slack, to: Path) -> Path:
     """A request is done and its message is posted; its lines wait."""
-    await world.top_up("5")
-    outbox = Outbox(world.core, slack, spacing_s=0)
-    await outbox.deliver_due()
+    request = await world.top_up("5", approved=False)
+    await Outbox(world.core, slack, spacing_s=0).deliver_due()
+    await world.approve(request)
     await world.run(10)
     copy = await copied(world, to)
     async with world.store.read() as tx:

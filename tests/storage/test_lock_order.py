@@ -40,7 +40,7 @@ async def world(tmp_path: Path, server_url: str) -> AsyncIterator[World]:
 
 
 async def approve(world: World, batch: Request, rows: list[Request]) -> None:
-    await approvals.approve(world.core, batch.id, BOB, shown_digest=batch.digest)
+    await world.approve(batch)
 
 
 async def reject(world: World, batch: Request, rows: list[Request]) -> None:

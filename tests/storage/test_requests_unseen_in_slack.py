@@ -50,8 +50,11 @@ async def world(tmp_path: Path, sqlite_files: SqliteFiles) -> AsyncIterator[Worl
 
 
 async def posted(world: World, slack: Slack, *, approved: bool = True) -> Request:
-    request = await world.top_up("44", approved=approved)
+    request = await world.top_up("44", approved=False)
     await slack.take(world)
+    if approved:
+        await world.approve(request)
+        await slack.take(world)
     return await world.request(request.id)
 
 

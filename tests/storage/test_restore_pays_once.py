@@ -17,7 +17,7 @@ from bot.domain.requests import OPEN, Request, State
 from bot.services import execution
 from bot.services.anchor_places import AnchorPlaces
 from bot.services.operators import safe_mode
-from bot.services.requests import approvals, batch_submission, lifecycle
+from bot.services.requests import batch_submission, lifecycle
 from storage import tables
 from storage.messages import outbox
 from tests.services.bulk_requests import ask_bulk, rows_of
@@ -31,7 +31,7 @@ from tests.storage.test_restores_at_odd_times import (
     read_ledger,
 )
 from tests.support.databases import Databases
-from tests.support.world import ALICE, BOB, World, a_world
+from tests.support.world import ALICE, World, a_world
 
 #: Long stories, which are the same on either database.
 pytestmark = [pytest.mark.walk(turns="databases"), pytest.mark.by_turns(2)]
@@ -74,7 +74,7 @@ async def one_in_every_state(world: World) -> dict[str, Request]:
             ]
         ),
     )
-    found["list"] = (await approvals.approve(world.core, batch.id, BOB, shown_digest=batch.digest))[0]
+    found["list"] = (await world.approve(batch))[0]
     rows = await rows_of(world, batch)
     found["no answer"] = await world.top_up("13", card=1)
     await refused(world, found["no answer"], 503)
@@ -198,7 +198,7 @@ async def test_no_refusal_and_no_row_that_is_left_out_says_of_what_was_paid_sinc
     waiting = await world.top_up("8", approved=False)
     batch = await ask_bulk(world, "\n".join(["card,amount", *(f"{c['id']},5" for c in world.cards[:2])]))
     copy = await copied(world, tmp_path / "copy.db")
-    await approvals.approve(world.core, batch.id, BOB, shown_digest=batch.digest)
+    await world.approve(batch)
     await world.approve(waiting)
     await world.run(60)
     url = await by_restore(world, copy, databases)

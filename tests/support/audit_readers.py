@@ -37,9 +37,6 @@ KNOWN = {
     "storage.audit._has": (
         "hidden an entry: nothing is done. Shown one that is gone: the reading that checks finds what follows it"
     ),
-    "storage.protection.last_left.has_end": (
-        "hidden an entry: what was never posted waits for people. Shown one that is gone: the start refuses the chain"
-    ),
     "storage.protection.chain_replay._piece": "only for a chain that was found broken, which is reported as such",
     "storage.audit.about <- storage.master_keys.see_retired": (
         "a key it misses is learned by `learn_retired` before anything is sent, signed again or believed"

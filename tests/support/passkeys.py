@@ -17,6 +17,7 @@ from bot.services.passkeys import enrolment, links, page
 from bot.services.passkeys.page_content import Page
 from storage.operators import passkeys
 from storage.requests import confirmations
+from tests.support import posting
 from tests.support.authenticator import Authenticator
 from tests.support.world import ALICE, BOB, CAROL, World, a_policy
 
@@ -88,7 +89,8 @@ class Devices:
         return made
 
     async def link(self, request: Request, by: str) -> Secret:
-        """The link to the page where this person approves the request."""
+        """The link to the page where this person approves the request, whose message is in Slack by then."""
+        await posting.post(self.core, request.id)
         return await links.for_needed(self.core, PasskeyNeeded(Purpose.APPROVE, request.id), by)
 
     async def approve(self, request: Request, by: str = BOB) -> page.Done:

@@ -40,6 +40,7 @@ from storage.requests import requests as request_rows
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Keyring, Vault
+from tests.support import posting
 from tests.support.clock import SteppedClock
 from tests.support.databases import Content, content_of, fill, is_fresh, migrated_file
 
@@ -119,15 +120,18 @@ class World:
         """Start again with other parts of the core, as `world.rebuild(policy=...)`; the database stays.
 
         Whatever was made by `built` is built again around the new core, so it forgets what it had in memory.
-        A core that was read before this call keeps its old parts. A policy counts as read now, unless
-        `policy_read_at` says when.
+        A core that was read before this call keeps its old parts.
         """
-        if "policy" in parts:
-            parts = {"policy_read_at": self.clock.now(), **parts}
         self.core = replace(self.core, **parts)
         for build in self._builders:
             build()
         return self.core
+
+    def goes_on_as(self, process: Core) -> None:
+        """From now on another process of the installation does what is done here; whatever was `built` is its own."""
+        self.core = process
+        for build in self._builders:
+            build()
 
     def built(self, build: Callable[[], None]) -> None:
         """Call `build`, which makes what holds the core: now, and after every `rebuild`, in this order."""
@@ -163,6 +167,8 @@ class World:
         return await requests.submit(self.core, draft.id, by)
 
     async def approve(self, request: Request, *, by: str = BOB) -> tuple[Request, Verdict]:
+        """Its message is in Slack by then, as nobody approves it before."""
+        await posting.post(self.core, request.id)
         return await approvals.approve(self.core, request.id, by, shown_digest=request.digest)
 
     async def top_up(self, amount: str = "50", *, card: int = 0, approved: bool = True) -> Request:
@@ -337,7 +343,6 @@ async def a_world(
             partners={"main": client},
             kinds=operations.kinds(),
             policy=policy or a_policy(),
-            policy_read_at=clock.now(),
             channels=Channels("C0APPROVALS", "C0ALERTS"),
             directory=directory,
             carrier=Wakes(),

@@ -57,7 +57,7 @@ BOTH = (False, True)
 def test_the_words_that_attempts_are_stored_with_are_these() -> None:
     assert [step.value for step in Step] == ["send", "replay", "look"]
     assert [evidence.value for evidence in Evidence] == [
-        "done", "undone", "debited", "half_done", "absent", "unseen", "unproven", "replaced",
+        "done", "undone", "debited", "traced", "half_done", "absent", "unseen", "unproven", "replaced",
     ]  # fmt: skip
 
 
@@ -156,7 +156,9 @@ def _proved(
                 "Do not repeat this; Countersign checks it with your card provider.",
             )
         return Finding.UNKNOWN, TWICE
-    if evidence in (Evidence.UNPROVEN, Evidence.HALF_DONE):
+    if evidence is Evidence.TRACED and not (refused or spent or outdated):
+        return Finding.UNKNOWN, TWICE
+    if evidence in (Evidence.UNPROVEN, Evidence.TRACED, Evidence.HALF_DONE):
         return Finding.UNRESOLVED, PERSON
     if not quiet:
         return Finding.UNKNOWN, "An earlier attempt may still arrive; do not repeat this."
@@ -364,6 +366,7 @@ SAYS = {
     "succeeded": (True, 0, 1, False),
     "done": (True, 0, 1, False),
     "debited": (True, 0, 1, True),
+    "traced": (False, 0, 1, True),
     "half_done": (True, 0, 1, False),
     "undone": (False, 0, 1, False),
     "absent": (False, 0, 1, False),
@@ -378,7 +381,7 @@ SAYS = {
     "held": (False, 1, 0, False),
     "nothing_yet": (False, 1, 0, False),
 }
-LEFT_A_DOUBT = {"unknown", "unresolved", "evidence", "debited"}
+LEFT_A_DOUBT = {"unknown", "unresolved", "evidence", "debited", "traced"}
 
 
 @pytest.mark.parametrize("finding", SAYS)
@@ -415,6 +418,7 @@ def test_every_finding_of_a_send_and_of_a_look_counts_as_it_should(finding: str,
         ("unseen", 409, "ALREADY_PROCESSED", False),
         ("unknown", 409, "ALREADY_PROCESSED", False),
         ("debited", 409, "ALREADY_PROCESSED", True),
+        ("traced", 409, "ALREADY_PROCESSED", True),
         ("absent", 200, "ALREADY_PROCESSED", False),
     ],
 )

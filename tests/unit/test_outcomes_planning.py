@@ -76,6 +76,7 @@ REFUNDED = attempt("evidence", status=503, code="UPSTREAM_AUTH")
         ((attempt(None),), timedelta(0), True, Step.REPLAY),
         ((attempt("wait"),), timedelta(0), False, Step.LOOK),
         ((UNKNOWN, DEBITED), timedelta(0), False, Step.REPLAY),
+        ((UNKNOWN, attempt("traced", number=2, purpose="look")), timedelta(0), False, Step.REPLAY),
         ((REFUNDED,), timedelta(0), True, Step.LOOK),
         ((REFUNDED, DEBITED), timedelta(0), False, Step.REPLAY),
         # A 502 may be of a gateway that passed nothing on: without an approval the ledger is looked at first.

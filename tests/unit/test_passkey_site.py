@@ -21,7 +21,7 @@ def start(text: str, address: str = "") -> Start:
     env = {"COUNTERSIGN_PUBLIC_URL": address} if address else {}
     config = Config.parse(text.encode())
     overrides = Overrides()
-    return Start(Settings.from_env(env), config, overrides, AsyncExitStack(), overrides.clock.now())
+    return Start(Settings.from_env(env), config, overrides, AsyncExitStack())
 
 
 def test_a_passkey_belongs_to_the_host_of_the_address() -> None:

@@ -205,8 +205,8 @@ SLACK_NOT_ALL_SEEN = AlertKind(
 
 REQUESTS_UNSEEN = AlertKind(
     name="requests_unseen",
-    raised_when="the message of a request that is approved or under way was not seen in Slack at a start, or was never"
-    " posted; nothing more of it is sent",
+    raised_when="the message of a request that is approved or under way was not seen in Slack at a start, or is not"
+    " there as far as the database knows; nothing more of it is sent",
     found_by="start",
     ends="the messages are read, or the requests have ended",
     wordings=one(

@@ -1,6 +1,6 @@
 """Who acts, what the policy allows, and who decides in whose place. Pure."""
 
-from bot.domain.people import draft_only
+from bot.domain.people import draft_only, policy_on_record
 from bot.domain.people.actors import Actor, is_full_member, require_full_member
 from bot.domain.people.delegation import LONGEST, Delegation, Standing
 from bot.domain.people.one_person import joined, mailbox_of
@@ -45,5 +45,6 @@ __all__ = [
     "mailbox_of",
     "never_met",
     "policy",
+    "policy_on_record",
     "require_full_member",
 ]

@@ -13,7 +13,8 @@ class Actor:
     """A Slack account as `users.info` describes it now.
 
     `mailbox` is a keyed hash of its e-mail address, empty where Slack does not say it: to see that two accounts belong
-    to one person. It is never stored or shown, and the address itself is nowhere.
+    to one person. It is never stored or shown, and the address itself is nowhere. `is_gone`: Slack does not know the
+    account, or does not show it to us; then nothing else is known of it.
     """
 
     id: str
@@ -24,6 +25,7 @@ class Actor:
     is_stranger: bool = False
     is_bot: bool = False
     deleted: bool = False
+    is_gone: bool = False
     tz: str = "UTC"
     mailbox: str = field(default="", repr=False)
 
@@ -38,6 +40,8 @@ class Actor:
 
 def require_full_member(actor: Actor, home_team: str) -> None:
     """Raise `NotAllowed` unless this is an active full member of the home workspace."""
+    if actor.is_gone:
+        raise NotAllowed("Slack does not know this account, so it cannot use Countersign.", "unknown_account")
     if actor.deleted:
         raise NotAllowed("This Slack account is deactivated, so it cannot use Countersign.", "deactivated")
     if actor.is_bot:

@@ -159,6 +159,11 @@ class Limits:
     total_usd: Decimal | None = None
 
 
+LIMITS = ("per_requester_usd", "per_pair_usd", "total_usd")
+"""Their names, in the order in which they are described."""
+NO_LIMIT = "no limit"
+
+
 @dataclass(frozen=True, slots=True)
 class People:
     """Names as written in the file: Slack ids, `@group` handles or `@user` names."""
@@ -204,9 +209,9 @@ def described(policy: Policy) -> dict[str, str]:
         )
         or "none",
     }
-    for name in ("per_requester_usd", "per_pair_usd", "total_usd"):
+    for name in LIMITS:
         most = getattr(limits, name)
-        found[f"limits.{name}"] = "no limit" if most is None else f"{most} USD"
+        found[f"limits.{name}"] = NO_LIMIT if most is None else f"{most} USD"
     for kind, rule in (("default", policy.default), *sorted(policy.kinds.items())):
         found |= {f"policy.{kind}.{name}": words for name, words in rule.described().items()}
     return found

@@ -66,6 +66,8 @@ async def compare(core: Core, program: str) -> None:
     else:
         found = await _summed(core, partner, first, kept)
         found.watched = len(found.fresh) if _is_baseline(kept) else 0
+    if mode is not None:  # what is read in safe mode is read since it began, whatever the clock said then
+        found.whole_at = max(found.whole_at, mode.entered_at)
     async with core.store.begin() as tx:
         await _explain(tx, core, program, found.fresh, watched=found.fresh[: found.watched])
         differs_usd = None if balance_usd is None else balance_usd - found.total_usd
@@ -150,7 +152,9 @@ def _known(core: Core, first: Page[LedgerEntry], kept: Kept[Ledger] | None) -> _
     last = kept.value if kept else Ledger()
     if first.total <= _SHORT or not last.newest or last.rows is None or last.rows > first.total:
         return None
-    if last.whole_at is None or core.clock.now() - last.whole_at >= _WHOLE_EVERY or last.differs_usd:
+    if last.whole_at is None or last.differs_usd:
+        return None
+    if not timedelta(0) <= core.clock.now() - last.whole_at < _WHOLE_EVERY:  # or the clock was ahead then
         return None
     return _Sum(last.rows, last.total_usd, last.newest, last.whole_at)
 

@@ -6,7 +6,6 @@ where it went, or why nobody got it and what to do.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -19,6 +18,7 @@ from bot.services import alerts, audit
 from bot.services.core import Core
 from bot.services.messages import MessageGone, Publisher, SlackRefused, SlackTrouble
 from bot.services.otp_store import GOOD_FOR, Outgoing
+from bot.together import Together
 from bot.view_models import CodeView
 from storage.cards import cards, otp_recipients
 from storage.messages import alerts as alert_rows
@@ -95,7 +95,7 @@ class Sender:
 
     async def run(self) -> None:
         """Until cancelled; what is under way then ends with it."""
-        async with asyncio.TaskGroup() as sending:
+        async with Together() as sending:
             while True:
                 going = await self._core.codes.outgoing.get()
                 sending.create_task(self._one(going), name=f"code {going.event_id}")

@@ -23,6 +23,7 @@ from bot.services.core import Core
 from bot.services.events.ssrf import AT_ONCE, NotDelivered, Sender
 from bot.services.people import Role
 from bot.services.received_event import ReceivedEvent
+from bot.together import Together
 from storage.cards import api_snapshots
 from storage.events import Failed, RelayDelivery
 from storage.events import relay as rows
@@ -164,7 +165,7 @@ class Relay:
 
     async def run(self) -> None:
         """A loop for each destination, side by side; one that breaks goes on after a rest."""
-        async with asyncio.TaskGroup() as group:
+        async with Together() as group:
             for destination in self.core.destinations:
                 group.create_task(self._serve(destination), name=f"relay {destination.name}")
 
@@ -194,7 +195,7 @@ class Relay:
         answered: list[_Answered] = []
         queued = await self._turn(destination, answered)
         while queued or answered:
-            async with asyncio.TaskGroup() as group:
+            async with Together() as group:
                 sending = group.create_task(self._send_all(destination, sender, queued, keys))
                 following = group.create_task(self._turn(destination, answered))
             self.core.crash_point("relay.sent")

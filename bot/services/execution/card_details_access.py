@@ -124,6 +124,8 @@ async def _require_allowed(core: Core, request: Request) -> None:
     """Asked again at the click. What cannot be found out now leaves the link as it is."""
     await readiness.read_log(core)
     async with core.store.read() as tx:
+        # It may have been signed again since, under another master key.
+        request = await requests.get(tx, request.id) or request
         genuine = has_its_digest(tx.vault, request)
         made = await decisions.of(tx, request.id)
         approvers = approved_by(tx.vault, request, made)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from bot.domain.errors import Stale
@@ -75,6 +75,18 @@ class Claim:
     def history(self) -> planning.History:
         """Of the attempts before this claim's."""
         return planning.History.of(self.made[:-1], self.operation.endpoint)
+
+
+@contextmanager
+def noted(core: Core, request_id: str) -> Iterator[None]:
+    """For as long as this process may hold it: a lease in its name at any other time was written by somebody else."""
+    core.holding[request_id] += 1
+    try:
+        yield
+    finally:
+        core.holding[request_id] -= 1
+        if not core.holding[request_id]:
+            del core.holding[request_id]
 
 
 @dataclass(slots=True)
@@ -171,8 +183,9 @@ async def _claim(core: Core, seen: Request, look: presend_checks.Look) -> Claim 
 
 
 def _is_unchanged(current: Request, seen: Request) -> bool:
-    """It was not decided on, nor taken up by another process, since it was `seen`."""
-    return (current.version, current.fence) == (seen.version, seen.fence)
+    """It was not decided on, taken up by another process, or signed again under another master key since it was
+    `seen`."""
+    return (current.version, current.fence, current.digest) == (seen.version, seen.fence, seen.digest)
 
 
 def _nothing_leaves(core: Core, kept: Kept) -> bool:

@@ -31,11 +31,12 @@ log = logging.getLogger("countersign.execution")
 
 async def execute(core: Core, request_id: str) -> None:
     """Send, repeat or look once for a request that is due. Safe to call at any time, from anywhere."""
-    held = await claims.reserve(core, request_id)
-    if held is None:
-        return
-    with core.traces.of(held.request.id, "Execute", kind=held.request.kind) as span:
-        await _execute(core, held, span)
+    with claims.noted(core, request_id):
+        held = await claims.reserve(core, request_id)
+        if held is None:
+            return
+        with core.traces.of(held.request.id, "Execute", kind=held.request.kind) as span:
+            await _execute(core, held, span)
 
 
 async def _execute(core: Core, held: claims.Reservation, span: Span) -> None:

@@ -26,6 +26,8 @@ from storage.transaction import Tx
 log = logging.getLogger("countersign.upkeep")
 # So many rows of the ledger are ten calls of the API.
 _WORTH_KEEPING = 1_000
+# What a look shows that was not without effect, or may not have been.
+_SHOWS_AN_EFFECT = (Evidence.DONE, Evidence.DEBITED, Evidence.TRACED, Evidence.HALF_DONE)
 DRAFTS_KEPT_FOR = timedelta(hours=1)
 
 
@@ -82,7 +84,7 @@ async def _look_again(core: Core, request: Request) -> None:
         return
     try:
         async with core.store.begin() as tx:
-            if look.has_a_trace or look.evidence in (Evidence.DONE, Evidence.DEBITED, Evidence.HALF_DONE):
+            if look.evidence in _SHOWS_AN_EFFECT:
                 await _completed_late(tx, core, request, look)
             elif request.due_at is not None or _is_worth_keeping(request, look):
                 # Nothing is new but how far was read, so that the next look need not read it again.

@@ -13,13 +13,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeAlias
 
-from bot.domain.requests import Request, State
+from bot.domain.requests import Conditions, DecisionKind, Request, State
 from bot.operations import urgency
 from bot.outcomes import planning
 from bot.services.core import Core
-from bot.services.requests import has_its_digest
+from bot.services.requests import given, has_its_digest
 from storage.log_record import KEPT_FOR, Count, Counted
-from storage.requests import attempts, requests
+from storage.requests import attempts, decisions, requests
 from storage.transaction import Tx
 
 # A newer request in one of these states has taken effect on the setting, or may yet.
@@ -36,11 +36,27 @@ LeansOn: TypeAlias = Callable[[Request | Counted], bool]
 async def newer(tx: Tx, core: Core, request: Request, *, decides: bool = False) -> Request | None:
     """The newest request on the same setting that was approved later and has not come to nothing.
 
-    It `decides` whether this one is sent: then those approved later have to be in the database as on record.
+    It `decides` whether this one is sent: then those approved later have to be in the database as on record. Of what
+    cannot wait none decides that any approver can still stop: it may come to nothing, and nothing would have been done.
     """
     leans_on = partial(_is_newer, than=request) if decides else None
     found = await _on_its_setting(tx, core, request, _COUNTS, leans_on)
-    return max((other for other in found if _is_newer(other, request)), key=_decided, default=None)
+    is_urgent = core.kinds[request.kind].handling.is_urgent
+    for other in sorted(found, key=_decided, reverse=True):
+        if _is_newer(other, request) and not (decides and is_urgent and await _may_be_stopped(tx, other)):
+            return other
+    return None
+
+
+async def _may_be_stopped(tx: Tx, request: Request) -> bool:
+    """Does it wait for the time in which any approver can stop it? By what its approvals say, which is signed."""
+    if request.state is not State.APPROVED or request.break_glass or request.approved_at is None:
+        return False
+    whole = await requests.get(tx, request.parent_id or request.id)
+    if whole is None:
+        return False
+    words = given(tx.vault, whole, await decisions.of(tx, whole.id), DecisionKind.APPROVE)
+    return tx.now < request.approved_at + Conditions.of(words).waits
 
 
 async def goes_first(tx: Tx, core: Core, request: Request) -> list[Request]:

@@ -31,7 +31,13 @@ log = logging.getLogger("countersign.execution")
 # The outcome is written again after these, in seconds, where the database does not take it.
 FINISH_PAUSES_S = (0.1, 0.5, 2.0, 4.0)
 # What a look found, where no other look will tell more.
-_ONLY_PEOPLE_TELL = (Evidence.UNPROVEN, Evidence.UNSEEN, Evidence.HALF_DONE, Evidence.REPLACED)
+_ONLY_PEOPLE_TELL = (
+    Evidence.UNPROVEN,
+    Evidence.TRACED,
+    Evidence.UNSEEN,
+    Evidence.HALF_DONE,
+    Evidence.REPLACED,
+)
 
 
 async def write(core: Core, claim: Claim, answered: Answered) -> None:

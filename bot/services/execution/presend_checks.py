@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.domain.errors import CountersignError, LookupFailed
+from bot.domain.errors import CountersignError, LookupFailed, NotAllowed
 from bot.domain.people import APPROVAL_VALID_FOR, Standing, is_full_member
 from bot.domain.requests import (
     HOW_TO_RESOLVE,
@@ -22,11 +22,9 @@ from bot.domain.requests import (
     Decision,
     DecisionKind,
     Event,
-    Reason,
     Request,
     State,
     second_people,
-    why_not_second,
 )
 from bot.domain.time import in_words
 from bot.operations import urgency
@@ -35,7 +33,8 @@ from bot.partner.client import PartnerClient
 from bot.partner.errors import PartnerError, Unauthorized
 from bot.services import people
 from bot.services.core import Core
-from bot.services.execution import newest_wins
+from bot.services.execution import approving_file, newest_wins
+from bot.services.execution.approving_file import ApprovingFile
 from bot.services.operators import programs
 from bot.services.passkeys import proofs
 from bot.services.requests import (
@@ -49,6 +48,7 @@ from storage.errors import CannotOpen, Purged
 from storage.requests import Kept, before_sending, decisions
 from storage.transaction import Tx
 
+_NO_MEMBER = "is no longer a full member of this workspace"
 RETRY_AFTER = timedelta(seconds=5)
 # At the time of sending, Slack was asked for the people so many seconds ago at most.
 PEOPLE_GOOD_FOR_S = 15.0
@@ -93,13 +93,15 @@ class Approved:
     """What people decided: their genuine decisions, what these are about (a row's is its batch), and what is sent.
 
     `needed`: how many approvals the policy asks for today, or asked for when they were given. `waits`: how long after
-    the last of them it is sent at the earliest, as it was when that was given; `waits_now`, by today's policy.
+    the last of them it is sent at the earliest, as it was when that was given; `waits_now`, by today's policy. `file`:
+    what is judged again because it was approved by another file.
     """
 
     words: list[Decision]
     whole: Request
     needed: int
     body: bytes
+    file: ApprovingFile
     waits: timedelta = timedelta(0)
     waits_now: timedelta = timedelta(0)
 
@@ -145,16 +147,16 @@ async def may_go(core: Core, request: Request, partner: PartnerClient, approved:
 
 
 async def _counted(core: Core, request: Request, approved: Approved) -> people.Counted:
-    """Who belongs together. Where the policy was changed since the approvals, what other accounts were granted is
+    """Who belongs together. Where a limit or a tier was changed since the approval, what other accounts were granted is
     counted again, and those that may be of the same people are looked up."""
-    if not _is_judged_again(core, request, approved.words):
+    if not _is_counted_again(request, approved.file):
         return people.Counted(people.known_persons(core))
     accounts = _accounts_of(request, approved)
-    seen = await people.seen_to_send(core, accounts, within_s=_PEOPLE_SHARED_FOR_S)
+    seen = await people.seen_to_send(approved.file.people, accounts, within_s=_PEOPLE_SHARED_FOR_S)
 
     async def judge(_: Standing, _looked_at: Collection[str], found: people.Counted) -> people.Counted:
         async with core.store.read() as tx:
-            await _asked_now(tx, core, request, approved.whole, approved.words, found)
+            await _asked_now(tx, core, request, approved.whole, approved.file, found)
             await _over_limit(tx, core, request, approved, found)
         return found
 
@@ -176,7 +178,8 @@ async def people_stand(core: Core, request: Request, look: Cleared) -> Look:
             return Later(str(error))
         if stop is not None:
             return stop
-        since_s = people.seen_to_send_since(core, _accounts_of(request, look.approved))
+        accounts = _accounts_of(request, look.approved)
+        since_s = people.seen_to_send_since(look.approved.file.people, accounts)
         until_s = (asked_s if since_s is None else since_s) + PEOPLE_GOOD_FOR_S
         now_s = core.clock.monotonic()
         if now_s > look.began_s + FACTS_GOOD_FOR_S:
@@ -311,19 +314,23 @@ async def _as_approved(tx: Tx, core: Core, kept: Kept, counted: people.Counted) 
         return _TAMPERED
     kind = DecisionKind.BREAK_GLASS if request.break_glass else DecisionKind.APPROVE
     words = given(tx.vault, request, kept.decisions, kind)
-    whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
-    then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, words, counted)
-    found = Approved(words, whole, max(now.needed, then.needed), body, then.waits, now.waits)
+    try:
+        whole = request if request.parent_id is None else await batch_approval.decided_on(tx, request)
+    except NotAllowed:  # by a master key of which this process has learned just now that it is retired
+        return _TAMPERED
+    file = await approving_file.of(tx, core, request, whole, words)
+    then, now = Conditions.of(words), await _asked_now(tx, core, request, whole, file, counted)
+    found = Approved(words, whole, max(now.needed, then.needed), body, file, then.waits, now.waits)
     stop = _quorum(core, request, found) or await _over_limit(tx, core, request, found, counted)
     return stop or await _passkeys(tx, core, request, found) or found
 
 
 async def _asked_now(
-    tx: Tx, core: Core, request: Request, whole: Request, words: list[Decision], counted: people.Counted
+    tx: Tx, core: Core, request: Request, whole: Request, file: ApprovingFile, counted: people.Counted
 ) -> Conditions:
-    """What today's policy asks for. Where it is the one of the approvals, they say what it asked for of sums."""
+    """What today's policy asks for. Where it asks for no other sums, the approvals say what it asked for of them."""
     policy = core.policy.of(whole.kind)
-    if not _is_another_policy(core, words) or not policy.looks_at_sums or request.approved_at is None:
+    if not file.counts_sums or not policy.looks_at_sums or request.approved_at is None:
         return Conditions(policy.approvals_needed(whole.exposure_usd), policy.waits(whole.exposure_usd))
     asked = await granted_sums.of_request(tx, core, whole, counted=counted, until=request.approved_at)
     return asked.conditions
@@ -332,11 +339,11 @@ async def _asked_now(
 async def _over_limit(
     tx: Tx, core: Core, request: Request, found: Approved, counted: people.Counted
 ) -> Stop | None:
-    """Would today's limits have refused the approval? Asked before the first call, where the policy is another one than
-    that of the approvals: what was approved later, or by the same policy, stops nothing."""
-    if not _is_judged_again(core, request, found.words) or request.approved_at is None:
+    """Would today's limits have refused the approval? Asked before the first call, of those lowered since: what was
+    approved later, or under the same limit, stops nothing. And nothing stops what only makes things safer."""
+    if not _is_counted_again(request, found.file) or request.approved_at is None:
         return None
-    if not _may_be_narrowed(core, request, found.words):
+    if core.kinds[request.kind].handling.is_urgent:
         return None
     passed = await granted_sums.passed_limit(
         tx,
@@ -345,35 +352,14 @@ async def _over_limit(
         {decision.actor for decision in found.words},
         counted,
         until=request.approved_at,
+        limits=found.file.limits,
     )
     return None if passed is None else Stop(Event.CANCEL, passed.stop(found.whole.exposure_usd))
 
 
-def _is_another_policy(core: Core, words: list[Decision]) -> bool:
-    """Was it changed since any of these decisions?"""
-    return any(decision.policy_version != core.policy.version for decision in words)
-
-
-def _is_judged_again(core: Core, request: Request, words: list[Decision]) -> bool:
+def _is_counted_again(request: Request, file: ApprovingFile) -> bool:
     """Is what was granted before it counted again, before its first call?"""
-    is_new = request.state is State.APPROVED and not request.break_glass
-    return is_new and _is_another_policy(core, words)
-
-
-def _may_be_narrowed(core: Core, request: Request, words: list[Decision]) -> bool:
-    """Do this process's requesters and limits count for what was approved?
-
-    Not for what only makes things safer. And not where another policy approved it after this process had read its own:
-    that one may be the newer, as while processes are restarted one by one, and has been asked at the approval.
-    """
-    if core.kinds[request.kind].handling.is_urgent:
-        return False
-    deciding = {word.policy_version for word in words if word.decided_at == request.approved_at}
-    return (
-        deciding == {core.policy.version}
-        or request.approved_at is None
-        or request.approved_at <= core.policy_read_at
-    )
+    return request.state is State.APPROVED and not request.break_glass and file.counts_again
 
 
 async def _passkeys(tx: Tx, core: Core, request: Request, found: Approved) -> Stop | None:
@@ -442,17 +428,21 @@ def _accounts_of(request: Request, found: Approved) -> set[str]:
 async def _approvers_stand(core: Core, request: Request, found: Approved, within_s: float) -> Stop | None:
     """Those who approved are still active approvers, and who asked may ask; raises LookupFailed.
 
-    By a reading of Slack that began less than `within_s` ago.
+    By a reading of Slack that began less than `within_s` ago, and by the newer of two files.
     """
     if request.break_glass:
         return None
+    core = found.file.people
     seen = await people.seen_to_send(core, _accounts_of(request, found), within_s=within_s)
     roles, standing = seen.roles, people.as_persons(seen.roles.standing, seen.actors.values())
     if not is_full_member(seen.actors[request.requester], core.directory.home_team):
-        text = f"{request.requester_name}, who requested this, is no longer a full member of this workspace."
+        is_gone = seen.actors[request.requester].is_gone
+        how = "has an account that Slack does not know any more" if is_gone else _NO_MEMBER
+        text = f"{request.requester_name}, who requested this, {how}."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
     cls = core.kinds[request.kind]
-    may_ask = roles.may_ask(cls, request.requester) or not _may_be_narrowed(core, request, found.words)
+    # What only makes things safer is sent whoever may ask now.
+    may_ask = roles.may_ask(cls, request.requester) or cls.handling.is_urgent
     if cls.handling.asked_by_admins and not may_ask:
         text = f"{request.requester_name} is no longer an admin. Nothing was sent; ask again."
         return Stop(Event.CANCEL, text)
@@ -463,12 +453,9 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
         )
         return Stop(Event.CANCEL, text)
     for decision in found.words:
-        actor = seen.actors[decision.actor]
-        reason = why_not_second(actor.id, asked_by=request.requester, standing=standing)
-        if reason is Reason.NOT_AN_APPROVER or not is_full_member(actor, core.directory.home_team):
+        if lost := people.why_counts_no_more(core, seen.actors[decision.actor], standing):
             return Stop(
-                Event.CANCEL,
-                f"{decision.actor_name} approved this but is no longer an approver. Nothing was sent; ask again.",
+                Event.CANCEL, f"{decision.actor_name} approved this but {lost}. Nothing was sent; ask again."
             )
     counted = second_people((d.actor for d in found.words), asked_by=request.requester, standing=standing)
     if len(counted) < max(found.whole.approvals_needed, found.needed):

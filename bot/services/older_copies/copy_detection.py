@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bot import together
 from bot.domain import slack_faults
 from bot.domain.alerts import running_alerts
 from bot.domain.errors import LookupFailed
@@ -68,10 +69,10 @@ async def hold_until_seen(core: Core) -> None:
 
 async def look_again(core: Core, read: ReadPosted) -> None:
     """At what was not seen since the start: the ledgers and Slack at once, as either may take its time."""
-    async with asyncio.TaskGroup() as looks:
-        if SLACK in core.unseen:
-            looks.create_task(look_at_slack(core, read, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
-        looks.create_task(look_at_ledgers(core))
+    looks = [look_at_ledgers(core)]
+    if SLACK in core.unseen:
+        looks.append(look_at_slack(core, read, within_s=_SLACK_ANSWERS_LATER_WITHIN_S))
+    await together.each(looks)
 
 
 async def look_at_ledgers(core: Core) -> None:

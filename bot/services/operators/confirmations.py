@@ -14,7 +14,7 @@ from typing import Any
 from bot.domain.alerts import Said, people_alerts
 from bot.domain.errors import AlreadyDecided, Expired, NotAllowed, NotFound, PasskeyNeeded, Stale
 from bot.domain.passkeys import Purpose, terms_of_consent
-from bot.domain.people import Actor
+from bot.domain.people import Actor, is_full_member
 from bot.domain.requests import why_not_second
 from bot.services import alerts, audit, audit_anchors, people
 from bot.services.audit import audited_refusal
@@ -114,8 +114,8 @@ async def give(
         actor = await people.member(core, slack_id)
         roles = await people.roles(core)
         found = await existing(core, consent_id)
-        asker = await core.directory.actor(found.asked_by)
-        before = [await core.directory.actor(one) for one in act.confirmed_before(found)]
+        asker = await people.account(core, found.asked_by)
+        before = [await people.account(core, one) for one in act.confirmed_before(found)]
         standing = people.as_persons(roles.standing, (actor, asker, *before))
         able = roles.of(act.may_confirm)
         people.require_second_person(
@@ -137,7 +137,8 @@ async def give(
                 "You, or somebody who counts as one person with you, confirmed this already. Somebody else has to"
                 " confirm it as well."
             )
-        if asker.deleted or (act.may_ask is not None and asker.id not in roles.of(act.may_ask)):
+        may_ask = act.may_ask is None or asker.id in roles.of(act.may_ask)
+        if not may_ask or not is_full_member(asker, core.directory.home_team):
             raise NotAllowed(
                 f"{found.asked_by_name}, who requested this, may not do so any more. Decline it, then request it"
                 " again.",

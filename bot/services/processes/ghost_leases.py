@@ -1,7 +1,11 @@
 """Work and requests that a lease of nobody holds: who writes to the database may write it again every minute.
 
 Each process looks for itself, and takes up by force what no process that works has held for some minutes. People are
-notified, whoever it was: a lease of ours ends within seconds when its process does.
+notified, whoever it was: a lease of ours ends within seconds when its process does. A request on which there is a lease
+in a process's own name is nobody's as well while that process knows that it does not hold it.
+
+What was approved and not sent is freed within a minute, or its approval would be over before. That takes nothing from a
+slow process but a look: whoever has lost a lease begins no call, because the fence is another then.
 """
 
 from __future__ import annotations
@@ -15,13 +19,17 @@ from bot.services import alerts
 from bot.services.core import Core
 from storage.messages import alerts as alert_rows
 from storage.operators import leases, replicas
-from storage.requests import requests
+from storage.requests import Held
+from storage.requests import held as held_requests
 from storage.transaction import Tx
 
 log = logging.getLogger("countersign.processes")
 
 # Longer than any process that was killed, or stood still, keeps what it has.
 NOBODYS_AFTER_S = 300.0
+# The same of a request that was not sent so far: such a lease is for ten seconds, and is renewed every five.
+UNSENT_AFTER_S = 30.0
+URGENT_AFTER_S = 15.0
 # So long after the last time it is over.
 QUIET_AFTER_S = 1800.0
 # It was free in between, for two looks.
@@ -39,9 +47,12 @@ class _Seen(NamedTuple):
     first_s: float
     last_s: float
 
+    def lasts(self, seconds: float) -> bool:
+        return self.last_s - self.first_s >= seconds
+
     @property
     def is_ghost(self) -> bool:
-        return self.last_s - self.first_s >= NOBODYS_AFTER_S
+        return self.lasts(NOBODYS_AFTER_S)
 
 
 class Look:
@@ -60,13 +71,15 @@ class Look:
         async with core.store.read() as tx:
             alive = await _alive(tx, core)
             nobodys = {name for name, owner in (await leases.held(tx)).items() if owner not in alive}
-            found = await requests.held_long(tx, due_before=tx.now - HELD_AFTER)
+            found = await held_requests.due(tx, unsent_due_by=tx.now, due_before=tx.now - HELD_AFTER)
             # One that works may wait for long, for its place in the rate limit.
-            nobodys_requests = {one: owner for one, owner in found.items() if owner not in alive}
+            nobodys_requests = [one for one in found if self._is_nobodys(one, alive)]
             condition = request_alerts.CHANGED_OUTSIDE.condition(_ABOUT)
             is_known = await alert_rows.open_one(tx, condition) is not None
         ghosts, long = self._ghosts(nobodys, now_s), self._held_long(nobodys_requests, now_s)
         core.store.ghosts = leases.Ghosts(frozenset(ghosts), alive)
+        # What cannot wait goes first.
+        long.sort(key=lambda one: (not self._is_urgent(one), one.id))
         await self._free(long)
         if not ghosts and not long and not is_known:
             return
@@ -74,7 +87,9 @@ class Look:
             if not ghosts and not long:
                 await alerts.resolve(tx, core, condition)
                 return
-            said = request_alerts.CHANGED_OUTSIDE.says("rows", what=_in_words(sorted(ghosts), sorted(long)))
+            said = request_alerts.CHANGED_OUTSIDE.says(
+                "rows", what=_in_words(sorted(ghosts), [one.id for one in long])
+            )
             await alerts.keep(tx, core, said, condition=condition, subject=_ABOUT, program="")
 
     def _ghosts(self, nobodys: set[str], now_s: float) -> set[str]:
@@ -89,22 +104,36 @@ class Look:
         self._seen = lasting | again
         return {name for name, seen in self._seen.items() if seen.is_ghost}
 
-    def _held_long(self, held: dict[str, str], now_s: float) -> dict[str, str]:
+    def _is_nobodys(self, held: Held, alive: frozenset[str]) -> bool:
+        """Its owner does not work, or is this process, which does not hold it."""
+        core = self._core
+        return held.owner not in alive or (held.owner == core.owner and held.id not in core.holding)
+
+    def _is_urgent(self, held: Held) -> bool:
+        cls = self._core.kinds.get(held.kind)
+        return cls is not None and cls.handling.is_urgent
+
+    def _held_long(self, held: list[Held], now_s: float) -> list[Held]:
         """Those that were nobody's at each look for long enough: one look is not enough, because a process that died
         may have taken up just before what was due long ago."""
         known = {one: seen for one, seen in self._held.items() if now_s - seen.last_s <= _MISSED_AFTER_S}
         self._held = known | {
-            one: _Seen(known[one].first_s if one in known else now_s, now_s) for one in held
+            one.id: _Seen(known[one.id].first_s if one.id in known else now_s, now_s) for one in held
         }
-        return {one: owner for one, owner in held.items() if self._held[one].is_ghost}
+        return [one for one in held if self._held[one.id].lasts(self._nobodys_after_s(one))]
 
-    async def _free(self, held: dict[str, str]) -> None:
+    def _nobodys_after_s(self, held: Held) -> float:
+        if not held.is_unsent:
+            return NOBODYS_AFTER_S
+        return URGENT_AFTER_S if self._is_urgent(held) else UNSENT_AFTER_S
+
+    async def _free(self, held: list[Held]) -> None:
         if not held:
             return
-        log.error("leases.nobodys", extra={"requests": sorted(held)})
+        log.error("leases.nobodys", extra={"requests": [one.id for one in held]})
         async with self._core.store.begin() as tx:
-            for request_id, owner in sorted(held.items()):
-                await requests.free(tx, request_id, owner=owner)
+            for one in held:
+                await held_requests.free(tx, one)
         self._core.carrier.wake()
 
 

@@ -19,24 +19,21 @@ from bot.services import alerts, message_kinds, outbox_messages
 from bot.services.core import Core
 from storage.messages import outbox
 from storage.operators import safe_mode
-from storage.protection import last_left
 from storage.requests import requests
 from storage.requests import unseen as rows
 from storage.transaction import Tx
 
 #: Why a message was not seen, where that is no code of Slack's: it is not in its channel any more.
 GONE = "gone"
-#: The same: as far as this database knows it was never posted, so there is none to look at.
+#: The same: as far as this database knows there is none in Slack to look at.
 NEVER_POSTED = "never_posted"
 #: The same: too many others were looked at first.
 NOT_REACHED = "not_reached"
 # Nobody will see what became of these.
 _FOR_GOOD = (GONE, NEVER_POSTED)
-_FOUND = {GONE: "is not in Slack any more", NEVER_POSTED: "had not been posted in Slack"}
+_FOUND = {GONE: "is not in Slack any more", NEVER_POSTED: "was not in Slack, as far as this database knows,"}
 _NOWHERE = ("", "")
 _HELD = "unseen requests"
-# As many as a start looks for.
-_MOST = 500
 _NAMED_MOST = 20
 
 
@@ -115,19 +112,18 @@ def may_be_seen(one: Unseen) -> bool:
 
 
 async def hold_never_posted(core: Core) -> None:
-    """At a start, where this may be an older copy: what would be sent and has no message in Slack, as far as the
-    database knows, may have been stopped since without any trace there. What is approved from now on is not held."""
-    if core.store.is_newest:
-        return
+    """At a start: what would be sent without another word and has no message in Slack, as far as the database knows.
+
+    It may have been stopped since without any trace there. Nobody approves what is not posted, so the
+    database that people worked with last has none, but for one whose message somebody deleted a moment ago."""
     async with core.store.begin() as tx:
         await tx.hold(_HELD)
-        if not (tx.is_postgres and await last_left.is_on_same_server(tx)):  # else another worker has done it
-            kept = await of(tx)
-            waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
-            posted = await _places(tx, waiting)
-            never = {id_: Unseen(Place(*_NOWHERE), NEVER_POSTED) for id_ in waiting if id_ not in posted}
+        kept = await of(tx)
+        waiting = [one.id for one in await _held_unseen(tx, core) if one.id not in kept]
+        posted = await _places(tx, waiting)
+        never = {id_: Unseen(Place(*_NOWHERE), NEVER_POSTED) for id_ in waiting if id_ not in posted}
+        if never:
             await _keep(tx, core, {**kept, **never})
-        await core.store.take_for_newest(tx)
 
 
 async def _places(tx: Tx, ids: Collection[str]) -> Collection[str]:
@@ -185,9 +181,9 @@ async def _keep(tx: Tx, core: Core, found: Mapping[str, Unseen]) -> None:
 
 
 async def sent_without_a_word(tx: Tx) -> list[Request]:
-    """Of which something may be sent without another word of people, the oldest first, in safe mode as well. A list is
-    there for its rows."""
-    return await requests.may_be_sent(tx, sent_after=tx.now - timing.KEY_TRUSTED_FOR, limit=_MOST)
+    """All of which something may be sent without another word of people, the oldest first, in safe mode as well. A list
+    is there for its rows."""
+    return await requests.may_be_sent(tx, sent_after=tx.now - timing.KEY_TRUSTED_FOR)
 
 
 async def _held_unseen(tx: Tx, core: Core) -> list[Request]:
@@ -217,7 +213,7 @@ def _in_words(ids: Collection[str], why: str, channel: str) -> str:
     if why == GONE:
         return f"Not in <#{channel}> any more: {which}."
     if why == NEVER_POSTED:
-        return f"Never posted, as far as this database knows: {which}."
+        return f"Not posted in Slack, as far as this database knows: {which}."
     if why == NOT_REACHED:
         return f"Not looked at yet in <#{channel}>, as there were too many: {which}."
     return f"Not readable in <#{channel}>: {which}. {slack_faults.explained(why, f'<#{channel}>')}"

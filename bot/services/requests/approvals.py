@@ -6,12 +6,13 @@ the row as it is. If the membership cannot be read, nothing is decided.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from bot.domain import slack_faults
 from bot.domain.alerts import request_alerts
 from bot.domain.errors import (
     AlreadyDecided,
@@ -20,6 +21,7 @@ from bot.domain.errors import (
     InvalidInput,
     NotAllowed,
     NotFound,
+    NotPosted,
     OverLimit,
     PasskeyNeeded,
     Stale,
@@ -46,7 +48,7 @@ from bot.domain.visibility import may_see_form
 from bot.operations import read_reason, urgency
 from bot.outcomes import planning
 from bot.partner.secret import Secret
-from bot.services import alerts, audit, outbox_messages, people
+from bot.services import alerts, audit, message_kinds, outbox_messages, people
 from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -54,11 +56,14 @@ from bot.services.operators import people_watch
 from bot.services.passkeys import links, proofs
 from bot.services.processes import start_holds
 from bot.services.requests import batch_approval, batch_rows, granted_sums
-from bot.services.requests.lifecycle import close, existing, stop_approved
+from bot.services.requests.lifecycle import close, existing, existing_with_message, stop_approved
 from bot.services.requests.signatures import newest_words, require_its_digest, signed
+from storage.messages import outbox
 from storage.operators import safe_mode
 from storage.requests import Draft, decisions, drafts, requests
 from storage.transaction import Tx
+
+_CHANNEL = "the approvals channel"
 
 
 async def approve(
@@ -91,11 +96,28 @@ async def _requester_of(core: Core, request_id: str) -> Actor:
 
 def _require_active(core: Core, requester: Actor) -> None:
     """Raise NotAllowed where who asked may not ask any more."""
+    if requester.is_gone:
+        text = "Slack does not know the account of the person who asked any more; reject this request."
+        raise NotAllowed(text, "requester_unknown")
     if requester.deleted:
         raise NotAllowed("The person who asked is deactivated; reject this request.", "requester_deactivated")
     if not is_full_member(requester, core.directory.home_team):
         text = "The person who asked is no longer a full member of this workspace; reject this request."
         raise NotAllowed(text, "requester_no_member")
+
+
+def _require_still_count(
+    core: Core, made: Sequence[Decision], accounts: Mapping[str, Actor], standing: Standing
+) -> None:
+    """Raise NotAllowed where somebody approved this whose approval would stop it before it is sent."""
+    for one in made:
+        if one.kind is not DecisionKind.APPROVE or one.actor not in accounts:
+            continue
+        if lost := people.why_counts_no_more(core, accounts[one.actor], standing):
+            text = (
+                f"{one.actor_name} approved this but {lost}. Reject this request; it can be requested again."
+            )
+            raise NotAllowed(text, "approver_lost")
 
 
 def _require_may_ask(core: Core, request: Request, roles: people.Roles) -> None:
@@ -116,12 +138,12 @@ async def _approve(
     proof: proofs.Proof | None,
     roles: people.Roles,
     standing: Standing,
-    seen: Collection[str],
+    seen: Mapping[str, Actor],
     counted: people.Counted,
 ) -> tuple[Request, Verdict]:
     async with core.store.begin() as tx:
         await requests.lock_rows(tx, request_id)
-        request = await existing(tx, request_id)
+        request, is_posted = await existing_with_message(tx, request_id)
         await _refuse_in_safe_mode(tx)
         _refuse_doubtful(request, tx.now)
         batch_approval.refuse_row(request)
@@ -140,8 +162,10 @@ async def _approve(
         )
         if not verdict.counts:
             raise await refusal_of(tx, core, request, verdict)
+        _require_still_count(core, earlier, seen, standing)
         _require_may_ask(core, request, roles)
         _require_possible(core, request)
+        await _require_posted(tx, core, request, is_posted=is_posted)
         assertion = await _assertion(tx, core, request, actor, Purpose.APPROVE, proof)
         # What stands in the request needs no second record.
         beyond = replace(asked, needed=asked.needed if asked.needed > request.approvals_needed else 0)
@@ -274,6 +298,33 @@ def _require_possible(core: Core, request: Request) -> None:
     """A request of before its limit: no first approval is taken that no last one can follow. Raises `OverLimit`."""
     if why := never_approvable(core.policy.limits, request.exposure_usd):
         raise OverLimit(why)
+
+
+async def _require_posted(tx: Tx, core: Core, request: Request, *, is_posted: bool) -> None:
+    """Raise NotPosted where its message is not in Slack as the database has it, with what is wrong as far as Slack said
+    it. Its message shows what becomes of it, also to a start on an older copy of the database in which it is still
+    approved: without one it could be stopped and leave no trace outside the database, and be paid from such a copy.
+    What is urgent is approved all the same: to freeze a card again costs nothing."""
+    if is_posted or core.kinds[request.kind].handling.is_urgent:
+        return
+    kind = message_kinds.REQUEST_CARD
+    last = await outbox.last_of(tx, message_kinds.stored_subject(kind.about, request.id), kind.form.value)
+    if last is not None and last.is_given_up:
+        raise NotPosted(
+            f"Slack refused the message of {request.id} ({last.error}), so nobody can see it in {_CHANNEL}. Nothing was"
+            " approved. Reject it, and request it again."
+        )
+    error = last.error if last is not None else ""
+    if not error and (others := await outbox.waiting(tx, channel=core.channels.approvals)):
+        error = others.error
+    why = (
+        f"{slack_faults.explained(error, _CHANNEL)} Then try again."
+        if error
+        else "Try again in a few seconds."
+    )
+    raise NotPosted(
+        f"{request.id} is not in {_CHANNEL} yet, so nobody can see it there. Nothing was approved. {why}"
+    )
 
 
 async def _within_limits(
@@ -576,7 +627,7 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
         roles = await people.roles_lately(core)
         standing = people.as_persons(roles.standing, (actor, *accounts))
         async with core.store.read() as tx:
-            request = await existing(tx, request_id)
+            request, is_posted = await existing_with_message(tx, request_id)
             await _refuse_in_safe_mode(tx)
             _refuse_doubtful(request, tx.now)
             batch_approval.refuse_row(request)
@@ -591,6 +642,8 @@ async def require_may_approve(core: Core, request_id: str, slack_id: str) -> Sta
             )
             if not verdict.counts:
                 raise await refusal_of(tx, core, request, verdict)
-        _require_may_ask(core, request, roles)
-        _require_possible(core, request)
+            _require_still_count(core, given, {one.id: one for one in accounts}, standing)
+            _require_may_ask(core, request, roles)
+            _require_possible(core, request)
+            await _require_posted(tx, core, request, is_posted=is_posted)
         return standing

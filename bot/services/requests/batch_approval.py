@@ -51,7 +51,7 @@ def refuse_row(request: Request) -> None:
 async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decision]) -> None:
     """Approve every row of a batch that was just approved. Raises `Stale` when a row was changed by hand."""
     rows = await batch_rows.included(tx, batch)
-    if not _are_the_rows(tx, batch, rows) or any(row.state is not State.PENDING for row in rows):
+    if not are_the_rows(tx, batch, rows) or any(row.state is not State.PENDING for row in rows):
         raise Stale(
             "What is stored of its rows is not what was requested. Nothing was sent. Keep the database as it is and"
             " look at `countersign audit verify`."
@@ -74,7 +74,7 @@ async def approve_rows(tx: Tx, core: Core, batch: Request, approvals: list[Decis
         await audit.of_request(tx, core, approved, given[-1].actor, "request.approval", body, approvers=by)
 
 
-def _are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
+def are_the_rows(tx: Tx, batch: Request, rows: list[Request]) -> bool:
     """Are these all the rows that the batch's digest covers, each as it was asked for?"""
     if len(rows) != batch.rows or not all(has_its_digest(tx.vault, row) for row in rows):
         return False
@@ -111,7 +111,7 @@ async def batch_stands(tx: Tx, row: Request) -> bool:
     if batch is None or not has_its_digest(tx.vault, batch):
         return False
     rows = await batch_rows.included(tx, batch)
-    if not _are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
+    if not are_the_rows(tx, batch, rows) or not await _have_their_bodies(tx, batch, rows):
         return False
     if await batch_rows.moved_by_others(tx, batch, rows, but_not=row.id):
         return False

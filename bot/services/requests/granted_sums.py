@@ -137,7 +137,7 @@ async def limit_uses(
     tx: Tx, core: Core, requester: str, *, approvers: Collection[str] = ()
 ) -> Sequence[LimitUse]:
     """How much of each limit was used in the last 24 hours, as far as this process knows who belongs together."""
-    grants = await _for_limits(tx, core)
+    grants = await _for_limits(tx, core.policy.limits)
     if grants is None:
         return ()
     is_same = people.known_persons(core).is_same_person
@@ -152,20 +152,22 @@ async def passed_limit(
     counted: people.Counted,
     *,
     until: datetime | None = None,
+    limits: Limits | None = None,
 ) -> LimitUse | None:
     """The first rolling limit that this request passes with what was granted until now, or before `until`.
+
+    `limits`: those of the policy, unless given.
 
     `approvers`: accounts that approve it. `counted` as in `of_request`. Call `lock_limits` first when a
     decision hangs on it.
     """
-    grants = await _for_limits(tx, core, until) if request.exposure_usd else None
+    limits = core.policy.limits if limits is None else limits
+    grants = await _for_limits(tx, limits, until) if request.exposure_usd else None
     if grants is None:
         return None
 
     def judge(is_same: IsSame) -> LimitUse | None:
-        found = uses(
-            core.policy.limits, grants, requester=request.requester, approvers=approvers, is_same=is_same
-        )
+        found = uses(limits, grants, requester=request.requester, approvers=approvers, is_same=is_same)
         return next((use for use in found if not use.allows(request.exposure_usd)), None)
 
     # More accounts only add to it.
@@ -179,9 +181,8 @@ async def passed_limit(
     return known
 
 
-async def _for_limits(tx: Tx, core: Core, until: datetime | None = None) -> Grants | None:
+async def _for_limits(tx: Tx, limits: Limits, until: datetime | None = None) -> Grants | None:
     """None where there is no limit."""
-    limits = core.policy.limits
     if limits == Limits():
         return None
     of_pairs = limits.per_pair_usd is not None

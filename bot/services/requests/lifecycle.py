@@ -22,7 +22,7 @@ from bot.domain.requests import (
 )
 from bot.operations import Operation, urgency
 from bot.partner.codec import encode
-from bot.services import audit, outbox_messages, people
+from bot.services import audit, message_kinds, outbox_messages, people
 from bot.services.alerts import put_back_rules, urgent_rules
 from bot.services.audit import audited_refusal
 from bot.services.core import Core
@@ -349,9 +349,24 @@ async def _remind(core: Core, request: Request) -> bool:
 
 
 async def existing(tx: Tx, request_id: str) -> Request:
-    wanted = request_id.strip().upper()
-    request = await requests.get(tx, wanted)
+    wanted = _id_of(request_id)
+    return _found(tx, request_id, await requests.get(tx, wanted))
+
+
+async def existing_with_message(tx: Tx, request_id: str) -> tuple[Request, bool]:
+    """As `existing`, and whether its message is in Slack."""
+    wanted, kind = _id_of(request_id), message_kinds.REQUEST_CARD
+    subject = message_kinds.stored_subject(kind.about, wanted)
+    request, is_posted = await requests.get_with_message(tx, wanted, subject, kind.form.value)
+    return _found(tx, request_id, request), is_posted
+
+
+def _id_of(text: str) -> str:
+    return text.strip().upper()
+
+
+def _found(tx: Tx, request_id: str, request: Request | None) -> Request:
     if request is None:
-        tx.require_readable("request", wanted)
+        tx.require_readable("request", _id_of(request_id))
         raise NotFound(f"There is no request {request_id[:20]}. Look at /requests for the ids.")
     return request

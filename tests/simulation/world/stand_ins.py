@@ -34,7 +34,6 @@ from sandbox.slack.workspace import Workspace
 from storage import store as stores
 from storage.events import ingest
 from storage.operators import leases
-from storage.protection import last_left
 from storage.store import Store
 from storage.transaction import LONGEST_LEASE, Tx
 from tests.simulation.loop import OWNER
@@ -106,21 +105,6 @@ class _InPlace:
     def close(self) -> None: ...
 
 
-class _MachineMemory:
-    """In place of the folder in this machine's memory: each world is a machine of its own, which never goes down."""
-
-    def __init__(self, path: Path) -> None: ...
-
-    def read(self) -> tuple[int, str, datetime] | None:
-        return _current.remembered if _current is not None else None
-
-    def write(self, seq: int, digest: str, now: datetime) -> None:
-        if _current is not None:
-            _current.remembered = seq, digest, now
-
-    def forget_others(self, now_s: float) -> None: ...
-
-
 _alone = app._locks
 
 
@@ -187,7 +171,6 @@ def take_over() -> None:
     ghost_leases._alive = _alive
     stores.FileLock = _NoLock  # type: ignore[assignment, attr-defined]
     stores.OpenFile = _InPlace  # type: ignore[assignment, attr-defined]
-    last_left.MachineMemory = _MachineMemory  # type: ignore[assignment, misc]
     stores.require_current = _is_current  # type: ignore[attr-defined] # a copy of one that was just migrated
     Tx.machine_now = property(_machine_now)  # type: ignore[assignment, method-assign]
     ingest.BUSY_MS = 0  # type: ignore[attr-defined] # nobody else could go on while it waits

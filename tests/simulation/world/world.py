@@ -8,7 +8,6 @@ import sqlite3
 from asyncio import events
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,6 @@ class World:
         self.commits = 0
         self.may_start = True  # False while somebody starts it in a way that it has to refuse
         self.copy: bytes | None = None  # of the database, as it once was
-        self.remembered: tuple[int, str, datetime] | None = None  # where this machine has seen the log's end
         self.on_commit: Callable[[Process], None] = lambda _process: None
         self.on_lost_commit: Callable[[], None] = lambda: None
         self.on_departure: Callable[[http.Request, Call], None] = lambda _request, _call: None

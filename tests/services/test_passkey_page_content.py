@@ -10,6 +10,7 @@ from bot.services.passkeys.page_content import Page
 from bot.services.requests import approvals, request_lookups
 from tests.services.bulk_requests import ask_bulk
 from tests.services.outcome_steps import processor
+from tests.support import posting
 from tests.support.passkeys import Devices, everybody_has_one
 from tests.support.world import BOB, CAROL, World
 
@@ -40,6 +41,7 @@ async def of_every_form(world: World) -> list[Request]:
 
 async def test_the_page_shows_every_line_of_the_window(world: World, devices: Devices) -> None:
     for request in await of_every_form(world):
+        await posting.post(world.core, request.id)
         standing = await approvals.require_may_approve(world.core, request.id, BOB)
         window = await request_lookups.confirmation(world.core, request.id, BOB)
         private = await request_lookups.in_full(world.core, request.id, BOB, standing)

@@ -46,7 +46,6 @@ def _requester_approves(stack: ExitStack, acts: Acts) -> None:
         dbapi.execute("PRAGMA ignore_check_constraints = ON")
 
     put(stack, rules, "why_not_second", why_not_second)
-    put(stack, presend_checks, "why_not_second", why_not_second)
     put(stack, decisions, "insert", insert)
     put(stack, inline_sqlite, "set_pragmas", set_pragmas)
 

@@ -34,6 +34,9 @@ CHANNEL: Final = frozenset(
 OPEN_TO_OTHERS: Final = frozenset({"is_ext_shared", "has_guests"})
 """Of a channel in which others than full members of this workspace read: nothing is posted there."""
 
+NOT_THERE: Final = frozenset({"user_not_found", "user_not_visible"})
+"""What Slack says of somebody whom it does not know, or does not show us."""
+
 EVERYWHERE: Final = TOKEN | SCOPE | WORKSPACE
 """Codes that hold for every channel, until somebody gives the app its access back."""
 ACCESS: Final = EVERYWHERE | CHANNEL

@@ -44,6 +44,10 @@ class Directory(Protocol):
 
     async def actor(self, slack_id: str) -> Actor: ...
 
+    async def knows_itself(self) -> bool:
+        """Does Slack know the bot's own account now? Else what it says of other accounts tells nothing of them."""
+        ...
+
     async def members(self, names: Sequence[str]) -> frozenset[str]:
         """Slack ids behind ids, `@group` handles and `@user` names."""
         ...

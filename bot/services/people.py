@@ -10,7 +10,7 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from bot import operations, together
 from bot.domain.errors import (
@@ -24,6 +24,7 @@ from bot.domain.errors import (
 from bot.domain.limits import WINDOW, IsSame
 from bot.domain.people import Actor, Standing, is_full_member, never_met, require_full_member
 from bot.domain.requests import Reason, why_not_second
+from bot.domain.slack_faults import NOT_THERE
 from bot.domain.time import in_words
 from bot.operations import Operation
 from bot.services.audit import audited_refusal
@@ -47,8 +48,10 @@ MAILBOX_KEPT_FOR_S = WINDOW.total_seconds()
 # that Slack allows a minute, a click leaves most to the others.
 MOST_LOOKED_UP = 20
 _AT_ONCE = 10
-#: What Slack says of somebody whom it does not know, or does not show us.
-NOT_THERE = frozenset({"user_not_found", "user_not_visible"})
+#: Slack has to say twice that it does not know an account, so many seconds apart, before anything ends by it.
+GONE_AFTER_S = 10.0
+# What it said longer ago than this, and not since, may have been a fault of a moment.
+_GONE_AGAIN_WITHIN_S = 60.0
 #: In `core.people_seen`: accounts that the file says are one person's, as last read.
 _PERSONS = "persons"
 # A preview is filled within this time; older ones look the person up again.
@@ -89,17 +92,50 @@ async def account(core: Core, slack_id: str) -> Actor:
 
 
 async def _looked_up(core: Core, slack_id: str) -> Actor:
-    """That Slack does not know an account is an answer: nobody has it. Raises LookupFailed where there is none."""
+    """That Slack does not know an account is an answer: nobody has it. Raises LookupFailed where there is none, and
+    where Slack does not know the bot's own account either."""
+    about, asked_s = _gone(slack_id), core.clock.monotonic()
     try:
-        return await core.directory.actor(slack_id)
+        found = await core.directory.actor(slack_id)
     except LookupFailed as error:
-        if error.code not in NOT_THERE:
+        if error.code not in NOT_THERE or not await core.directory.knows_itself():
             raise
+        before = core.people_seen.last(about)
+        if before is None or asked_s - before.last_s > _GONE_AGAIN_WITHIN_S:
+            before = _Gone(asked_s, asked_s)
+        gone = _Gone(before.first_s, asked_s)
+        core.people_seen.note(about, asked_s, gone, core.clock)
         seen = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S).get(_account(slack_id))
         # Whose it was still counts: nobody has more by giving up one of two accounts.
         return Actor(
             slack_id, slack_id, is_gone=True, mailbox=seen.mailbox if isinstance(seen, Actor) else ""
         )
+    if core.people_seen.last(about) is not None:
+        core.people_seen.note(about, asked_s, None, core.clock)
+    return found
+
+
+class _Gone(NamedTuple):
+    """When Slack first and last said that it does not know an account, in seconds, monotonic."""
+
+    first_s: float
+    last_s: float
+
+
+def require_gone_for_sure(core: Core, accounts: Iterable[Actor]) -> None:
+    """Raise LookupFailed where Slack has not said often enough that it does not know one of them: a fault of a moment
+    ends nothing."""
+    for account in accounts:
+        gone = core.people_seen.last(_gone(account.id)) if account.is_gone else None
+        if account.is_gone and (gone is None or gone.last_s - gone.first_s < GONE_AFTER_S):
+            raise LookupFailed(
+                "Slack says that it does not know the account of one of the people in this. It is asked again.",
+                "user_not_found",
+            )
+
+
+def _gone(slack_id: str) -> Hashable:
+    return ("gone", slack_id)
 
 
 async def require_member(

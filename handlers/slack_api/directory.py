@@ -62,6 +62,7 @@ class SlackDirectory:
         shared: StoredLooks | None = None,
     ) -> None:
         self._home_team = home_team
+        self._own_id = ""
         self.workspace_url = ""
         self._client = client
         self._sleep = sleep
@@ -92,6 +93,7 @@ class SlackDirectory:
         """Ask who we are. Raises LookupFailed when the token is not good."""
         found = await self._asked(self._client.auth_test, "whose token this is")
         self._home_team = str(found["team_id"])
+        self._own_id = str(found.get("user_id") or "")
         self.workspace_url = str(found.get("url") or "")
 
     @property
@@ -113,6 +115,21 @@ class SlackDirectory:
             raise LookupFailed("Slack did not say who this is, so nothing was done.")
         found = await self._asked(lambda: self._client.users_info(user=slack_id), "who this is")
         return _actor(found["user"], self._keyed)
+
+    async def knows_itself(self) -> bool:
+        """By the account that the bot had when it was introduced: a token of another workspace knows its own alone.
+        Raises LookupFailed."""
+        if not self._own_id:
+            found = await self._asked(self._client.auth_test, "whose token this is")
+            if str(found["team_id"]) != self.home_team:
+                return False
+            self._own_id = str(found.get("user_id") or "")
+        try:
+            return (await self.actor(self._own_id)).id == self._own_id
+        except LookupFailed as error:
+            if error.code in slack_faults.NOT_THERE:
+                return False
+            raise
 
     async def members(self, names: Sequence[str]) -> frozenset[str]:
         """Ids behind ids, `@group` handles and `@user` names; raises LookupFailed for a name nobody has."""

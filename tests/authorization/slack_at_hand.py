@@ -63,6 +63,10 @@ class SlackAtHand:
         match method:
             case "auth.test":
                 found = _BOT
+            case "users.info" if sent["user"] == _BOT["user_id"]:
+                found = {
+                    "user": {"id": _BOT["user_id"], "name": "countersign", "team_id": HOME, "is_bot": True}
+                }
             case "users.info":
                 if sent["user"] not in self.people:
                     return self._made(method, {"ok": False, "error": "user_not_found"})

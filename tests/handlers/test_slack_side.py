@@ -395,3 +395,20 @@ async def test_an_approver_group_that_becomes_too_small_is_an_alert(driver: Slac
     driver.world.clock.advance(timedelta(minutes=1).total_seconds())
     await driver.settle()
     assert any("Resolved" in m["text"] for m in await driver.messages(CAROL, "C0ALERTS"))
+
+
+@pytest.mark.parametrize("code", ["user_not_found", "user_not_visible"])
+async def test_a_token_of_another_workspace_does_not_know_the_account_of_the_bot(
+    driver: SlackDriver, code: str
+) -> None:
+    """What it says of other accounts tells nothing of them then."""
+    directory = await SlackDirectory.connect(driver.client)
+    late = SlackDirectory(driver.client, home_team="T0SANDBOX")
+    assert await directory.knows_itself()
+    assert await late.knows_itself()
+    assert not await SlackDirectory(driver.client, home_team="T0ANOTHER").knows_itself()
+
+    await driver.tell("faults", {"method": "users.info", "effect": "error", "error": code, "times": 2})
+
+    assert not await directory.knows_itself()
+    assert not await late.knows_itself()

@@ -13,12 +13,13 @@ import pytest
 from bot.domain.errors import LookupFailed, NotAllowed, OverLimit
 from bot.domain.people import Actor, KindPolicy, Limits, Tier
 from bot.domain.requests import Request, State
+from bot.services import people
 from bot.services.operators import confirmation_answers, pausing
 from bot.services.requests import approvals
 from storage.requests import confirmations as consent_rows
 from tests.services.outcome_steps import execute, keys_sent
 from tests.support.databases import BACKENDS
-from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
+from tests.support.world import ALICE, BOB, CAROL, HOME, OWN, World, a_policy, a_world
 
 DORA = "U0DORA"
 SQLITE = pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
@@ -68,18 +69,76 @@ async def _asked(world: World, amount: str) -> Request:
         ),
     ],
 )
-async def test_a_request_of_somebody_who_is_gone_is_cancelled_at_once(
+async def test_a_request_of_somebody_who_is_gone_is_cancelled_within_a_minute(
     world: World, code: str, who: str, words: str
 ) -> None:
     approved = await world.top_up("50")
     says(world, who, code)
     await world.advance(20)
 
-    ended = await execute(world, approved)
+    waits = await execute(world, approved)
+    await world.run(40)
+    ended = await world.request(approved.id)
 
+    assert waits.state is State.APPROVED
+    assert "does not know the account" in waits.outcome_text
     assert ended.state is State.CANCELLED
     assert words in ended.outcome_text
     assert keys_sent(world) == []
+
+
+@BOTH
+@GONE
+async def test_what_slack_says_of_everybody_for_a_moment_cancels_nothing(world: World, code: str) -> None:
+    """As with a token of another workspace: it does not know the bot either."""
+    top_up = await world.top_up("50")
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]})
+    await world.approve(freeze)
+    await world.advance(20)
+    plain = world.people.actor
+    for who in (ALICE, BOB, CAROL, DORA, OWN):
+        says(world, who, code)
+
+    await world.run(20)
+    waits = await world.request(top_up.id)
+    froze = await world.request(freeze.id)
+    world.people.actor = plain  # type: ignore[method-assign]
+    await world.run(30)
+
+    assert (waits.state, froze.state) == (State.APPROVED, State.SUCCEEDED)
+    assert (await world.request(top_up.id)).state is State.SUCCEEDED
+
+
+@SQLITE
+@GONE
+@pytest.mark.parametrize("who", [ALICE, BOB])
+async def test_a_freeze_of_somebody_who_is_gone_goes_on_as_in_an_outage(
+    world: World, code: str, who: str
+) -> None:
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]})
+    await world.approve(freeze)
+    says(world, who, code)
+    await world.advance(20)
+
+    assert (await execute(world, freeze)).state is State.SUCCEEDED
+
+
+@SQLITE
+@GONE
+async def test_what_slack_said_once_of_an_account_in_vain_ends_nothing(world: World, code: str) -> None:
+    """It says so again after it knew the account, or minutes later: a fault of a moment each time."""
+    approved, plain = await world.top_up("50"), world.people.actor
+    for pause_s in (15.0, 90.0, 90.0):
+        await world.advance(pause_s)
+        says(world, ALICE, code)
+        assert (await execute(world, approved)).state is State.APPROVED
+        world.people.actor = plain  # type: ignore[method-assign]
+        if pause_s == 15.0:
+            await world.advance(1)
+            await people.account(world.core, ALICE)
+
+    await world.run(30)
+    assert (await world.request(approved.id)).state is State.SUCCEEDED
 
 
 @SQLITE

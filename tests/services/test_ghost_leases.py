@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,11 @@ import pytest
 from sqlalchemy import delete, insert, text, update
 
 from bot.domain import shared_work
-from bot.domain.requests import State
+from bot.domain.people import KindPolicy
+from bot.domain.requests import Request, State
 from bot.services import execution
 from bot.services.execution import claims, presend_checks
+from bot.services.operators import pausing
 from bot.services.processes import ghost_leases
 from bot.services.processes.locks import Locks
 from bot.services.processes.stored_looks import StoredLooks
@@ -24,7 +26,7 @@ from storage.requests import held
 from tests.services.outcome_steps import TOPUP, execute, open_alerts, processor
 from tests.support.databases import BACKENDS
 from tests.support.waiting import eventually
-from tests.support.world import World, a_world
+from tests.support.world import BOB, World, a_policy, a_world
 
 pytestmark = pytest.mark.by_turns(2)
 
@@ -195,6 +197,104 @@ async def test_a_lease_that_somebody_renews_does_not_outlast_an_approval(
         assert (await world.request(request.id)).state is State.SUCCEEDED
         assert len(alerts) == 1
         assert request.id in alerts.pop()
+
+
+OURS: Mapping[str, Any] = {"lasts": timedelta(seconds=110)}
+NO_LEASE: Mapping[str, Any] = {"lease_owner": None, "lease_until": None}
+PAST, EVER = datetime(1999, 1, 1, tzinfo=UTC), datetime(2099, 1, 1, tzinfo=UTC)
+# What no process that works writes, by what it holds up until it is freed with an alert.
+HOLDS: Mapping[str, Mapping[str, Any]] = {
+    "nobody's": {**OURS, "lease_owner": None},
+    "with an empty owner": {**OURS, "lease_owner": ""},
+    "its own": {**OURS, "lease_owner": "its own"},
+    "a ghost's, long due": {**OURS, "lease_owner": "ghost", "due_at": PAST},
+    "nobody's, due in the far future": {**OURS, "lease_owner": None, "due_at": EVER},
+    "never due": {**NO_LEASE, "due_at": None},
+    "never due, with its own owner": {"lease_owner": "its own", "lease_until": None, "due_at": None},
+    "due in the far future": {**NO_LEASE, "due_at": EVER},
+    "due in hours": {**NO_LEASE, "in": timedelta(hours=2)},
+}
+# What holds up nothing.
+HOLDS_NOT: Mapping[str, Mapping[str, Any]] = {
+    "long due": {**NO_LEASE, "due_at": PAST},
+    "without an end": {"lease_owner": "ghost", "lease_until": None},
+    "over": {"lease_owner": None, "lease_until": PAST},
+    "for years": {"lease_owner": None, "lease_until": EVER},
+}
+# Within so many seconds the first of them have succeeded, and what was sent before was tried again.
+WITHIN_S = {"card_topup": 60, "card_freeze": 30, "card_freeze now": 30, "sent before": 16 * 60}
+
+
+async def _write(world: World, request_id: str, written: Mapping[str, Any]) -> None:
+    values = dict(written)
+    async with world.store.begin() as tx:
+        if lasts := values.pop("lasts", None):
+            values["lease_until"] = tx.lease_end(lasts)
+        if later := values.pop("in", None):
+            values["due_at"] = tx.now + later
+        if values.get("lease_owner") == "its own":
+            values["lease_owner"] = world.core.owner
+        await tx.run(update(t.request).where(t.request.c.id == request_id).values(values))
+
+
+async def _to_do(world: World) -> dict[str, Request]:
+    """What was sent and has no outcome so far, and what is due, each with a card of its own."""
+    await processor("5xx").set(world, TOPUP, times=1)
+    made = {"sent before": await execute(world, await world.top_up("50", card=3))}
+    made["card_topup"] = await world.top_up("50")
+    freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]})
+    made["card_freeze"], _ = await world.approve(freeze)
+    made["card_freeze now"] = await world.ask("card_freeze", {"card": world.cards[2]["id"]}, now=True)
+    return made
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+@pytest.mark.parametrize("written", [*HOLDS, *HOLDS_NOT])
+async def test_nothing_that_is_written_of_leases_and_due_times_holds_up_work(
+    url: str, tmp_path: Path, written: str
+) -> None:
+    """What somebody writes every minute that no process writes."""
+    async with a_world(tmp_path, url=url) as world:
+        waiting = await _to_do(world)
+        look, said, done_s, passed_s = ghost_leases.Look(world.core), "", dict[str, int](), 0
+        while waiting and passed_s <= max(WITHIN_S.values()):
+            for request in waiting.values():
+                if passed_s % 60 == 0:
+                    await _write(world, request.id, {**HOLDS, **HOLDS_NOT}[written])
+            await look.run()
+            said += "".join(await _alerts_of(world))
+            await world.run_due()
+            for kind, before in list(waiting.items()):
+                now = await world.request(before.id)
+                if now.state is State.SUCCEEDED or now.attempts > before.attempts > 0:
+                    done_s[kind] = passed_s
+                    assert (before.id in said) == (written in HOLDS), f"{kind}: {said}"
+                    del waiting[kind]
+            step_s = 10 if passed_s < 60 else 60
+            await world.advance(step_s)
+            passed_s += step_s
+
+        assert not waiting
+        late = {kind: after_s for kind, after_s in done_s.items() if after_s > WITHIN_S[kind]}
+        assert late == {}
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_what_waits_for_its_time_is_not_put_off_by_anybody(url: str, tmp_path: Path) -> None:
+    """A `cool_off`, the rows of a list, a pause, and what was sent and is looked up every day."""
+    policy = replace(a_policy(), kinds={"card_topup": KindPolicy(cool_off=timedelta(hours=2))})
+    async with a_world(tmp_path, url=url, policy=policy) as world:
+        cooling = await world.top_up("50")
+        freeze = await world.ask("card_freeze", {"card": world.cards[1]["id"]})
+        await pausing.pause(world.core, BOB, ["main"], "a look")
+        await world.approve(freeze)
+        look = ghost_leases.Look(world.core)
+        for _ in range(24):
+            await world.run_due()
+            await look.run()
+            await world.advance(280)
+            assert await _alerts_of(world) == []
+        assert (await world.request(cooling.id)).state is State.APPROVED
 
 
 async def test_what_cannot_wait_is_freed_first(world: World) -> None:

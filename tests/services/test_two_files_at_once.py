@@ -193,7 +193,8 @@ async def played(world: World, cell: Cell) -> str:
         lose(world, cell)
         await world.advance(16)
     world.goes_on_as(sends)
-    await world.run(5)
+    # Slack has to say twice that it does not know somebody.
+    await world.run(20 if cell.loss == "unknown to Slack" else 5)
     return await _ended(world, cell, request)
 
 

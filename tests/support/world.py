@@ -22,6 +22,7 @@ from bot.domain.money import exact_sum
 from bot.domain.people import Actor, KindPolicy, Limits, Policy
 from bot.domain.people.policy import People, Tier
 from bot.domain.requests import Request, Verdict
+from bot.domain.slack_faults import NOT_THERE
 from bot.partner.client import PartnerClient
 from bot.partner.loopback import is_loopback
 from bot.partner.ratelimit import RateLimiter
@@ -48,6 +49,7 @@ MASTER = "lyRuFlrH8Ycz2eWVpYVS0eFBW1vKlmFXZBQuQ0ZkHbg="
 HOME = "T0SANDBOX"
 _WAL = b"\x02\x02"  # in the header of a file with a log beside it
 ALICE, BOB, CAROL = "U0ALICE", "U0BOB", "U0CAROL"
+OWN = "U0BOT"  # the bot's account
 
 
 class ScriptedDirectory:
@@ -57,7 +59,7 @@ class ScriptedDirectory:
     workspace_url = ""
 
     def __init__(self) -> None:
-        self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL)}
+        self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL, OWN)}
         self.groups = {"@card-approvers": {BOB, CAROL}, "@card-admins": {CAROL}}
         self.broken = False
 
@@ -65,6 +67,15 @@ class ScriptedDirectory:
         if self.broken or slack_id not in self.actors:
             raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
         return self.actors[slack_id]
+
+    async def knows_itself(self) -> bool:
+        try:
+            await self.actor(OWN)
+        except LookupFailed as error:
+            if error.code in NOT_THERE:
+                return False
+            raise
+        return True
 
     async def members(self, names: Sequence[str]) -> frozenset[str]:
         if self.broken:

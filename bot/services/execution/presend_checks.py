@@ -435,12 +435,16 @@ async def _approvers_stand(core: Core, request: Request, found: Approved, within
     core = found.file.people
     seen = await people.seen_to_send(core, _accounts_of(request, found), within_s=within_s)
     roles, standing = seen.roles, people.as_persons(seen.roles.standing, seen.actors.values())
+    cls = core.kinds[request.kind]
+    gone = [actor for actor in seen.actors.values() if actor.is_gone]
+    if gone and cls.handling.is_urgent:  # as in an outage
+        raise LookupFailed("Slack does not know the account of one of the people in this.", "user_not_found")
+    people.require_gone_for_sure(core, gone)
     if not is_full_member(seen.actors[request.requester], core.directory.home_team):
         is_gone = seen.actors[request.requester].is_gone
         how = "has an account that Slack does not know any more" if is_gone else _NO_MEMBER
         text = f"{request.requester_name}, who requested this, {how}."
         return Stop(Event.CANCEL, f"{text} Nothing was sent; somebody else can request it.")
-    cls = core.kinds[request.kind]
     # What only makes things safer is sent whoever may ask now.
     may_ask = roles.may_ask(cls, request.requester) or cls.handling.is_urgent
     if cls.handling.asked_by_admins and not may_ask:

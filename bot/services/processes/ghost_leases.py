@@ -1,4 +1,5 @@
-"""Work and requests that a lease of nobody holds: who writes to the database may write it again every minute.
+"""Work and requests that a lease of nobody holds, or a due time that no process wrote: who writes to the database may
+write it again every minute.
 
 Each process looks for itself, and takes up by force what no process that works has held for some minutes. People are
 notified, whoever it was: a lease of ours ends within seconds when its process does. A request on which there is a lease
@@ -56,8 +57,8 @@ class _Seen(NamedTuple):
 
 
 class Look:
-    """At all leases, and all requests that are held; when each was first seen with nobody is in memory, where nobody
-    changes it."""
+    """At all leases, and all requests that are held or put off; when each was first seen with nobody is in memory,
+    where nobody changes it."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -87,9 +88,7 @@ class Look:
             if not ghosts and not long:
                 await alerts.resolve(tx, core, condition)
                 return
-            said = request_alerts.CHANGED_OUTSIDE.says(
-                "rows", what=_in_words(sorted(ghosts), [one.id for one in long])
-            )
+            said = request_alerts.CHANGED_OUTSIDE.says("rows", what=_in_words(sorted(ghosts), long))
             await alerts.keep(tx, core, said, condition=condition, subject=_ABOUT, program="")
 
     def _ghosts(self, nobodys: set[str], now_s: float) -> set[str]:
@@ -105,7 +104,7 @@ class Look:
         return {name for name, seen in self._seen.items() if seen.is_ghost}
 
     def _is_nobodys(self, held: Held, alive: frozenset[str]) -> bool:
-        """Its owner does not work, or is this process, which does not hold it."""
+        """Its owner does not work, or is this process, which does not hold it; or it has none."""
         core = self._core
         return held.owner not in alive or (held.owner == core.owner and held.id not in core.holding)
 
@@ -143,9 +142,15 @@ async def _alive(tx: Tx, core: Core) -> frozenset[str]:
     return frozenset({core.owner, *(owner for owner, is_at_work in works.items() if is_at_work)})
 
 
-def _in_words(names: list[str], held: list[str]) -> str:
-    found = [f"the work {name}" for name in names] + [f"request {one}" for one in held]
+def _in_words(names: list[str], held: list[Held]) -> str:
+    put_off = [one.id for one in held if one.is_put_off]
+    found = [f"the work {name}" for name in names] + [f"request {i.id}" for i in held if not i.is_put_off]
+    said = [f"a lease of no process is written again and again, and holds {_some(found)}"] if found else []
+    if put_off:
+        said.append(f"a time at which it is due that Countersign does not write has held up {_some(put_off)}")
+    return "; ".join(said)
+
+
+def _some(found: list[str]) -> str:
     more = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-    return (
-        f"a lease of no process is written again and again, and holds {', '.join([*found[:_SHOWN], *more])}"
-    )
+    return ", ".join([*found[:_SHOWN], *more])

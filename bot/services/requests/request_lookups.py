@@ -13,6 +13,7 @@ from bot.domain.errors import LookupFailed, NotAllowed
 from bot.domain.events import RequestPage
 from bot.domain.people import Standing
 from bot.domain.requests import OPEN, DecisionKind, Request, State, pages_of, who_may_decide
+from bot.domain.slack_faults import NOT_THERE
 from bot.domain.time import Period
 from bot.domain.visibility import may_see_private_values, waits_for
 from bot.operations import Concern, Line, loaded_facts
@@ -142,7 +143,7 @@ async def _names(core: Core, slack_ids: Collection[str]) -> dict[str, str]:
         try:
             names[one] = (await core.directory.actor(one)).name
         except LookupFailed as error:
-            if error.code not in people.NOT_THERE:
+            if error.code not in NOT_THERE:
                 raise
     return names
 

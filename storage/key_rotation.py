@@ -21,8 +21,7 @@ from storage.errors import Unreadable
 from storage.log_record import on_record
 from storage.master_keys import canaries, does_not_fit, fits_all_the_same, plant_canaries, replant
 from storage.protection import SIGNED_TABLES, signed_rows
-from storage.sealed_cells import BATCH, older, opened, place, ref
-from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
+from storage.sealed_columns import BATCH, SEALED_COLUMNS, SealedColumn, older, opened, place, ref
 from storage.set_aside import shown
 from storage.store import Store
 from storage.transaction import Tx

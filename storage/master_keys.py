@@ -11,7 +11,7 @@ from storage import audit
 from storage import tables as t
 from storage.errors import CannotOpen, LogNotWhole, WrongMasterKey
 from storage.log_record import on_record
-from storage.sealed_cells import opens_any
+from storage.sealed_columns import opens_any
 from storage.set_aside import as_stored, shown
 from storage.transaction import Tx
 from storage.vault import Ref, Sealed, Vault

@@ -483,10 +483,10 @@ async def test_a_key_that_is_missing_is_asked_for_whatever_else_is_planted(world
 
 
 @pytest.mark.parametrize("is_known", [True, False])
-async def test_a_changed_name_of_the_installation_is_what_people_are_told(
+async def test_a_changed_name_of_the_installation_is_what_people_read(
     world: World, *, is_known: bool
 ) -> None:
-    """What they are told to do is not what they just did."""
+    """What it says to do is not what they just did."""
     name = world.store.instance
     if is_known:
         await world.top_up("50")

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, delete, or_, select, update
+from sqlalchemy import Column, ColumnElement, delete, literal, or_, select, update
 
 from storage import tables as t
 from storage.cards import cards
@@ -21,14 +22,26 @@ from storage.errors import Unreadable
 from storage.log_record import on_record
 from storage.master_keys import canaries, does_not_fit, fits_all_the_same, plant_canaries, replant
 from storage.protection import SIGNED_TABLES, signed_rows
-from storage.sealed_columns import BATCH, SEALED_COLUMNS, SealedColumn, older, opened, place, ref
-from storage.set_aside import shown
+from storage.sealed_columns import (
+    BATCH,
+    DOES_NOT_OPEN,
+    SEALED_COLUMNS,
+    SealedColumn,
+    older,
+    opened,
+    place,
+    ref,
+)
+from storage.set_aside import as_stored, shown, text_of
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Sealed
 
 T = TypeVar("T")
 _PAUSE_S = 0.05
+# No secret was replaced so often; a try takes some microseconds.
+_VERSIONS = 1000
+_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +117,7 @@ async def rewrap(store: Store) -> Rewrapped:
     Runs in small transactions and writes only over the value it read, so it may be killed and run
     again, beside a running bot. Canaries of keys that hold nothing any more are taken out at the end. What does not
     open is left as it is, and keeps nothing else from being moved; so does a row that cannot be read, which is among
-    `store.set_aside` then.
+    `store.set_aside` then. What is sealed in such a row is moved, too, so that it is there when the row is put right.
     """
     moved, left = 0, dict[tuple[str, str, Sealed], LeftCell]()
     for column in SEALED_COLUMNS:
@@ -117,6 +130,10 @@ async def rewrap(store: Store) -> Rewrapped:
     for signed in SIGNED_TABLES:
         await _without_unreadable(store, partial(signed_rows.sign_again, signed=signed))
     await _without_unreadable(store, cards.sign_again)
+    for column in SEALED_COLUMNS:
+        batch = await _without_unreadable(store, partial(_rewrap_set_aside, column=column))
+        moved += batch.moved
+        left |= {(one.table, one.column, one.sealed): one for one in batch.left}
     await _without_unreadable(store, partial(_end_canaries, left=left.values()))
     return Rewrapped(moved, tuple(left.values()))
 
@@ -170,6 +187,51 @@ async def _rewrap_batch(tx: Tx, column: SealedColumn, after: Any = None) -> _Bat
         await tx.run(update(column.table).where(*unchanged).values({column.column: fresh}))
         moved += 1
     return _Batch(moved, held, left, place(column, rows[-1]) if len(rows) == BATCH else None)
+
+
+async def _rewrap_set_aside(tx: Tx, column: SealedColumn) -> _Batch:
+    """Those of rows that cannot be read, because of another of their cells."""
+    keys = set(tx.set_aside.of(column.table.name))
+    moved, left, after = 0, list[LeftCell](), list(column.table.primary_key)
+    if not keys:
+        return _Batch(0, 0)
+    names = [column.key, column.column, *([column.version] if column.version else []), *column.bound]
+    cells = [
+        as_stored(one, is_postgres=tx.is_postgres) for one in (*after, *(column.table.c[n] for n in names))
+    ]
+    rows = (await tx.run_with_all(select(*cells).where(cells[len(after) + 1].is_not(None)))).all()
+    for row in rows:
+        key, (row_id, sealed, *others) = tuple(row[: len(after)]), row[len(after) :]
+        if key not in keys or text_of(sealed).startswith(f"v1.{tx.vault.primary_kid}."):
+            continue
+        versions = _versions(others.pop(0)) if column.version else (1,)
+        fresh = _sealed_again(tx, column, text_of(sealed), text_of(row_id), versions, *map(text_of, others))
+        if fresh is None:
+            left.append(LeftCell(column.table.name, column.column, shown(key), Sealed(text_of(sealed))))
+            continue
+        its = (
+            cell == literal(part, cell.type)
+            for cell, part in zip(cells, (*key, row_id, sealed), strict=False)
+        )
+        await tx.run_with_all(update(column.table).where(*its).values({column.column: fresh}))
+        moved += 1
+    return _Batch(moved, 0, left)
+
+
+def _versions(stored: bytes | str | None) -> Iterable[int]:
+    """That of a row; where it is what cannot be read, all that it may have been."""
+    text = text_of(stored)
+    return (int(text),) if text.isascii() and text.isdigit() and len(text) < _DIGITS else range(1, _VERSIONS)
+
+
+def _sealed_again(
+    tx: Tx, column: SealedColumn, sealed: str, row_id: str, versions: Iterable[int], *bound: str
+) -> Sealed | None:
+    for version in versions:
+        cell = column.ref(row_id, version, *bound)
+        with suppress(*DOES_NOT_OPEN):
+            return tx.vault.seal(tx.vault.open(Sealed(sealed), cell), cell)
+    return None
 
 
 async def _is_free(tx: Tx, key: Column[Any], wanted: Sequence[ColumnElement[bool]]) -> bool:

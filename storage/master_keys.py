@@ -12,7 +12,7 @@ from storage import tables as t
 from storage.errors import CannotOpen, LogNotWhole, WrongMasterKey
 from storage.log_record import on_record
 from storage.sealed_columns import opens_any
-from storage.set_aside import as_stored, shown
+from storage.set_aside import as_stored, shown, text_of
 from storage.transaction import Tx
 from storage.vault import Ref, Sealed, Vault
 
@@ -77,11 +77,7 @@ async def _planted(tx: Tx) -> list[tuple[str, Sealed]]:
     """All canaries with their key ids, whatever somebody wrote there: none keeps the others from being read."""
     k = t.keycheck.c
     asked = select(*(as_stored(one, is_postgres=tx.is_postgres).label(one.name) for one in (k.kid, k.sealed)))
-    return [(_text(row.kid), Sealed(_text(row.sealed))) for row in (await tx.run(asked)).all()]
-
-
-def _text(stored: bytes | str | None) -> str:
-    return stored.decode(errors="replace") if isinstance(stored, bytes) else stored or ""
+    return [(text_of(row.kid), Sealed(text_of(row.sealed))) for row in (await tx.run(asked)).all()]
 
 
 def _opened(vault: Vault, kid: str, sealed: Sealed) -> bytes | None:

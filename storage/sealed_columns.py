@@ -64,7 +64,7 @@ SEALED_COLUMNS = (
 )
 BATCH: Final = 100
 """So many rows are read at a time."""
-_DOES_NOT_OPEN = (CannotOpen, ValueError, TypeError, AttributeError)
+DOES_NOT_OPEN = (CannotOpen, ValueError, TypeError, AttributeError)
 """What opening a value raises that nobody of us has sealed for its cell."""
 
 
@@ -107,5 +107,5 @@ def ref(column: SealedColumn, one: Any) -> Any:
 def opened(tx: Tx, column: SealedColumn, one: Any) -> bytes | None:
     try:
         return tx.vault.open(one.sealed, ref(column, one))
-    except _DOES_NOT_OPEN:
+    except DOES_NOT_OPEN:
         return None

@@ -23,8 +23,9 @@ from storage.columns import Json, Money, SealedText, UtcDateTime
 from storage.errors import WrongMasterKey
 from storage.events import inbox
 from storage.requests import Draft, drafts
+from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
 from storage.store import Store
-from storage.vault import Keyring, Vault, new_master
+from storage.vault import Keyring, Ref, Sealed, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, execute, net_of, status, top_ups
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World
@@ -389,6 +390,54 @@ async def test_no_cell_that_somebody_wrote_keeps_a_key_from_being_retired(world:
     assert (await execute(world, request)).state is State.SUCCEEDED
     async with world.store.read() as tx:
         assert all((await master_keys.canaries(tx)).values()), "the bot starts"
+
+
+def beside_spoiled(database: Database, vault: Vault) -> dict[str, tuple[SealedColumn, int, Ref, bool]]:
+    """Each table with a sealed column, each other column of it spoiled in a row of its own.
+
+    By name of the spoiled column: the sealed one, the place of the row, where its value opens, and whether that is
+    bound to what was spoiled.
+    """
+    made, number = dict[str, tuple[SealedColumn, int, Ref, bool]](), 0
+    for sealed in SEALED_COLUMNS:
+        table = sealed.table.name
+        for column in sealed.table.columns:
+            if column.name == sealed.column:
+                continue
+            number += 1
+            planted(database, sealed.table, number, sealed.column, "''")
+            place = max(row["place"] for row in database.read(table, "rowid AS place"))
+            ref = sealed.ref(f"x{number}", 7 if sealed.version else 1, *(f"x{number}" for _ in sealed.bound))
+            version = f", {sealed.version} = 7" if sealed.version else ""
+            cell = str(vault.seal(b"genuine", ref))
+            database.write(f"UPDATE {table} SET {sealed.column} = ?{version} WHERE rowid = {place}", cell)
+            database.write(f"UPDATE {table} SET {column.name} = x'ff{number:04x}' WHERE rowid = {place}")
+            is_bound = column.name in (sealed.key, *sealed.bound)
+            made[f"{table}.{column.name} beside {sealed.column}"] = sealed, place, ref, is_bound
+    return made
+
+
+async def test_what_is_sealed_beside_a_spoiled_cell_is_there_when_the_cell_is_put_right(world: World) -> None:
+    """Or is named, where it is bound to that very cell."""
+    await world.top_up("50")
+    with opened(place_of(world)) as database:
+        made = beside_spoiled(database, world.store.vault)
+
+    done = await changed(world)
+
+    assert done.retired == (OLD_KID,)
+    wrong, named = list[str](), [cell.partition(" of ")[0] for cell in done.cells]
+    with opened(place_of(world)) as database:
+        for what, (sealed, place, ref, is_bound) in made.items():
+            rows = database.read(sealed.table.name, f"rowid AS place, {sealed.column} AS cell")
+            (cell,) = [row["cell"] for row in rows if row["place"] == place]
+            is_moved = Sealed(cell).kid != OLD_KID
+            if is_moved == is_bound or (is_moved and world.store.vault.open(Sealed(cell), ref) != b"genuine"):
+                wrong.append(what)
+            if is_bound and f"{sealed.table.name}.{sealed.column}" not in named:
+                wrong.append(f"{what} is not named")
+    assert len(made) > 100
+    assert wrong == []
 
 
 @pytest.mark.parametrize("junk", SEALED_JUNK.values(), ids=SEALED_JUNK)

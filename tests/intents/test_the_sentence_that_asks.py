@@ -236,9 +236,99 @@ def test_a_request_is_read_behind_arrange_that_and_with_its_card_first(
 
 
 @pytest.mark.parametrize(
+    ("said", "intent", "slots"),
+    [
+        (
+            "She was meant to get 500 and I gave her 800, sorry. Kindly withdraw 300 dollars from Nora back to float",
+            "unload_card",
+            {"card": "Nora", "amount": "300"},
+        ),
+        (
+            "can you get $250 back from sofia to the company account? (i have loaded her twice, sorry)",
+            "unload_card",
+            {"card": "sofia", "amount": "250"},
+        ),
+        (
+            "please take back 40 dollars which are left on 3018",
+            "unload_card",
+            {"card": "3018", "amount": "40"},
+        ),
+        ("please do a transfer of 90 to hugo-o", "topup_card", {"card": "hugo-o", "amount": "90"}),
+        (
+            "Could ads-eu have another $2,000, please? The campaign starts at the fair.",
+            "topup_card",
+            {"card": "ads-eu", "amount": "2000"},
+        ),
+        (
+            "He is not returning to the production. Close Will Park's card, not freeze, close.",
+            "close_card",
+            {"card": "Will Park"},
+        ),
+        ("pls park 3018 for now", "freeze_card", {"card": "3018"}),
+        (
+            "hey, you can take the freeze away from april-o, fraud check is done",
+            "unfreeze_card",
+            {"card": "april-o"},
+        ),
+        ("please let nora use her card again", "unfreeze_card", {"card": "nora"}),
+        ("pls put nora-h on 1,500 weekly", "set_limits", {"card": "nora-h", "limits": {"weekly": "1500"}}),
+        (
+            "can you put the monthly limit from 5530 up to $5000? q4 ads",
+            "set_limits",
+            {"card": "5530", "limits": {"monthly": "5000"}},
+        ),
+        (
+            "pls switch hugo-o to +2348098824410, the old line was blocked",
+            "change_phone",
+            {"card": "hugo-o", "phone": "+2348098824410"},
+        ),
+        (
+            "can you switch may-s to the webhook for the 3ds codes? in japan she gets no sms",
+            "set_3ds",
+            {"card": "may-s"},
+        ),
+        ("3018 - purchase codes to our webhook thx", "set_3ds", {"card": "3018"}),
+        ("markup 0 % pls, we don't want to earn on our own people", "set_markup", {"amount": "0"}),
+        ("please add 1.5% on top of deposits", "set_markup", {"amount": "1.5"}),
+        (
+            "I want to book the tickets online with Ms Haddad's card. Please let me see the full number.",
+            "reveal_card",
+            {"card": "Haddad"},
+        ),
+    ],
+)
+def test_a_request_is_read_in_more_words_and_beside_why_it_is_asked_for(
+    said: str, intent: str, slots: object
+) -> None:
+    reading = parse(said, authors.facts(), kinds=operations.kinds()).first
+
+    assert (reading.opened, reading.intent, reading.slots) == (True, intent, slots)
+
+
+@pytest.mark.parametrize("said", ["put all outgoing on hold", "please halt every payment out of the float"])
+def test_all_that_goes_out_is_put_on_hold_by_the_pause(said: str) -> None:
+    assert parse(said, authors.facts(), kinds=operations.kinds()).first.intent == "pause_sending"
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Nora's card is frozen",
+        "let nora use her card again once she has signed",
+        "I told him to park 3018 for now",
+        "he wants to lower what nora can spend to 300 per day",
+        "3018 - purchase codes to our webhook?",
+        "Bob wants 3018 switched to the webhook",
+        "move 3018 to the webhook, or not",
+        "close 3018, not freeze, close if he agrees",
+        "Freeze 3018, not freeze, close.",
+        "put 3018 on 300 weekly next month",
+        "put 3018 on 250 dollars per transaction and 4402 on 300 weekly",
+        "add 1.5% on top of deposits if carol agrees",
+        "markup 1.5% pls check",
+        "you can take the freeze away from 3018 when he calls",
+        "take 60 off 3018 twice",
+        "do a transfer of 90 to hugo-o from nora-h",
         "I was told that card 9140 is frozen",
         "he sees to it that 3018 is frozen",
         "Bob has to arrange that 60 are loaded onto 3018",

@@ -34,7 +34,7 @@ _UNDECIDED: Final = re.compile(
 #: It hangs on something, or on another hour.
 _HANGS: Final = re.compile(
     r"\b(?:if|unless|in case|provided|providing|depend\w*|assuming|as long as|so long as|only (?:if|when|once|after)|in the event|as soon as|the moment|the minute|whenever|once(?! (?:a (?:day|week|month|year)|more|again|upon|only|this|in a|per))|until further|from (?:next|tomorrow|monday|then)|starting(?! (?:today|now|§p))|effective(?! (?:today|now|immediately|§p))|w\.?e\.?f|with effect|not (?:now|yet|today|right now|immediately|this (?:week|month|time))|no hurry|later (?:today|on|this|in)|(?:do|process|execute|run|send|make|put|load|need|want) (?:it|this|that) (?:only )?(?:on|at|after|before|from|later|tomorrow|next|then|when|in)|first thing|schedul\w*|every (?:week|month|day|monday|friday|year|time)|each (?:week|month|day|time)|(?:weekly|monthly|daily) (?:from|basis)|recurring|standing order|regularly|(?:do|load|send|put|need|add|give)\b[^.]{0,20}\b(?:twice|both)|same (?:again|for|to|with)|some ?day|one day|eventually|sometime|in (?:the )?future|next time|last time|used to|no rush(?= (?:until|before|till)))\b"
-    r"|^(?:but |only |just |and |or )*(?:before|after|until|till|til|when|while|then|later|tomorrow|tonight|soon|next|by|at|on|in|from|not)\b(?! (?:the|his|her|their|our|my|a|an|this|that|he|she|they|we|i|it|§c\d+§) [^.]*\b(?:is|are|was|were|has|have|had|need\w*|want\w*|can\w*|will|would|got|[a-z]{3,}(?:ed|ing|s))\b)[^.]{0,40}$"
+    r"|^(?:but |only |just |and |or )*(?:before|after|until|till|til|when|while|then|later|tomorrow|tonight|soon|next|by|at|on|in(?! [a-z]{4,} (?:he|she|they|we|it|§c\d+§) [^.]*\b(?:gets?|has|have|needs?|can|is|are|does|works?|uses?|wants?)\b)|from|not)\b(?! (?:the|his|her|their|our|my|a|an|this|that|he|she|they|we|i|it|§c\d+§) [^.]*\b(?:is|are|was|were|has|have|had|need\w*|want\w*|can\w*|will|would|got|[a-z]{3,}(?:ed|ing|s))\b)[^.]{0,40}$"
 )
 #: Whose words the request is.
 _REPORTED: Final = re.compile(
@@ -81,13 +81,13 @@ _SUBJECT: Final = re.compile(
 #: A "not" that says it again: `no need to block it`, `not to close it, only freeze`, `no replacement is required`.
 _NOT_ELSE: Final = {
     "freeze_card": r"(?:the card |it |her card |his card |this )?(?:should|must|shall|may|need|does|do)(?: not|n['’]t) (?:need )?(?:to )?be (?:closed|cancell?ed|terminated|deleted)(?: for good| permanently| yet)?(?:,? (?:but )?(?:only|just) (?:be )?(?:frozen|freeze|blocked|on hold|paused))?|(?:only|just) (?:be )?(?:frozen|blocked|on hold|paused)|(?:just|only) freeze(?: it)?|(?:dont|don'?t|do not|not) (?:to )?close(?: it)?|not (?:to )?(?:close|cancel|terminate|delete) (?:it|the card|her card|his card)?(?:, only freeze)?|(?:do not|don'?t|no need to) (?:close|cancel|terminate) (?:it|the card)?|(?:should|must|may) not (?:remain|stay|be(?: left)?) (?:open|operative|active|usable|live|in use)|not close",
-    "close_card": r"(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
+    "close_card": r"not (?:only |just |to )?(?:an? )?(?:freez\w*|block\w*|paus\w*)(?: it)?,? (?:but |just |only |really )*(?:to )?(?:clos\w+)(?: it)?|(?:just|actually|really) close(?: it)?|no (?:replacement|new card|reissue)(?: card)?(?: (?:is|will be))?(?: (?:required|needed|necessary|wanted))?|(?:do not|don'?t|no need to) (?:replace|reissue|re-?order|renew) (?:it|the card)?|not (?:just )?(?:a )?freez\w*|freez\w* (?:is|will) not (?:sufficient|enough|do)|(?:is |are )?(?:no longer|not) (?:needed|required|in use|used|using)(?: any ?more| by anyone)?|not (?:coming|come|returning|going to return|going to come) back|no longer with us",
     "unload_card": r"(?:by|in) (?:typing |my |our |a |pure )*(?:mistake|error|oversight)|(?:mistake|error)|(?:is |are |was )?(?:no longer|not) (?:needed|required|used|using|going to (?:use|need)|in use|necessary)(?: any ?more| at all| there)?|doesn'?t need (?:it|that much|so much|the money)(?: any ?more)?",
     "change_phone": r"no need to (?:block|freeze|replace|reissue|lock|close)(?: it| the card| anything)?|(?:do not|don'?t) (?:block|freeze|lock|close)(?: it| the card)?|not (?:the )?old (?:one|number)",
-    "set_markup": r"(?:by|in) (?:mistake|error|oversight)",
+    "set_markup": r"(?:we|i) (?:do not|don'?t|dont) (?:want|need|wish|like) to (?:earn|make|profit|charge|gain|lose|pay)\b[^.;]*|(?:by|in) (?:mistake|error|oversight)",
     "submit_funding": r"whether (?:it|this|that) (?:worked|went through|arrived|came)",
-    "set_3ds": r"(?:and |but )?not (?:to |on |by )?(?:her|his|the|their|any)? ?(?:phone|mobile|sms|number|handset)|instead of (?:to )?(?:her|his|the|their)? ?(?:phone|mobile|sms|number|handset)|not asking for any (?:other )?change[^.]*|nothing else|no other change[^.]*",
-    "reveal_card": r"(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
+    "set_3ds": r"instead(?=\W*$)|(?:and |but )?not (?:to |on |by )?(?:her|his|the|their|any)? ?(?:phone|mobile|sms|number|handset)|instead of (?:to )?(?:her|his|the|their)? ?(?:phone|mobile|sms|number|handset)|not asking for any (?:other )?change[^.]*|nothing else|no other change[^.]*",
+    "reveal_card": r"(?:i|we) (?:want|need|have|would like|must|wish) (?:to )?(?:book|buy|pay|register|reserve|renew|subscribe)\b[^.;§]*|(?:cvv|pin|cvc|expiry)(?: code)? (?:is )?not (?:required|needed|necessary)(?: as such)?|(?:don'?t|do not|no) need (?:the )?(?:cvv|pin|cvc|expiry)(?: code)?|not (?:the |needing |asking for )?(?:the )?(?:cvv|pin|cvc|expiry)",
     "set_limits": r"other limits? (?:may|can|should|to|will|shall)? ?(?:remain|stay|be)?[^.]*|(?:no|not any) other changes?",
     "topup_card": r"not (?:enough|sufficient|covered|cover)|no (?:money|funds|cash|balance) (?:left|on it)",
     "unfreeze_card": r"(?:the |our |his |her )*(?:suspicion|suspect\w*|fraud|alert|concerns?|worr(?:y|ies)|claim|report|charges?)\b[^.;]{0,40}\b(?:not|n['’]t|never) (?:been |be |yet )?(?:confirmed|true|real|substantiated|founded|justified|proven|fraud)|(?:froze|frozen|blocked|locked|freeze|block)(?: it| her| him)?(?: was| is)?(?: only)? (?:by|in) (?:my |a |pure )*(?:mistake|error|accident|oversight)|(?:the )?(?:freeze|block|hold)[^.]{0,40}\b(?:was|is|were) (?:done|put|placed|made|only|applied|set)|(?:no longer|not) (?:needs? to be |to be )?(?:frozen|blocked|locked|suspended)|no (?:reason|need) (?:to keep it|for it to be|to stay) (?:frozen|blocked|locked)",
@@ -163,7 +163,7 @@ _OWN_VERBS: Final = {
 _OWN_VERBS_OF: Final = {intent: re.compile(rf"\b{pattern}\b") for intent, pattern in _OWN_VERBS.items()}
 #: Said of other things than cards.
 _OF_THINGS: Final = re.compile(
-    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
+    r"\b(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|bank|account|query|case|ticket|door|van|truck|lorry|order|subscription|appointment|class|show|game|match|line|sim|sim card|phone|mobile|handset|laptop|booth|website|app)s? (?:(?:is|are|was|were|got|has been|have been|being|has|itself|now|also|all|just|only) )*(?:cancel\w*|clos\w*|block\w*|lock\w*|suspend\w*|paus\w*|load\w*|terminat\w*|enabl\w*|replac\w*)\b|\b(?:paus\w*|clos\w*|cancel\w*|suspend\w*|block\w*|lock\w*|terminat\w*) (?:the|our|his|her|their|this|that|its|an?|my|all(?: the| our)?) (?:[a-z]+ )?(?:flight|trip|event|meeting|booking|hotel|train|visit|course|conference|campaign|contract|tour|fair|project|road|shop|store|office|site|border|door|van|truck|lorry|subscription|appointment|class|show|game|match|ads?|adverts?|books|deal|tap|gate|stand|booth)s?\b|\bload-(?:in|out|bearing)s?\b|\b(?:on|of|for|per|with) (?:every|each) (?:load|top[ -]?up|recharge)\b|\b(?:clos(?:e|es|ing) (?:at|in|early|soon|the (?:books|deal|month|year|shop))|load(?:s|ed|ing)? (?:the |his |her )?(?:van|truck|lorry|car|boxes|page|app)|down ?load\w*|up ?load\w*|work ?load|blocked (?:road|street|drain|toilet)|locked (?:out|himself|herself|themselves|in)|rebook\w*)\b"
 )
 
 
@@ -358,6 +358,12 @@ _HOW_LONG: Final = word_set(
 )
 
 
+#: What was loaded, and what should have been: why it is taken off.
+_GIVEN: Final = re.compile(
+    r"\b(?:over-?loaded|gave|(?:was|were) (?:only )?meant to (?:get|have|receive|be)|too much|by mistake|in error|wrongly)\b"
+)
+
+
 def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
     """Is each sum in it what was paid, has to be paid, is left, and none what shall be on the card?"""
     if reading.intent == "submit_funding":
@@ -368,6 +374,8 @@ def _sums_are_placed(beside: Beside, reading: Reading) -> bool:
         return False
     if reading.intent in ("topup_card", "unload_card") and "amount" not in reading.slots:
         return False
+    if reading.intent == "unload_card" and beside.before and _GIVEN.search(beside.text):
+        return not _TO_BE.search(beside.text)
     return _ACCOUNTED.search(beside.text) is not None and not _TO_BE.search(beside.text)
 
 

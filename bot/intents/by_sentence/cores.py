@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 _A: Final = r"§a\d+§"
-_OF_CARD: Final = r"(?:(?:the |that |this |his |her |their |our |company |prepaid |virtual |physical |plastic |said |above |same |old |other )*(?:(?:card|prepaid|account|plastic)(?: no\.?| number)?(?: (?:of|for|no\.?|number|nr\.?|ending(?: in| with)?|with (?:the )?(?:last )?(?:4 |four )?digits|with (?:the )?ending|belonging to|held by|name|in (?:the )?name of))* )?(?:ending (?:in |with )?)?(?:mr\.? |ms\.? |mrs\.? |dr\.? |colleague )?)"
+_OF_CARD: Final = r"(?:(?:the |that |this |his |her |their |our |company |prepaid |virtual |physical |plastic |said |above |same |old |other )*(?:(?:card|prepaid|account|plastic|one)(?: no\.?| number)?(?: (?:of|for|no\.?|number|nr\.?|ending(?: in| with)?|with (?:the )?(?:last )?(?:4 |four )?digits|with (?:the )?ending|belonging to|held by|name|in (?:the )?name of))* )?(?:ending (?:in |with )?)?(?:mr\.? |ms\.? |mrs\.? |dr\.? |colleague )?)"
 #: A card by its name, or by a word that points at it.
 _O: Final = rf"(?P<c>{_OF_CARD}§c\d+§(?:['’]s|['’]|s(?= card))?(?: (?:prepaid |virtual |company |physical )?(?:card|prepaid|plastic|account))?(?: (?:madam|sir|ji))?(?:['’]s(?: card)?)?|(?:his|her|their|the|that|this|said) (?:prepaid |company |old |virtual )?(?:card|prepaid|plastic)|it|him|her(?! (?!phone|mobile|number|daily|weekly|monthly|limit)[a-z])|them)"
 _USD: Final = r"(?: (?:usd|dollars|bucks|dollar|us dollars))?"
@@ -21,7 +21,7 @@ _SUM: Final = rf"{_MORE}(?P<a>{_A}){_USD}(?: (?:extra|more|only|exactly|addition
 _ADV: Final = r"(?: (?:back|again|now|please|up|out|off|down|over|across|in|straight|right|immediately|asap|also|only|today))*"
 _FLOAT: Final = r"(?:(?:the |our |my |company |company's |companys |main |prepaid |master |general |business |deposit |central )*(?:float|pool|pot|account|wallet|balance|treasury))"
 _FOR_GOOD: Final = r"(?:for good|permanently|forever|for ever|for always|always|fully|completely|definitively|once and for all|altogether|finally|for keeps)"
-_UNIT: Final = r"(?:per|a|each|every|/|in a|by|the|one)\s*(?P<u>day|week|month)"
+_UNIT: Final = r"(?:(?:per|a|each|every|/|in a|by|the|one)\s*(?P<u>day|week|month)|(?P<v>daily|weekly|monthly)(?! (?:and|or)\b))"
 _LIMIT: Final = r"(?:spending |spend |card |usage |purchase )?(?:limits?|cap|ceiling|max|maximum|allowance)"
 _NUMBER: Final = r"(?:full |whole |complete |entire |long |real |16[- ]digit |actual )*(?:card )?(?:numbers?|digits|no\.?|nr\.?)"
 _LINK: Final = r"(?:the |a |that |your |its |one )?(?:private |secure |secured |safe |viewing |view |one-time |reveal |special )*link"
@@ -110,6 +110,10 @@ _ROWS: Final = tuple(
             "take everything off {c}",
         ),
         (rf"{_SUM} back (?:in)?to {_FLOAT} (?:from|off|out of) {_O}", "take {a} off {c}"),
+        (
+            rf"(?:take|get|pull|bring|draw|move|transfer|return|send) back {_SUM}(?: (?:which|that) (?:is|are|was|were))?(?: still)? (?:left|remaining|unused|unspent) on {_O}(?:{_ADV} (?:(?:in)?to|onto|in) {_FLOAT})?",
+            "take {a} off {c}",
+        ),
         # Onto a card.
         (
             rf"(?:load|release|extend|allot|transfer|push|spot|chuck|whack|stick|pop|sling|bung|drop|shoot|wire|credit|provide|throw|pump|inject|deposit|put|add|give|send|book|place|move|get|top ?up|topup|slap|lob|stash|shove|allocate|fund|remit|sanction|grant|shift|have|gimme)(?: (?:me|us))?{_ADV} {_SUM}(?:{_ADV} from {_FLOAT})?{_ADV} {_TO} {_O}",
@@ -144,12 +148,27 @@ _ROWS: Final = tuple(
             "take {a} off {c}",
         ),
         (rf"{_SUM} (?:onto|into) {_O}", "load {a} onto {c}"),
+        (
+            rf"(?:(?:i |we )?(?:gotta|got to|have to|need to|must) )?(?:get|give) {_O} {_SUM} on (?:her|his|their|the|that) card",
+            "load {a} onto {c}",
+        ),
+        (
+            rf"(?:do|make|arrange|process|initiate|execute|perform|book) (?:an? |the )?(?:transfer|top[ -]?up|topup|load|loading|recharge) (?:of |for |with |by )*{_SUM} {_TO} {_O}",
+            "load {a} onto {c}",
+        ),
+        (
+            rf"(?:can|could|may|might) {_O} (?:please |pls |kindly )?(?:have|get|receive|be given|be loaded with|be topped up (?:with|by)) {_SUM}(?=[^.?!]*\b(?:please|pls|plz|kindly)\b)",
+            "load {a} onto {c}",
+        ),
         # In use again, before what stops a card.
         (
             rf"(?:lift|remove|release|undo|revoke|end|withdraw|clear|take off|take away|cancel|drop|reverse) (?:the |that |this |its |his |her )*(?:freeze|block|hold|lock|suspension|pause) (?:on|from|of|for|off|placed on|put on) {_O}",
             "unfreeze {c}",
         ),
-        (rf"take (?:the |that |this )(?:freeze|block|hold|lock|suspension) off (?:of )?{_O}", "unfreeze {c}"),
+        (
+            rf"(?:take|get|remove|lift|clear) (?:the |that |this )(?:freeze|block|hold|lock|suspension|pause) (?:off|away|back)(?: (?:of|from|on|for))? {_O}",
+            "unfreeze {c}",
+        ),
         (
             rf"(?:unfreeze|un-freeze|unblock|un-block|unlock|un-lock|defreeze|de-freeze|deblock|unhold|unsuspend|unpause|revive|reopen|re-open|restore|reinstate|reactivate|re-activate|reenable|re-enable|thaw|thaw out|defrost|release|resume) {_O}(?: (?:again|back))*(?! (?:limit|balance|number))",
             "unfreeze {c}",
@@ -175,6 +194,11 @@ _ROWS: Final = tuple(
             rf"(?:(?:i|we)(?:['’]d| would)? )?(?:like|need|want|have|get) {_O} (?:to be )?(?:unfrozen|unblocked|unlocked|reactivated|live again|active again|working again|back on|switched back on|turned back on)",
             "unfreeze {c}",
         ),
+        (
+            rf"(?:let|allow) {_O} (?:to )?(?:use|pay with|spend with) (?:(?:his|her|their|the|that) (?:card|prepaid)|it) again",
+            "unfreeze {c}",
+        ),
+        (rf"(?:free|free up|liberate) {_O} (?:up )?again", "unfreeze {c}"),
         # Closed for good, before what only stops it.
         (
             rf"(?:cancel|deactivate|discontinue|shut down|shut|terminate|close|close down|end|retire|kill|scrap|wind up|delete|remove|get rid of|dispose of) {_O}(?: down)?(?:,? (?:please|pls|plz|asap|ta|thx|thanks|mate))?[.,;–-]* {_FOR_GOOD}",
@@ -235,6 +259,11 @@ _ROWS: Final = tuple(
             rf"(?P<c>{_OF_CARD}§c\d+§(?: card)?) {_BE} (?:temporarily )?(?:frozen|blocked|locked|suspended|paused|put on hold|stopped)",
             "freeze {c}",
         ),
+        (
+            rf"(?:halt|stop|suspend|pause|block|prevent) (?:the |any |all )*(?:further |more )?(?:use|usage|spending) (?:of|on|with) {_O}",
+            "freeze {c}",
+        ),
+        (rf"park {_O} (?:for now|for the moment|for the time being|temporarily)", "freeze {c}"),
         # Codes.
         (
             rf"(?:turn on|switch on|flip on|activate|enable|start|set up|setup|enrol|enroll|put on|get|put|add|arrange|configure|set) (?:the )?(?:threeds|secure code)(?: (?:verification|authentication|security|enrolment|set up|setup|on|active|activated|enabled|working|going|running))* (?:on|for|in|at|of|to) {_O}",
@@ -260,13 +289,21 @@ _ROWS: Final = tuple(
             rf"(?:send|route|direct|push|forward|point|deliver|move|switch|redirect|start sending) {_O}(?:['’]s)? (?:threeds |online |purchase |verification |secure |security |otp |sms |payment |one-time )*(?:codes?|otps?|passwords?)(?: over)? (?:in)?to (?:the |our |company |company's )*(?:webhook|endpoint|hook)",
             "send the purchase codes of {c} to our webhook",
         ),
+        (
+            rf"(?:send|route|direct|push|forward|point|deliver|move|switch|redirect|set|put|change) {_O} (?:over )?(?:in)?to (?:the |our |company |company's )*(?:webhook|endpoint|hook)(?: for (?:the |its |her |his |all )*(?:threeds |online |purchase |verification |secure |security |otp |sms |payment |shopping |one-time |confirmation )*(?:codes?|otps?|passwords?))?",
+            "send the purchase codes of {c} to our webhook",
+        ),
+        (
+            r"(?P<first>§c\d+§)(?:['’]s)?(?: card)?(?:\s*[-–—:,]+)? (?:all |the |its )*(?:threeds |online |purchase |verification |secure |security |otp |sms |payment |shopping |one-time |confirmation )*(?:codes?|otps?|passwords?) (?:go )?(?:in)?to (?:the |our |company |company's )*(?:webhook|endpoint|hook)(?=\W+(?:please|pls|plz|thx|thanks|asap|now)\b|\W*$)",
+            "send the purchase codes of {c} to our webhook",
+        ),
         # Limits.
         (
-            rf"(?:cap|limit|restrict|hold|keep|bring|drop|take|move|put|set|raise|lower|bump|up|increase|reduce|cut|lift|change|adjust) {_O}(?:['’]s)?(?: {_LIMIT})?(?: (?:down|up|back|spend|have|go up|go))*(?: (?:to|at|with|of|only|a max(?:imum)? of|no more than|not more than|up to))* (?P<a>{_A}){_USD}\s*{_UNIT}",
+            rf"(?:cap|limit|restrict|hold|keep|bring|drop|take|move|put|set|raise|lower|bump|up|increase|reduce|cut|lift|change|adjust) {_O}(?:['’]s)?(?: {_LIMIT})?(?: (?:down|up|back|spend|have|go up|go))*(?: (?:to|at|on|with|of|only|a max(?:imum)? of|no more than|not more than|up to))* (?P<a>{_A}){_USD}\s*{_UNIT}",
             "set the {u} limit of {c} to {a}",
         ),
         (
-            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be|at most|is))* (?P<a>{_A})",
+            rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bump up|lift|revise|change|set|make|put|drop|bring|take|move|adjust|fix|amend|push|get|keep|cap|up|have|update|edit)(?: down| up| back)* (?:the |a |an |new )*(?:per )?(?P<u>daily|weekly|monthly|day|week|month)(?:['’]s)? {_LIMIT}(?: down| up)?(?: (?:of|for|on|at|to|from))* {_O}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|of|be|at most|is))* (?P<a>{_A})",
             "set the {u} limit of {c} to {a}",
         ),
         (
@@ -286,6 +323,10 @@ _ROWS: Final = tuple(
             "set the per transaction limit of {c} to {a}",
         ),
         (
+            rf"(?:put|set|cap|limit|restrict|hold|keep|bring|raise|lower) {_O} (?:down |up )?(?:to|on|at) (?P<a>{_A}){_USD} (?P<single>(?:per|a|each|one)[- ]?(?:transaction|purchase|payment|txn|swipe))",
+            "set the per transaction limit of {c} to {a}",
+        ),
+        (
             rf"(?:set|put|give|apply|impose|introduce|have|place|make) (?:an? |the )?(?:new )?(?P<u>daily|weekly|monthly) {_LIMIT} of (?P<a>{_A}){_USD} (?:for|on|to|at) {_O}",
             "set the {u} limit of {c} to {a}",
         ),
@@ -297,7 +338,15 @@ _ROWS: Final = tuple(
             rf"(?:reduce|lower|cut|raise|increase|enhance|bump|bring|lift|revise|change|set|make|put|drop|take)(?: down| up)* (?:the |his |her |their )?(?P<single>(?:per|single|one|each)[- ]?(?:transaction|purchase|payment|txn|swipe)) {_LIMIT}(?: (?:of|for|on) {_O})?(?: (?:down|up))*(?: (?:to|at|as))* (?P<a>{_A})",
             "set the per transaction limit of {c} to {a}",
         ),
+        (
+            rf"(?:lower|raise|limit|cap|set|reduce|increase|restrict|cut|change) what {_O} (?:can|may|is allowed to) (?:spend|use|pay) (?:down |up )?(?:to|at) (?P<a>{_A}){_USD}\s*{_UNIT}",
+            "set the {u} limit of {c} to {a}",
+        ),
         # What is added on top.
+        (
+            rf"(?:add|charge|put|take|apply) (?P<a>{_A}) on top of (?:the |our |all |every |each )*(?:deposits?|loads?|top-?ups?|cards?)(?! §)",
+            "set the markup to {a}",
+        ),
         (
             rf"(?:make|correct|fix|bring|revise|put|keep|take|reset|amend|set|change|raise|lower|move|adjust|increase|reduce|drop|cut|update|bump|get|have|switch)(?: down| up| back)* {_MARKUP}(?: (?:down|up|back|from §a\d+§))*(?: (?:to|at|as|be|zero|into|should be))+,? \(?(?P<a>{_A})\)?",
             "set the markup to {a}",
@@ -316,6 +365,7 @@ _ROWS: Final = tuple(
         ),
         (rf"zero(?: out)? {_MARKUP}", "set the markup to zero"),
         (rf"(?:make|set|put|keep) {_MARKUP} (?P<a>{_A})", "set the markup to {a}"),
+        (rf"{_MARKUP},? (?P<a>{_A})(?=\W+(?:please|pls|plz|thx|thanks|asap)\b)", "set the markup to {a}"),
         (rf"{_MARKUP} ?(?:to|at|=|->|→|:) ?(?P<a>{_A})", "set the markup to {a}"),
         # The number, to look at.
         (
@@ -354,9 +404,21 @@ _ROWS: Final = tuple(
             rf"(?:(?:send|give|need|get|have|provide)(?: me)? )?{_LINK} to (?:view|see|reveal|open) (?:the )?{_O}",
             "show me the full card number of {c} by secure link",
         ),
+        (
+            r"(?:let me )?(?:see|view|have|get|know|show me|reveal|look at|open)(?: (?:please|to see|to view))* (?:the |its |his |her |that )*(?:full |whole |complete |entire |long |16[- ]digit )+(?:card )?(?:numbers?|digits)(?! (?:of|on|for|from|§))",
+            "show me the full card number of {c} by secure link",
+        ),
+        (
+            rf"{_LINK} (?:for|to|of|with)(?: (?:view|see|viewing|seeing))? (?:the |its |his |her )*{_NUMBER} (?:of|on|for|from) {_O}(?=\W+(?:please|pls|plz|thx|thanks|asap)\b)",
+            "show me the full card number of {c} by secure link",
+        ),
         # A phone.
         (
             rf"(?:amend|alter|modify|replace|update|change|correct|edit|swap|set|put|make|move|switch|fix|record|register|save|enter)(?: over)? (?:the |old |her |his |their |current |registered |linked |new )*(?:phone |mobile |cell |contact |telephone |sms |otp )*(?:numbers?|no\.?|phone|mobile|cell|telephone|contact)(?: (?:no\.?|number))?(?: (?:which is |that is )?(?:linked|attached|tied|registered|assigned|given|saved|on file|on record))?(?: §t\d+§)?(?: (?:to|with|on|for|of|in|against|from))* (?:the )?{_O}(?: from §t\d+§)? (?:to|as|with|into|by|is|:)(?: (?:be|read))? (?:my (?:number|no\.?)(?: which is)? |the (?:new )?(?:one|number) |new (?:one|number|no\.?) |his new (?:one|number) |her new (?:one|number) )?(?P<t>§t\d+§)",
+            "change the phone number of {c} to {t}",
+        ),
+        (
+            rf"(?:note|record|use|save|take|enter) (?:down )?(?:the |his |her |their )?new (?:phone |mobile |contact |telephone )?(?:number|no\.?|phone|mobile|contact) (?:of|for|on) {_O}(?: is|[:,])? ?(?P<t>§t\d+§)",
             "change the phone number of {c} to {t}",
         ),
         (
@@ -388,7 +450,9 @@ _ELSE: Final = re.compile(
     re.IGNORECASE,
 )
 _CARD: Final = re.compile(r"§c\d+§")
-_SIGNED: Final = re.compile(r"§[act]|mark-? ?up|\b(?:it|him|her|them|card|plastic|prepaid)\b", re.IGNORECASE)
+_SIGNED: Final = re.compile(
+    r"§[act]|mark-? ?up|\b(?:it|him|her|them|card|plastic|prepaid|number|digits)\b", re.IGNORECASE
+)
 _IT: Final = re.compile(r"^it$", re.IGNORECASE)
 
 
@@ -418,9 +482,8 @@ def core_of(asks: str) -> Core | None:
         groups = found.groupdict()
         named = _CARD.search(groups.get("c") or groups.get("first") or "")
         card = named[0] if named else "⟨card⟩"
-        unit = {"day": "daily", "week": "weekly", "month": "monthly"}.get(
-            (groups.get("u") or "").lower(), (groups.get("u") or "").lower()
-        )
+        span = (groups.get("u") or groups.get("v") or "").lower()
+        unit = {"day": "daily", "week": "weekly", "month": "monthly"}.get(span, span)
         text = ours.format(c=card, a=groups.get("a"), t=groups.get("t"), u=unit)
         return Core(
             text,

@@ -59,7 +59,7 @@ _LABELLED: Final = re.compile(
 _SUBMITS: Final = re.compile(
     r"\b(?:register|book|record|submit|log|file|report|declare|enter|process|intimate|post|announce|put|add|claim|insert|hand)\b[^.!?\n§]{0,50}?\b(?:deposit|funding|transfer|tx|transaction|payment|hash|it|this|below|float)\b(?: (?:in|as|for|to|of|a|an|the|new|our|float|deposit|funding|prepaid|account|under|below|following|done|made|sent|hash|over|on|via|with|please|pls|system|us|me|here))*"
     r"|\b(?:register|book|record|submit|log|file|report|declare|enter)\b\W*(?=§h)|\b(?:put|log|book|record|enter) (?:it|this|that) in\b"
-    r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|to (?:be )?(?:submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
+    r"|\b(?:new )?(?:deposit|funding) (?:intimation|submission|from (?:us|our side|treasury)(?=[,:]?\s*(?:network|on|over|via|§n|§h|$))|to (?:be )?(?:submit\w*|register\w*|record\w*|book\w*|log\w*|report\w*))\b",
     re.IGNORECASE,
 )
 #: What became of it is asked for.

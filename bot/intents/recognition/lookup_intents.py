@@ -111,6 +111,7 @@ RULES: Final = (
         "card",
     ),
     _rule("spend_show", rf"{C} (?:sum|totals?)\b(?! (?:balance|limits?))", "card"),
+    _rule("spend_show", rf"^§p\d+§ spend(?:ing|ings)? (?:of|by|for|from) {C}", "card in clause"),
     *(_rule(*row) for row in FIRST),
     _rule(
         "alerts_show",

@@ -39,7 +39,8 @@ _UNDO: Final = re.compile(
     rf"|{_BACK} (?:my |the )?(?:request )?{_R})" + _AFTER
 )
 _ALL: Final = (
-    r"(?:everything|all (?:of )?(?:the |our )?(?:sending|sends|payments|outgoing \w+|operations|requests|transfers"
+    r"(?:(?:all|every|any)(?: (?:the|our|single))?(?: outgoing)? (?:payments?|payouts?|transfers?|money|cash|funds)(?: (?:going |that goes )?(?:out|(?:out of|from|leaving) (?:the |our )?(?:float|pot|account|company|pool)))?"
+    r"|(?:all|everything) outgoing|everything|all (?:of )?(?:the |our )?(?:sending|sends|payments|outgoing \w+|operations|requests|transfers"
     r"|calls"
     r"|writes|activity)|(?:all |any |every )?(?:the )?sending(?: (?:out|to) [^§]*)?|(?:the )?outgoing \w+"
     r"|whatever is being sent|what(?:ever)? (?:is|'s) going out|everything (?:that is|that's) (?:being sent|going out)"
@@ -47,7 +48,7 @@ _ALL: Final = (
 )
 _PAUSE: Final = re.compile(
     _BEFORE
-    + rf"(?:(?:pause|stop|halt|suspend|freeze) (?:down )?{_ALL}|(?:hit|pull|press|use) (?:the )?(?:kill switch"
+    + rf"(?:(?:pause|stop|halt|suspend|freeze|hold) (?:down )?{_ALL}|put {_ALL} on (?:hold|pause|ice)|(?:hit|pull|press|use) (?:the )?(?:kill switch"
     rf"|emergency"
     r" (?:stop|brake)|big red button)|emergency stop"
     r"|(?:arrange|see to it|ensure|make sure)(?: it)? that (?:nothing(?: more| else| further)?|no (?:more )?(?:money|payments?|funds|transfers?)) (?:is|gets|goes|leaves|are|go)(?: (?:sent|paid|moved|transferred))?(?: out)?(?: from (?:our|your) (?:side|end))?"

@@ -16,6 +16,7 @@ from bot.intents.requests.against import ANY_CARD, HARMLESS, IS_OVER, WANTS_LESS
 from bot.intents.requests.around import introduces, speaks_against_from_around
 from bot.intents.requests.for_good import is_for_a_while, is_for_good
 from bot.intents.requests.not_yet_said import is_not_asked_for
+from bot.intents.requests.only_asks import only_asks
 from bot.intents.requests.parts import cut, tells_enough
 from bot.intents.requests.states import only_tells_a_state
 from bot.intents.requests.value_requests import without_absence
@@ -171,10 +172,15 @@ _COMES_BACK: Final = (
     rf"|§a\d+§(?: usd)? back on {_TO_A_CARD}|\bback §a\d+§(?: usd)? on {_TO_A_CARD}"
     rf"|§a\d+§(?: (?:usd|dollars|bucks|back|again))* (?:from|off|out of) {_NOT_OURS}"
 )
+#: What goes back to the float: `0948: 65 back to float`.
+_HOMEWARD: Final = (
+    r"§a\d+§(?: (?!from\b|out\b)[a-z]+){0,4}? (?:back|home|return\w*|to|into|in|onto|for) (?:(?:to|into|in|onto|the|our|company|main) ){0,3}(?:float|pool|pot|treasury|company account)\b|§a\d+§(?: usd)? float\b(?! to\b)"
+    r"|§a\d+§(?: usd)? (?:back|home|return)\b(?! (?:on|onto|to|for|in|into|again)\b)"
+)
 #: An amount that the balance shall come to, or a part above a mark.
 _NOT_BY: Final = {
     "topup_card": re.compile(
-        rf"§a\d+§(?: usd)?\s*/\s*(?:day|week|month|d|w|m)\b|\b(?:bump|cap|raise|lower|limit|bring|drop)\b[^.]{{0,40}}\bto §a\d+§(?: usd)?\s*(?:/|per|a|each)\s*(?:day|week|month|d\b|w\b|m\b)|{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
+        rf"{_HOMEWARD}|§a\d+§(?: usd)?\s*/\s*(?:day|week|month|d|w|m)\b|\b(?:bump|cap|raise|lower|limit|bring|drop)\b[^.]{{0,40}}\bto §a\d+§(?: usd)?\s*(?:/|per|a|each)\s*(?:day|week|month|d\b|w\b|m\b)|{_BY_OTHERS}|(?:\bback §a\d+§(?: usd)?|§a\d+§(?: usd)? back)(?: (?:to|on|onto|for) §c\d+§)? (?:from|out of) {_NOT_OURS}|\b(?:get|claim|take|pull) §a\d+§(?: usd)? back\b|"
         r"\b(?:top(?:ped|ping)?[ -]?up|topup|fill(?: up)?|load|bring|raise|increase|up)\s+(?:§c\d+§|it|(?:the|her|his|that) card)\s+(?:up |back )?to §a|\b(?:above|over|below|under|until|till) §a|\bup to §a"
     ),
     "unload_card": re.compile(
@@ -212,6 +218,9 @@ _BY_THEMSELVES: Final = re.compile(
 #: Why money is taken back.
 _TOO_MUCH: Final = re.compile(r"\b(?:oops|ups|whoops)\b")
 #: A top-up that was made, and did not arrive.
+_TWICE: Final = re.compile(
+    r"\b(?:load|top|charg|paid|pay|sent|send|put|transferr?|fund|credit|book)(?:ed|ped|s)?(?: (?:it|him|her|them|that|this|§[ac]\d+§|up|to|on|onto|the|same|amount|money)){0,4} twice\b"
+)
 _FAILED: Final = re.compile(
     r"(?=.*(?:§a|\b(?:top[ -]?up|topup|load|money|funds)\b)).*\b(?:failed|fails|arrived?|rejected|refused|denied|missing(?! (?:exactly |just |only |another )?§a))\b"
 )
@@ -231,7 +240,7 @@ _NOT_A_REQUEST: Final = re.compile(
     r"\brefus\w+ to\b|\b(?:instruct|order|command|urg|forc|pressur|oblig)\w* (?:us|me|you|him|her|them) to\b|\bforb[ia]d\w*|\b(?:not|never|isn'?t|aren'?t|n't) (?:\w+ )?(?:allowed|permitted|supposed|entitled) to\b|\bprohibit\w*"
     r"|\b(?:almost|nearly) (?:had|wrote|asked|said|told|typed|sent|put|made)\b|\b(?:a|the) drill\b|\bdream(?:t|ed|ing)?\b|\bfor instance\b|\bshow me how\b|\bhow (?:would|do|can|should|could|might) (?:i|we|one|you|somebody)\b|\b(?:do|does|did) (?:i|we|he|she|they|you|somebody|anyone) (?:have to|need to|want)\b"
     r"|\bwould (?:it|that) be (?:smart|wise|ok|okay|right|wrong|good|bad|better|sensible|fair|legal|enough)\b|\bit would be (?:wrong|stupid|bad|unwise|foolish|a mistake|illegal)\b|\b(?:was|were) about to\b|\bwould never\b|\bno reason to\b"
-    r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
+    r"|\b(?:his|her|their|the|[a-z]+'s|this|that) (?:[a-z]+ )?(?:e?mail|message|note|text|words|line(?! (?:was|is|got) (?:blocked|cut|dead|lost|stolen|closed|cancell?ed|deactivated|disconnected|hacked|suspended|switched))|form|request|ticket|letter|sms|post|comment|voicemail|sentence|title|chat)(?: (?:on|in|of|from) (?:the|his|her|my|our) [a-z]+)? (?:was|is(?! ?§[et])(?! (?:due|overdue|expired|expiring|lost|broken|gone|dead|full|running out)\b)|reads?|says|said|stands|goes|had|asks|contains)\b"
     r"|\bin (?:his|her|their|the|[a-z]+'s) (?:e?mail|message|note|form|letter|ticket|chat)\W+(?:stands|is|it|there|he|she|they|we)\b|\b(?:keeps?|kept) (?:on )?(?:writing|saying|typing|asking (?:me|us)|telling|texting|repeating|shouting)\b|\b(?:he|she|they|bob) goes(?! (?:on|to|for|back|home|away|in|into|out|off|there|abroad|with|by|through|live)\b)|\b(?:wrote|texted|scribbled|(?<!been )(?<!is )(?<!was )(?<!got )posted)\b|(?<!needs it )(?<!need it )(?<!wants it )(?<!want it )(?<!have it )\btyped\b(?! (?:it )?(?:twice|wrong))(?<!digit typed)(?<!number typed)(?<!i typed)"
     r"|(?<!because )(?<!since )\bthat(?:'s| is| was) (?:a joke|a test|what|not|how|the (?:order|request|wording|text)|from|(?:his|her|their) (?:words?|wording|text|request|message|order|note))\b|\bthis is (?:a joke|a test|a drill|what|from|just a)\b|\b(?:would be|is|was) (?:a (?:bad|stupid|terrible|silly) (?:idea|thing|move)|a mistake|stupid|silly|foolish|madness|crazy|absurd|nonsense)\b"
     r"|\bchanged? (?:my|our|his|her) minds?\b|\bactually,? (?:leave|no|don'?t|not|forget|wait|skip)\b|\b(?:leave|let) (?:it|that|this|her card|his card) (?:be|as|alone|for now|like)\b|[.;!,–-]\s*(?:please |just |so |well |but |sorry,? )?(?:leave it|do not|don'?t|not)(?: do (?:it|that|this))?\W*$|[.;!]\s*(?:please )?(?:do not|don'?t)\b(?! (?:worry|mind|hurry|rush|hesitate|ask|tell|panic))"
@@ -382,7 +391,7 @@ _UNFOUNDED: Final = re.compile(
 def _without_its_reason(text: str, intent: str) -> str:
     """The text without what tells why, in words that would speak against it elsewhere."""
     if intent == "unload_card":
-        text = _TOO_MUCH.sub(" ", IS_OVER.sub(" ", text))
+        text = _TWICE.sub(" ", _TOO_MUCH.sub(" ", IS_OVER.sub(" ", text)))
     if intent == "submit_funding":
         text = without_absence(text)
     if intent == "close_card":
@@ -424,7 +433,11 @@ def stays_closed(reading: Reading, context: Context, *, apart: bool = False) -> 
         reading.intent == "unfreeze_card" and _may_be_an_undo(text)
     ):
         return True
-    if (_speaks_somebody_else(text) and reading.intent != "order_card") or _is_addressed(context):
+    if (
+        (_speaks_somebody_else(text) and reading.intent != "order_card")
+        or _is_addressed(context)
+        or only_asks(context.found.masked, reading.intent)
+    ):
         return True
     if _CALLED.search(context.found.cased) and not _ENDS_IN_OURS.search(text):
         return True

@@ -28,7 +28,13 @@ _ASKS_FOR: Final = word_set(
 _ALLOWED: Final = "|".join(sorted(_ASKS_FOR))
 _VERB: Final = rf"(?:{ACTION_VERBS})"
 _YES: Final = r"(?:approval|confirmation|ok|okay|sign-?off|go-?ahead|clearance|authori[sz]ation|consent|green light|signature|decision)"
+#: Somebody else who may, must or wants to do it: `onto §c1§ Bob can load §a2§`, whatever the order.
+_DOES: Final = r"(?:can|may|will|should|could|would|must|shall|might|cannot|(?:has|have|needs?|ought|wants?|wishes|is|are|was|were|plans?|hopes?|intends?|is going|are going|is about|is supposed|is meant|is allowed|gets|got) to)"
+_DOER: Final = r"(?<![\w'’])(?!(?:you|u|ya|we|i|someone|somebody|team|bot|all|no|not|who|which|what|it|that|this|there|please|pls|kindly|also|now|so|and|then|card|cards|plastic|prepaid|limit|limits|amount|request|money|money's|if)\s)(?:[a-z][\w.'’-]*|§[cm]\d+§)"
+_DONE_BY: Final = r"(?:(?:un|re|de)?-?(?:freeze|block|lock|activate|load|suspend|fund|enable|submit)|put|add|give|send|take|pull|set|move|transfer|raise|lower|cap|limit|close|terminate|cancel|top ?up|top|increase|reduce|pause|withdraw|recharge|credit|deactivate|return|(?:change|update)(?=[^.,;!?]*§t)|reveal)"
 _REPORTS: Final = (
+    rf"{_DOER}\s+{_DOES}\s+(?:please |now |also |then |just |only |again )*{_DONE_BY}(?:\s+(?:up|back|on|onto|off|from|the|a|her|his|their|card|limits?|daily|weekly|monthly|of|for|to|phone|number)){{0,4}}(?=\s*(?:§[act]|\W*$|[.,;!]|(?:it(?! into?\b)|him|her|them|please|pls|for good|permanently)\b))",
+    rf"\bby (?!(?:you|us|now|today|then|mistake|noon|link|the bot|the)\b (?!team|driver))(?:[a-z][\w.'’-]* ){{1,3}}?(?:{_DOES} )?(?:please )?(?:to )?be [a-z]+(?:ed|en|ut|et)\b",
     rf"(?<![\w'’])(?!(?:{_ALLOWED})\s)[a-z][\w'’]*\s+to\s+(?:please\s+)?{_VERB}\b",
     rf"\b(?:policy|plan|instruction|instructions|advice|rule|idea|script|habit|practice|job|task|duty|procedure|usual|aim|goal|intention)\s+(?:is|was|would be|are|were)\s+to\s+{_VERB}\b",
     rf"(?:\b(?:i|he|she|they)|§c\d+§)(?:'ll| will| can| could| would| shall| may)\s+(?:now |just |also |then |have to |need to )?(?!(?:order|book|register|create|update)\b){_VERB}\b",

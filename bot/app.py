@@ -112,24 +112,24 @@ class Running:
 
 async def start(
     settings: Settings,
-    config: Config,
+    read_config: Callable[[], Config],
     overrides: Overrides | None = None,
     *,
     roles: frozenset[Role] = ALL,
 ) -> Running:
     """Start everything, or what belongs to these roles; on any refusal what was started is stopped again.
 
-    `config` was read just now: what other processes approve from here on may be by a newer file.
+    `read_config` reads the file, and is called again in each try, as others may go by a newer file by then.
 
     Whatever Slack refuses to say, it starts. Rows that cannot be read are left out. Raises `CannotStart`, storage
     errors (wrong key, database in use, a row that cannot be read and is needed), and OSError when the address of the
     web server is taken.
     """
     overrides = overrides or Overrides()
-    begun = Start(settings, config, overrides, AsyncExitStack(), roles)
+    begun = Start(settings, read_config(), overrides, AsyncExitStack(), roles)
     while True:
         try:
-            return await _start(begun)
+            return await _start(begun, read_config)
         except Exception as error:
             found = await startup.unreadable(begun, error)
             if not found:
@@ -137,10 +137,13 @@ async def start(
             begun = replace(begun, unreadable=[*begun.unreadable, *found])
 
 
-async def _start(given: Start) -> Running:
+async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
     async with AsyncExitStack() as stack:
         begun = replace(given, stack=stack)
-        parts = await _build(begun)
+        store = await startup.open_store(begun)
+        config, read_after = await startup.read_with_log(store, read_config)
+        begun = replace(begun, config=config)
+        parts = await _build(begun, store, read_after)
         stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
@@ -154,11 +157,9 @@ async def _start(given: Start) -> Running:
         return Running(parts, url, stack.pop_all())
 
 
-async def _build(begun: Start) -> Parts:
+async def _build(begun: Start, store: Store, read_after: int) -> Parts:
     """Everything that must be right, checked in the order in which one needs another."""
     clock = begun.overrides.clock
-    store = await startup.open_store(begun)
-    read_after = await startup.log_end(store)
     anchors = startup.anchor_places(begun, store)
     older = await startup.check_audit(store, anchors)
     ids = Ids(store.instance, begun.overrides.random, clock.now)

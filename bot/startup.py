@@ -518,16 +518,26 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
     return {**operations.kinds(), **configured}
 
 
-async def log_end(store: Store) -> int:
-    """The number of the last entry of the audit log now; 0 where there is none."""
-    async with store.read() as tx:
-        return (await audit.head(tx)).seq
+async def read_with_log(store: Store, read_config: Callable[[], Config]) -> tuple[Config, int]:
+    """The file, and the number of the last entry of the audit log while it was as it is; 0 where there is none.
+
+    Between two readings that are the same: so of two processes that read one file, the one with the older content never
+    has the higher number, however long either of them takes.
+    """
+    before = read_config()
+    while True:
+        async with store.read() as tx:
+            end = (await audit.head(tx)).seq
+        after = read_config()
+        if after.digest == before.digest:
+            return after, end
+        before = after
 
 
 async def note_start(core: Core, *, read_after: int | None = None) -> None:
     """Put on record which policy is in force from now on, and tell the alerts channel where it has changed.
 
-    `read_after`: the number of the last entry when its file was read; None = just now.
+    `read_after`: as `read_with_log` has it; None = the file was read just now.
     """
     settings = described(core.policy)
     async with core.store.begin() as tx:

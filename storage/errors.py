@@ -20,6 +20,7 @@ StorageError
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -90,10 +91,13 @@ class Unreadable(ChangedOutside):
 
 
 class LogNotWhole(ChangedOutside):
-    """`seq` is the first entry that is missing or isn't ours; `kind` is as `storage.audit.Report` has it."""
+    """`seq` is the first entry that is missing or isn't ours; `kind` is as `storage.audit.Report` has it.
 
-    def __init__(self, seq: int, kind: str) -> None:
-        self.seq, self.kind = seq, kind
+    `kids`: ids of master keys that signed entries, and are neither in the keyring nor retired.
+    """
+
+    def __init__(self, seq: int, kind: str, kids: Collection[str] = ()) -> None:
+        self.seq, self.kind, self.kids = seq, kind, tuple(kids)
         super().__init__(
             f"The audit log isn't as Countersign left it, at entry {seq}. Nothing was done. Tell an admin: keep a copy"
             " of the database, and run `countersign audit verify`."

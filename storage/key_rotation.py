@@ -9,29 +9,39 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Text, delete, literal, or_, select, tuple_, update
+from sqlalchemy import Column, ColumnElement, delete, literal, or_, select, update
 
 from storage import tables as t
 from storage.cards import cards
-from storage.errors import CannotOpen, Unreadable
+from storage.errors import Unreadable
 from storage.log_record import on_record
-from storage.master_keys import canaries, does_not_fit, plant_canaries, replant
+from storage.master_keys import canaries, does_not_fit, fits_all_the_same, plant_canaries, replant
 from storage.protection import SIGNED_TABLES, signed_rows
-from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
-from storage.set_aside import shown
+from storage.sealed_columns import (
+    BATCH,
+    DOES_NOT_OPEN,
+    SEALED_COLUMNS,
+    SealedColumn,
+    older,
+    opened,
+    place,
+    ref,
+)
+from storage.set_aside import as_stored, shown, text_of
 from storage.store import Store
 from storage.transaction import Tx
 from storage.vault import Sealed
 
 T = TypeVar("T")
-_BATCH = 100
 _PAUSE_S = 0.05
-_DOES_NOT_OPEN = (CannotOpen, ValueError, TypeError, AttributeError)
-"""What opening a value raises that nobody of us has sealed for its cell."""
+# No secret was replaced so often; a try takes some microseconds.
+_VERSIONS = 1000
+_DIGITS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,39 +86,29 @@ async def not_opening(tx: Tx) -> list[LeftCell]:
     found = list[LeftCell]()
     for column in SEALED_COLUMNS:
         after: Any = None
-        while rows := await _older(tx, column, after):
-            found += [_left(column, one) for one in rows if _opened(tx, column, one) is None]
-            after = _place(column, rows[-1])
+        while rows := await older(tx, column, after):
+            found += [_left(column, one) for one in rows if opened(tx, column, one) is None]
+            after = place(column, rows[-1])
     return found
 
 
 async def settle_canaries(store: Store) -> list[str]:
     """What tells whether the keyring fits is made again where somebody changed it; names of those cells.
 
-    Raises `WrongMasterKey` where the keyring lacks a key that signed an entry of the audit log, or nothing at all opens
-    under it, and `LogNotWhole`.
+    Raises `WrongMasterKey` where the keyring lacks a key that signed an entry of the audit log and was not retired by
+    it, or nothing at all opens under it, and `LogNotWhole`.
     """
     async with store.begin() as tx:
         found = await canaries(tx)
         wrong = sorted(kid for kid, fits in found.items() if not fits)
         if not wrong:
             return []
-        signers = (await on_record.of(tx)).signers
-        lacking = [kid for kid in wrong if kid in signers and kid not in tx.vault.kids]
-        if lacking or not (any(found.values()) or await _opens_any(tx)):
-            raise does_not_fit(tx.vault, lacking or wrong)
+        if not await fits_all_the_same(tx):
+            raise await does_not_fit(tx, wrong)
+        await on_record.of(tx)
         for kid in wrong:
             await replant(tx, kid)
     return [f"{t.keycheck.name}.sealed of {shown((kid,))}" for kid in wrong]
-
-
-async def _opens_any(tx: Tx) -> bool:
-    """Does one value open under this keyring, in this installation?"""
-    for column in SEALED_COLUMNS:
-        for rows in (await _older(tx, column, None), await _older(tx, column, None, is_current=True)):
-            if any(_opened(tx, column, one) is not None for one in rows):
-                return True
-    return False
 
 
 async def rewrap(store: Store) -> Rewrapped:
@@ -117,19 +117,23 @@ async def rewrap(store: Store) -> Rewrapped:
     Runs in small transactions and writes only over the value it read, so it may be killed and run
     again, beside a running bot. Canaries of keys that hold nothing any more are taken out at the end. What does not
     open is left as it is, and keeps nothing else from being moved; so does a row that cannot be read, which is among
-    `store.set_aside` then.
+    `store.set_aside` then. What is sealed in such a row is moved, too, so that it is there when the row is put right.
     """
     moved, left = 0, dict[tuple[str, str, Sealed], LeftCell]()
     for column in SEALED_COLUMNS:
         while True:  # others may write under an older key, or hold a row, meanwhile
             passed = await _pass(store, column, left)
             moved += passed.moved
-            if passed.moved < _BATCH and not passed.held:
+            if passed.moved < BATCH and not passed.held:
                 break
             await asyncio.sleep(_PAUSE_S if passed.held else 0)
     for signed in SIGNED_TABLES:
         await _without_unreadable(store, partial(signed_rows.sign_again, signed=signed))
     await _without_unreadable(store, cards.sign_again)
+    for column in SEALED_COLUMNS:
+        batch = await _without_unreadable(store, partial(_rewrap_set_aside, column=column))
+        moved += batch.moved
+        left |= {(one.table, one.column, one.sealed): one for one in batch.left}
     await _without_unreadable(store, partial(_end_canaries, left=left.values()))
     return Rewrapped(moved, tuple(left.values()))
 
@@ -169,9 +173,9 @@ class _Batch:
 
 async def _rewrap_batch(tx: Tx, column: SealedColumn, after: Any = None) -> _Batch:
     key, moved, held, left = column.table.c[column.key], 0, 0, list[LeftCell]()
-    rows = await _older(tx, column, after)
+    rows = await older(tx, column, after)
     for one in rows:
-        value = _opened(tx, column, one)
+        value = opened(tx, column, one)
         if value is None:
             left.append(_left(column, one))
             continue
@@ -179,10 +183,55 @@ async def _rewrap_batch(tx: Tx, column: SealedColumn, after: Any = None) -> _Bat
         if not await _is_free(tx, key, unchanged):
             held += 1
             continue
-        fresh = tx.vault.seal(value, _ref(column, one))
+        fresh = tx.vault.seal(value, ref(column, one))
         await tx.run(update(column.table).where(*unchanged).values({column.column: fresh}))
         moved += 1
-    return _Batch(moved, held, left, _place(column, rows[-1]) if len(rows) == _BATCH else None)
+    return _Batch(moved, held, left, place(column, rows[-1]) if len(rows) == BATCH else None)
+
+
+async def _rewrap_set_aside(tx: Tx, column: SealedColumn) -> _Batch:
+    """Those of rows that cannot be read, because of another of their cells."""
+    keys = set(tx.set_aside.of(column.table.name))
+    moved, left, after = 0, list[LeftCell](), list(column.table.primary_key)
+    if not keys:
+        return _Batch(0, 0)
+    names = [column.key, column.column, *([column.version] if column.version else []), *column.bound]
+    cells = [
+        as_stored(one, is_postgres=tx.is_postgres) for one in (*after, *(column.table.c[n] for n in names))
+    ]
+    rows = (await tx.run_with_all(select(*cells).where(cells[len(after) + 1].is_not(None)))).all()
+    for row in rows:
+        key, (row_id, sealed, *others) = tuple(row[: len(after)]), row[len(after) :]
+        if key not in keys or text_of(sealed).startswith(f"v1.{tx.vault.primary_kid}."):
+            continue
+        versions = _versions(others.pop(0)) if column.version else (1,)
+        fresh = _sealed_again(tx, column, text_of(sealed), text_of(row_id), versions, *map(text_of, others))
+        if fresh is None:
+            left.append(LeftCell(column.table.name, column.column, shown(key), Sealed(text_of(sealed))))
+            continue
+        its = (
+            cell == literal(part, cell.type)
+            for cell, part in zip(cells, (*key, row_id, sealed), strict=False)
+        )
+        await tx.run_with_all(update(column.table).where(*its).values({column.column: fresh}))
+        moved += 1
+    return _Batch(moved, 0, left)
+
+
+def _versions(stored: bytes | str | None) -> Iterable[int]:
+    """That of a row; where it is what cannot be read, all that it may have been."""
+    text = text_of(stored)
+    return (int(text),) if text.isascii() and text.isdigit() and len(text) < _DIGITS else range(1, _VERSIONS)
+
+
+def _sealed_again(
+    tx: Tx, column: SealedColumn, sealed: str, row_id: str, versions: Iterable[int], *bound: str
+) -> Sealed | None:
+    for version in versions:
+        cell = column.ref(row_id, version, *bound)
+        with suppress(*DOES_NOT_OPEN):
+            return tx.vault.seal(tx.vault.open(Sealed(sealed), cell), cell)
+    return None
 
 
 async def _is_free(tx: Tx, key: Column[Any], wanted: Sequence[ColumnElement[bool]]) -> bool:
@@ -194,42 +243,8 @@ async def _is_free(tx: Tx, key: Column[Any], wanted: Sequence[ColumnElement[bool
     return bool((await tx.run(hold)).all())
 
 
-async def _older(tx: Tx, column: SealedColumn, after: Any, *, is_current: bool = False) -> Sequence[Any]:
-    """The next rows whose value is not under the first master key, or those whose is, in the order of their keys."""
-    names, its = list(column.table.primary_key), column.table.c
-    version: ColumnElement[Any] = its[column.version] if column.version else literal(1)
-    like = column.cell.cast(Text).like(f"v1.{tx.vault.primary_kid}.%")
-    asked = select(
-        its[column.key].label("key_of_row"),
-        column.cell.label("sealed"),
-        version.label("version_of_row"),
-        *(its[name].label(f"bound_{name}") for name in column.bound),
-        *(part.label(f"place_{part.name}") for part in names),
-    ).where(column.cell.is_not(None), like if is_current else ~like)
-    if after is not None:
-        place = [literal(value, part.type) for value, part in zip(after, names, strict=True)]
-        asked = asked.where(tuple_(*names) > tuple_(*place))
-    return (await tx.run(asked.order_by(*names).limit(_BATCH))).all()
-
-
-def _place(column: SealedColumn, one: Any) -> tuple[Any, ...]:
-    return tuple(getattr(one, f"place_{part.name}") for part in column.table.primary_key)
-
-
-def _ref(column: SealedColumn, one: Any) -> Any:
-    bound = (getattr(one, f"bound_{name}") for name in column.bound)
-    return column.ref(one.key_of_row, one.version_of_row, *bound)
-
-
-def _opened(tx: Tx, column: SealedColumn, one: Any) -> bytes | None:
-    try:
-        return tx.vault.open(one.sealed, _ref(column, one))
-    except _DOES_NOT_OPEN:
-        return None
-
-
 def _left(column: SealedColumn, one: Any) -> LeftCell:
-    row = shown(tuple(str(part) for part in _place(column, one)))
+    row = shown(tuple(str(part) for part in place(column, one)))
     return LeftCell(column.table.name, column.column, row, one.sealed)
 
 

@@ -9,6 +9,7 @@ On SQLite writers of this process take turns (`write_turn`), instead of polling 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -31,6 +32,8 @@ from storage.set_aside import SetAside, UnreadableRow
 from storage.sqlite import Misplaced, OpenFile, SqliteEngine
 from storage.transaction import ChainMemory, Contradiction, Tx
 from storage.vault import Vault
+
+log = logging.getLogger("countersign.storage")
 
 if TYPE_CHECKING:  # with it comes the ORM, which nothing here uses: a tenth of a start on SQLite
     from sqlalchemy.ext.asyncio import AsyncEngine
@@ -164,15 +167,18 @@ class Store:
         async with self.read() as tx:
             self.instance = await instance.instance(tx)
             self.vault = tx.vault = self.vault.bound_to(self.instance)
-            if checks_canaries:
-                await master_keys.check_canary(tx)
+            spoiled = await master_keys.check_canary(tx) if checks_canaries else []
             await master_keys.see_retired(tx)
             is_unsigned = await master_keys.is_unsigned(tx)
+        if spoiled:
+            log.warning("keys.check_changed_outside", extra={"keys": master_keys.shown_list(spoiled)})
         if is_unsigned:
             async with self.begin() as tx:
                 self.signed_now = await upgrades.sign_once(tx)
         if exclusive:
             async with self.begin() as tx:
+                for kid in set(spoiled).intersection(tx.vault.kids):
+                    await master_keys.replant(tx, kid)
                 await master_keys.plant_canaries(tx)
 
     @property

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import available_timezones
@@ -220,12 +221,12 @@ async def _start_bot(stack: AsyncExitStack, settings: Settings, places: Places, 
     from storage.migrate import migrate
 
     log.configure(settings.log, stream=stack.enter_context(places.log.open("a", buffering=1)))
-    config = Config.load(settings.config_path)
+    Config.load(settings.config_path)  # a wrong setting is reported at once
     await migrate(settings.database_url)
     try:
         # The public address is for the card provider alone; a browser on this machine takes this one.
         overrides = Overrides(details_at=details_at)
-        running = await app.start(settings, config, overrides)
+        running = await app.start(settings, partial(Config.load, settings.config_path), overrides)
     except OSError as error:
         raise port_taken(error, settings.http_bind.port, "--port") from error
     except CannotStart as error:

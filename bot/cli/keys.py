@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Partner API keys, and the master key that seals them.", no_args_is_help=True)
 
 _MOST_NAMED = 20
+_SET_AGAIN = {
+    "program.sealed_key ": "set the API key again, with countersign keys set PROGRAM.",
+    "webhook_secret.sealed_secret ": "make another secret, with /countersign webhook rotate in Slack.",
+    "passkey.sealed_key ": "its person adds another one, with /countersign passkey add in Slack.",
+}
 _PROGRAM = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
@@ -263,6 +268,9 @@ def _say_what_was_left(cells: Sequence[str], requests: Sequence[str]) -> None:
             terminal.echo(f"  {terminal.in_a_line(cell)}", err=True)
         if len(cells) > _MOST_NAMED:
             terminal.echo(f"  and {len(cells) - _MOST_NAMED} more", err=True)
+        for begins, what in _SET_AGAIN.items():
+            if any(cell.startswith(begins) for cell in cells):
+                terminal.echo(f"{begins.strip()} is lost: {what}", err=True)
     if requests:
         terminal.echo(
             f"{len(requests)} request(s) not signed again, as somebody changed their rows in the database:"

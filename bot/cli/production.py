@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from contextlib import AsyncExitStack
+from functools import partial
 
 from bot.cli.environment import settings
 from bot.cli.serving import port_taken, until_signalled
@@ -32,10 +33,8 @@ async def run_production(*, migrate: bool, roles: str) -> None:
         await migration.migrate(found.database_url)
 
     async def start(stack: AsyncExitStack) -> None:
-        # Once more, as an upgrade of the database may have taken long: others may go by a newer one already.
-        config = Config.load(found.config_path)
         try:
-            running = await app.start(found, config, roles=chosen)
+            running = await app.start(found, partial(Config.load, found.config_path), roles=chosen)
         except OSError as error:
             raise port_taken(error, found.http_bind.port, "COUNTERSIGN_HTTP_BIND") from error
         stack.push_async_callback(running.stop)

@@ -33,7 +33,7 @@ async def of(tx: Tx) -> LogFacts:
         raise LogNotWhole(known.seq, "head")
     found = await _walked(tx, known, end.seq) if end.seq > known.seq else known
     if found.unproven:
-        raise LogNotWhole(min(found.unproven.values()), "key")
+        raise LogNotWhole(min(found.unproven.values()), "key", found.unproven)
     if end.seq and found.hash != end.hash:
         raise LogNotWhole(end.seq, "head")
     seq, digest = tx.known_end
@@ -117,7 +117,7 @@ async def _before(tx: Tx) -> LogFacts:
     if known.seq < first.seq - 1:
         known = await _walked(tx, known, first.seq - 1)
     if known.unproven:
-        raise LogNotWhole(min(known.unproven.values()), "key")
+        raise LogNotWhole(min(known.unproven.values()), "key", known.unproven)
     if (known.seq, known.hash) != (first.seq - 1, first.prev):
         raise LogNotWhole(max(known.seq, 1), "head")
     return known

@@ -88,7 +88,7 @@ _OTHERS: Mapping[str, Mapping[str, Protection]] = {
         "value": _harmless("with another name nothing sealed opens, so the bot does not start"),
     },
     "keycheck": {
-        "kid": _harmless("a mark for another key does not open, and the bot does not start"),
+        "kid": _harmless("a mark for another key is not believed: the audit log says which keys are needed"),
         "sealed": _SEALED,
     },
     "program": {

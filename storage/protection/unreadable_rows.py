@@ -42,10 +42,8 @@ from storage.columns import Json, SealedText, UtcDateTime
 from storage.set_aside import Key, UnreadableRow, as_stored
 from storage.transaction import Tx
 
-NEVER_SET_ASIDE: Final = frozenset(
-    {t.meta.name, t.keycheck.name, t.program.name, t.audit.name, t.audit_head.name}
-)
-"""Nothing goes on without these: the installation's name and keys, the accounts at the card provider, and the audit
+NEVER_SET_ASIDE: Final = frozenset({t.meta.name, t.program.name, t.audit.name, t.audit_head.name})
+"""Nothing goes on without these: the installation's name, the accounts at the card provider, and the audit
 log, which `storage.audit` checks as a whole."""
 
 PAGE: Final = 200

@@ -4,6 +4,6 @@
 """
 
 from storage.set_aside.left_out import SetAside, as_stored, tables_of
-from storage.set_aside.unreadable_row import Key, UnreadableRow, shown
+from storage.set_aside.unreadable_row import Key, UnreadableRow, shown, text_of
 
-__all__ = ["Key", "SetAside", "UnreadableRow", "as_stored", "shown", "tables_of"]
+__all__ = ["Key", "SetAside", "UnreadableRow", "as_stored", "shown", "tables_of", "text_of"]

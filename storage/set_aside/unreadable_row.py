@@ -35,3 +35,8 @@ def shown(key: Key) -> str:
     parts = (part.decode(errors="backslashreplace") if isinstance(part, bytes) else part for part in key)
     said = " / ".join(" ".join((part or "(empty)").replace("\0", " ").split()) for part in parts)
     return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}…"
+
+
+def text_of(stored: bytes | str | None) -> str:
+    """A text that was read as it is stored; what is no UTF-8 in it is replaced."""
+    return stored.decode(errors="replace") if isinstance(stored, bytes) else stored or ""

@@ -98,7 +98,7 @@ def crash_at(point: str, nth: int) -> Callable[[str], None]:
 async def run(order: dict[str, Any]) -> None:
     """Start as `countersign run` does, tell when people can act, end on a signal."""
     settings = Settings.from_env(order["env"])
-    config = Config.load(settings.config_path)
+    config = partial(Config.load, settings.config_path)
 
     clock = LeapingMinute.clock = LeapingClock(Leaps(Path(order["leaps"])))
 

@@ -48,7 +48,7 @@ class Surroundings:
         if url == f"sqlite:///{self.database}" and not self.database.exists():
             await migrated_file(self.database)
         await migrate(url)
-        return await app.start(Settings.from_env({**self.env, **env}), Config.parse(config))
+        return await app.start(Settings.from_env({**self.env, **env}), lambda: Config.parse(config))
 
 
 async def ready(running: app.Running) -> dict[str, str]:

@@ -20,11 +20,12 @@ from bot.services.requests import approvals, batch_rows, batch_submission, has_i
 from storage import audit, key_rotation, master_keys
 from storage import tables as t
 from storage.columns import Json, Money, SealedText, UtcDateTime
-from storage.errors import LogNotWhole, WrongMasterKey
+from storage.errors import WrongMasterKey
 from storage.events import inbox
 from storage.requests import Draft, drafts
+from storage.sealed_columns import SEALED_COLUMNS, SealedColumn
 from storage.store import Store
-from storage.vault import Keyring, Vault, new_master
+from storage.vault import Keyring, Ref, Sealed, Vault, new_master
 from tests.services.bulk_requests import a_list, ask_bulk, rows_of
 from tests.services.outcome_steps import alert_kinds, execute, net_of, status, top_ups
 from tests.support.world import ALICE, BOB, CAROL, MASTER, World
@@ -391,6 +392,54 @@ async def test_no_cell_that_somebody_wrote_keeps_a_key_from_being_retired(world:
         assert all((await master_keys.canaries(tx)).values()), "the bot starts"
 
 
+def beside_spoiled(database: Database, vault: Vault) -> dict[str, tuple[SealedColumn, int, Ref, bool]]:
+    """Each table with a sealed column, each other column of it spoiled in a row of its own.
+
+    By name of the spoiled column: the sealed one, the place of the row, where its value opens, and whether that is
+    bound to what was spoiled.
+    """
+    made, number = dict[str, tuple[SealedColumn, int, Ref, bool]](), 0
+    for sealed in SEALED_COLUMNS:
+        table = sealed.table.name
+        for column in sealed.table.columns:
+            if column.name == sealed.column:
+                continue
+            number += 1
+            planted(database, sealed.table, number, sealed.column, "''")
+            place = max(row["place"] for row in database.read(table, "rowid AS place"))
+            ref = sealed.ref(f"x{number}", 7 if sealed.version else 1, *(f"x{number}" for _ in sealed.bound))
+            version = f", {sealed.version} = 7" if sealed.version else ""
+            cell = str(vault.seal(b"genuine", ref))
+            database.write(f"UPDATE {table} SET {sealed.column} = ?{version} WHERE rowid = {place}", cell)
+            database.write(f"UPDATE {table} SET {column.name} = x'ff{number:04x}' WHERE rowid = {place}")
+            is_bound = column.name in (sealed.key, *sealed.bound)
+            made[f"{table}.{column.name} beside {sealed.column}"] = sealed, place, ref, is_bound
+    return made
+
+
+async def test_what_is_sealed_beside_a_spoiled_cell_is_there_when_the_cell_is_put_right(world: World) -> None:
+    """Or is named, where it is bound to that very cell."""
+    await world.top_up("50")
+    with opened(place_of(world)) as database:
+        made = beside_spoiled(database, world.store.vault)
+
+    done = await changed(world)
+
+    assert done.retired == (OLD_KID,)
+    wrong, named = list[str](), [cell.partition(" of ")[0] for cell in done.cells]
+    with opened(place_of(world)) as database:
+        for what, (sealed, place, ref, is_bound) in made.items():
+            rows = database.read(sealed.table.name, f"rowid AS place, {sealed.column} AS cell")
+            (cell,) = [row["cell"] for row in rows if row["place"] == place]
+            is_moved = Sealed(cell).kid != OLD_KID
+            if is_moved == is_bound or (is_moved and world.store.vault.open(Sealed(cell), ref) != b"genuine"):
+                wrong.append(what)
+            if is_bound and f"{sealed.table.name}.{sealed.column}" not in named:
+                wrong.append(f"{what} is not named")
+    assert len(made) > 100
+    assert wrong == []
+
+
 @pytest.mark.parametrize("junk", SEALED_JUNK.values(), ids=SEALED_JUNK)
 @pytest.mark.parametrize("column", ["sealed_body", "sealed_private"])
 async def test_what_of_a_request_does_not_open_is_not_believed_after_it(
@@ -409,16 +458,95 @@ async def test_what_of_a_request_does_not_open_is_not_believed_after_it(
     assert [call["idempotency_key"] for call in top_ups(world)] == [other.key]
 
 
+async def opened_with(
+    world: World, *masters: str, exclusive: bool = True, checks_canaries: bool = True
+) -> Store:
+    """The database of a bot that was stopped, with these keys."""
+    vault, url = Vault(Keyring.parse("\n".join(masters))), f"sqlite:///{place_of(world)}"
+    return await Store.open(
+        url, vault=vault, clock=world.clock, exclusive=exclusive, checks_canaries=checks_canaries
+    )
+
+
+async def rewrapped(world: World, *masters: str) -> key_change.KeyChanged:
+    """`countersign keys rewrap` with these keys."""
+    store = await opened_with(world, *masters, exclusive=False, checks_canaries=False)
+    try:
+        return await key_change.to_the_first_key(store, "cli:test")
+    finally:
+        await store.close()
+
+
 async def test_a_key_that_signed_entries_and_is_missing_is_asked_for(world: World) -> None:
     """Its values would be lost, and nobody changed anything."""
     await world.top_up("50")
-    url = f"sqlite:///{world.store.database.path}"
-    vault = Vault(Keyring.parse(new_master()))
-    other = await Store.open(url, vault=vault, clock=world.clock, exclusive=False, checks_canaries=False)
-    try:
-        with pytest.raises((WrongMasterKey, LogNotWhole)):
-            await key_change.to_the_first_key(other, "cli:test")
-    finally:
-        await other.close()
+    with pytest.raises(WrongMasterKey, match=f"needs the key.s. {OLD_KID};"):
+        await rewrapped(world, new_master())
     async with world.store.read() as tx:
         assert await key_rotation.kids_in_use(tx) == {OLD_KID: 3}
+
+
+@pytest.mark.parametrize("of", ["a retired key", "nobody", "the first key", "all", "no form"])
+async def test_no_keycheck_row_keeps_a_key_from_being_retired_or_the_bot_from_starting(
+    world: World, of: str
+) -> None:
+    """The first key was changed and its line dropped; then the second one leaks, and somebody plants such rows."""
+    second, third = new_master(), new_master()
+    await world.top_up("50")
+    await world.store.close()
+    await rewrapped(world, second, MASTER)
+    second_kid = Vault(Keyring.parse(second)).primary_kid
+    with opened(place_of(world)) as database:
+        match of:
+            case "a retired key" | "nobody":
+                kid = OLD_KID if of == "a retired key" else "deadbeef0000"
+                database.write(f"INSERT INTO keycheck VALUES ('{kid}', 'v1.{kid}.AAAA')")
+            case "the first key" | "all":
+                database.write("UPDATE keycheck SET sealed = 'junk'")
+                if of == "all":
+                    database.write(f"INSERT INTO keycheck VALUES ('{OLD_KID}', ''), ('x', x'00ff')")
+            case _:
+                database.write("INSERT INTO keycheck VALUES ('', x'ff'), (x'ff00', 'x'), ('\n', 'v1.\n.')")
+
+    await (await opened_with(world, second, exclusive=False)).close()  # `countersign keys verify`
+    started = await opened_with(world, second)
+    async with started.read() as tx:
+        assert await master_keys.older_in_use(tx) == []
+    await started.close()
+    assert (await rewrapped(world, third, second)).retired == (second_kid,)
+    world.store = await opened_with(world, third, second)
+    async with world.store.read() as tx:
+        await master_keys.learn_retired(tx)
+        assert await key_rotation.not_opening(tx) == []
+
+
+async def test_a_key_that_is_missing_is_asked_for_whatever_else_is_planted(world: World) -> None:
+    await world.top_up("50")
+    await world.store.close()
+    with opened(place_of(world)) as database:
+        database.write("UPDATE keycheck SET kid = 'deadbeef0000'")
+
+    for does in (opened_with, rewrapped):
+        with pytest.raises(WrongMasterKey, match=f"needs the key.s. {OLD_KID};"):
+            await does(world, new_master())
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+async def test_a_changed_name_of_the_installation_is_what_people_read(
+    world: World, *, is_known: bool
+) -> None:
+    """What it says to do is not what they just did."""
+    name = world.store.instance
+    if is_known:
+        await world.top_up("50")
+    await world.store.close()
+    with opened(place_of(world)) as database:
+        database.write("UPDATE meta SET value = 'zzzzzz' WHERE name = 'instance'")
+
+    for does in (opened_with, rewrapped):
+        with pytest.raises(WrongMasterKey) as caught:
+            await does(world, new_master(), MASTER)
+        said = str(caught.value)
+        assert "row instance of the table meta" in said
+        assert "keys rewrap" not in said
+        assert (f"UPDATE meta SET value = '{name}'" in said) == is_known

@@ -6,14 +6,19 @@ What was sent already is settled under its key whatever the policy says, and not
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bot import startup
+from bot import app, startup
+from bot.config import Config
 from bot.domain.errors import NotAllowed
 from bot.domain.people import Actor, KindPolicy, Limits, Per, Policy, Tier
 from bot.domain.requests import Event, Request, State
@@ -21,11 +26,21 @@ from bot.services import audit
 from bot.services.execution import presend_checks
 from bot.services.requests import approvals
 from bot.services.shared_look import SharedLooks
+from bot.startup import Overrides
+from storage import audit as log
+from storage import tables as t
 from storage.requests import requests
+from storage.store import Store
+from storage.transaction import Tx
+from storage.vault import Vault
+from tests.integration.surroundings import CONFIG
 from tests.services.bulk_requests import a_list, ask_bulk
 from tests.services.outcome_steps import TOPUP, alert_kinds, execute, keys_sent, status
 from tests.support.databases import BACKENDS
 from tests.support.world import ALICE, BOB, CAROL, HOME, World, a_policy, a_world
+from tests.thief import junk_starts
+from tests.thief.edits import opened
+from tests.thief.programme import place_of
 
 ALICE_TWO = "U0ALICETWO"
 SQLITE = pytest.mark.parametrize("url", BACKENDS[:1], indirect=True)
@@ -163,7 +178,8 @@ async def test_the_newer_of_two_files_counts_and_no_clock_is_asked(
 async def test_a_file_is_as_new_as_its_reading(world: World, loaded: str) -> None:
     """One that is put back counts from then on; one that was read before, by one that starts for long, does not."""
     wide, narrow = limited("wide"), limited("narrow", per_requester_usd=Decimal(100))
-    read_after = await startup.log_end(world.store)
+    async with world.store.read() as tx:
+        read_after = (await log.head(tx)).seq
     await change(world, wide)
     approved = await _top_up(world, "300")
     world.rebuild(policy=narrow, people_kept={}, people_seen=SharedLooks())
@@ -172,6 +188,93 @@ async def test_a_file_is_as_new_as_its_reading(world: World, loaded: str) -> Non
     ended = await execute(world, approved)
 
     assert ended.state is (State.SUCCEEDED if loaded == "after a long start" else State.CANCELLED)
+
+
+POINTS = range(4)
+"""In a start: before it, after its first reading of the file, after the end of the log was asked, and after all."""
+
+
+@SQLITE
+async def test_a_file_that_was_read_earlier_never_ranks_newer(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long a start takes, whenever the file is changed meanwhile, and whenever another process starts."""
+    asked, wrong = log.head, list[str]()
+
+    async def something() -> None:
+        async with world.store.begin() as tx:
+            await log.append(tx, actor="system:test", action="something", subject="test")
+
+    for changes, starts, is_change_first in itertools.product(POINTS, POINTS, (True, False)):
+        content, others = ["old"], list[tuple[str, int]]()
+
+        def read(content: list[str] = content) -> Any:
+            return SimpleNamespace(digest=content[0])
+
+        async def at(
+            point: int, its: tuple[Any, ...] = (changes, starts, is_change_first, content, others)
+        ) -> None:
+            changes, starts, is_change_first, content, others = its
+            for is_change in (is_change_first, not is_change_first):
+                if is_change and point == changes:
+                    content[:] = ["new"]
+                if not is_change and point == starts:
+                    monkeypatch.setattr(log, "head", asked)
+                    await something()
+                    found, end = await startup.read_with_log(world.store, partial(read, content))
+                    others.append((found.digest, end))
+                    await something()
+
+        async def head(tx: Tx) -> Any:
+            monkeypatch.setattr(log, "head", asked)
+            await at(1)
+            async with world.store.read() as now:
+                found = await asked(now)
+            await at(2)
+            return found
+
+        await at(0)
+        monkeypatch.setattr(log, "head", head)
+        mine, end = await startup.read_with_log(world.store, read)
+        monkeypatch.setattr(log, "head", asked)
+        await at(3)
+
+        ranks = {mine.digest: end} | dict(others)
+        if others[0][0] != mine.digest and ranks["old"] > ranks["new"]:
+            wrong.append(f"changed at {changes}, another started at {starts}: {ranks}")
+
+    assert wrong == []
+
+
+async def test_a_start_reads_the_file_once_the_database_is_open_and_again_in_each_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may go by a newer file by then. The first try fails for a row that cannot be read."""
+    async with a_world(tmp_path) as made:
+        await made.store.close()
+        with opened(place_of(made)) as database:
+            database.write("INSERT INTO draft VALUES (" + ", ".join(["'x'"] * len(t.draft.columns)) + ")")
+        tries = 0
+
+        async def open_store(url: str, *, vault: Vault, clock: Any) -> Store:
+            nonlocal tries
+            tries += 1
+            return await Store.open(url, vault=vault, clock=clock)
+
+        async def doors(*_given: Any) -> str:
+            if tries == 1:
+                raise ValueError("a row that cannot be read")
+            return "http://nowhere"
+
+        def read() -> Config:
+            return Config.parse(CONFIG + b"\n# changed " + str(tries).encode())
+
+        overrides = Overrides(timers=junk_starts._NoTimers, doors=doors, open_store=open_store)
+        running = await app.start(junk_starts._settings(made, Path(place_of(made))), read, overrides)
+        await running.stop()
+
+        assert tries > 1
+        assert running.core.policy.version == read().digest
 
 
 @SQLITE

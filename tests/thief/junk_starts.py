@@ -55,7 +55,7 @@ async def start(world: World, database: Path) -> str:
     """What it says instead of starting; "" where it starts. Raises whatever else a person at the terminal would see."""
     overrides = Overrides(timers=_NoTimers, doors=_no_doors)
     try:
-        running = await app.start(_settings(world, database), Config.parse(CONFIG), overrides)
+        running = await app.start(_settings(world, database), lambda: Config.parse(CONFIG), overrides)
     except CountersignError as refusal:
         return str(refusal)
     await running.stop()

@@ -72,7 +72,7 @@ async def to_the_first_key(store: Store, actor: str) -> KeyChanged:
         await audit.of_another_first_key(tx, actor, counts, not_signed=signed.not_as_on_record)
         retired = await master_keys.retire(tx, actor=actor)
     unreadable = [f"{row.table}.{row.column} of {row.row}" for row in store.set_aside if row.because is None]
-    cells = (*canaries, *map(str, done.left), *unreadable)
+    cells = tuple(dict.fromkeys([*canaries, *map(str, done.left), *unreadable]))
     return KeyChanged(done.moved, signed, tuple(retired), cells)
 
 

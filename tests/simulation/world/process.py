@@ -157,7 +157,7 @@ class Process:
         )
         try:
             self.running = await app.start(
-                self.installation.settings(str(world.database)), self.installation.config(), overrides
+                self.installation.settings(str(world.database)), self.installation.config, overrides
             )
         except Exception as error:  # noqa: BLE001 - noted for the checks
             self.failed = error

@@ -26,6 +26,10 @@ _CROWD = frozenset({"ask", "ask many", "decide", "network", "look", "time passes
 _NO_FAULT = _CROWD - {"network"} | {"ask by name"}
 # A process that died is missed after so long.
 STARTED_AGAIN_S = 1.0
+_NOT_POSTED = (
+    "SELECT 1 FROM request r WHERE r.state = 'pending' AND r.parent_id IS NULL AND NOT EXISTS"
+    " (SELECT 1 FROM message m WHERE m.kind = 'card' AND m.subject = 'request:' || r.id)"
+)
 # After so many times of throwing away what is left, hardly anything is built for the first time.
 _BUILDS_FOR = 3
 _collected = 0
@@ -105,6 +109,7 @@ class Schedule(RequestSteps, InstallationSteps, Calm):
                 self.drive(1.0)
             for step in self.plan.steps:
                 self._between(step)
+                self._seen_first(step)
                 self._take(step)
                 self.watch.after_step()
                 self.watch.emergencies_first(self.harmless)
@@ -166,6 +171,12 @@ class Schedule(RequestSteps, InstallationSteps, Calm):
             self.drive(step.wait, leap_s=max(1.0, step.wait / self.world.leaps))
         if step.wait >= STARTED_AGAIN_S:
             self._start_what_died()
+
+    def _seen_first(self, step: Step) -> None:
+        """Who decides has mostly seen the request's message in Slack, which nobody posts while the clock leaps."""
+        rng = random.Random(f"{self.plan.seed}/{step.number}/seen")
+        if step.what == "decide" and rng.random() < 0.8:
+            self.drive_until(lambda: not self.world.rows(_NOT_POSTED), 3.0)
 
     def _start_what_died(self) -> None:
         """Whoever runs Countersign starts a process again that died by itself."""

@@ -27,8 +27,9 @@ pytestmark = pytest.mark.usefixtures("deposits_are_set_up")
 # What a look shows after the call went through and its answer was lost: a secret is then lost for good.
 LOST = {
     "card_topup": Evidence.DEBITED,
+    # The ledger names it by its key, and says nothing of how it ended.
+    "card_unload": Evidence.TRACED,
     # What no call reads back; only the same call again tells.
-    "card_unload": Evidence.UNPROVEN,
     "card_phone": Evidence.UNPROVEN,
     "card_3ds": Evidence.UNPROVEN,
     "event_redeliver": Evidence.ABSENT,

@@ -141,9 +141,9 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
     async with AsyncExitStack() as stack:
         begun = replace(given, stack=stack)
         store = await startup.open_store(begun)
-        config, read_after = await startup.read_with_log(store, read_config)
-        begun = replace(begun, config=config)
-        parts = await _build(begun, store, read_after)
+        read = await startup.read_with_log(store, read_config)
+        begun = replace(begun, config=read.config)
+        parts = await _build(begun, store, read.after)
         stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)

@@ -518,8 +518,16 @@ def kinds(config: Config) -> Mapping[str, type[Operation]]:
     return {**operations.kinds(), **configured}
 
 
-async def read_with_log(store: Store, read_config: Callable[[], Config]) -> tuple[Config, int]:
-    """The file, and the number of the last entry of the audit log while it was as it is; 0 where there is none.
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """The policy file, and `after` which entry of the audit log it was as it is; 0 where there was none."""
+
+    config: Config
+    after: int
+
+
+async def read_with_log(store: Store, read_config: Callable[[], Config]) -> ReadFile:
+    """The file, with the number of the last entry of the audit log.
 
     Between two readings that are the same: so of two processes that read one file, the one with the older content never
     has the higher number, however long either of them takes.
@@ -530,7 +538,7 @@ async def read_with_log(store: Store, read_config: Callable[[], Config]) -> tupl
             end = (await audit.head(tx)).seq
         after = read_config()
         if after.digest == before.digest:
-            return after, end
+            return ReadFile(after, end)
         before = after
 
 

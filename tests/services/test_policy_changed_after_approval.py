@@ -221,8 +221,8 @@ async def test_a_file_that_was_read_earlier_never_ranks_newer(
                 if not is_change and point == starts:
                     monkeypatch.setattr(log, "head", asked)
                     await something()
-                    found, end = await startup.read_with_log(world.store, partial(read, content))
-                    others.append((found.digest, end))
+                    found = await startup.read_with_log(world.store, partial(read, content))
+                    others.append((found.config.digest, found.after))
                     await something()
 
         async def head(tx: Tx) -> Any:
@@ -235,12 +235,12 @@ async def test_a_file_that_was_read_earlier_never_ranks_newer(
 
         await at(0)
         monkeypatch.setattr(log, "head", head)
-        mine, end = await startup.read_with_log(world.store, read)
+        mine = await startup.read_with_log(world.store, read)
         monkeypatch.setattr(log, "head", asked)
         await at(3)
 
-        ranks = {mine.digest: end} | dict(others)
-        if others[0][0] != mine.digest and ranks["old"] > ranks["new"]:
+        ranks = {mine.config.digest: mine.after} | dict(others)
+        if others[0][0] != mine.config.digest and ranks["old"] > ranks["new"]:
             wrong.append(f"changed at {changes}, another started at {starts}: {ranks}")
 
     assert wrong == []

@@ -22,7 +22,7 @@ from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from storage.errors import BadDatabaseUrl, DatabaseInUse, DatabaseMissing, DatabaseUnreachable
-from storage.sqlite_log import is_of_another, would_spoil
+from storage.sqlite_log import NotCompared, is_of_another, would_spoil
 
 # FULL: an intent must survive a power cut. secure_delete: purged personal details leave no bytes.
 PRAGMAS: tuple[str, ...] = (
@@ -130,8 +130,14 @@ class Database:
             if not log.stat().st_size:
                 return ""
             other = self._other_was_opened(log, lock) or self._holds_other_pages(log, lock)
-        except OSError as error:
-            return self._cannot_be_compared(log, error)
+        except NotCompared as error:
+            return self.unwritable() or (
+                f"Whether the log {log} is of {self.path} cannot be seen ({error.strerror}): the file was put there"
+                f" after the log was written. Nothing was opened. {self.path.parent} needs room for a copy of both;"
+                " free some and start."
+            )
+        except OSError:
+            return ""
         if not other:
             return ""
         return (
@@ -160,16 +166,6 @@ class Database:
             if not is_of_another(self.path, log, left_at_ns=noted[1] if noted else None):
                 return ""
         return f"If it is the same database all the same, `touch {log}` and start."
-
-    def _cannot_be_compared(self, log: Path, error: OSError) -> str:
-        """Empty where one of both was gone by then: there is nothing to open together."""
-        if self.path is None or isinstance(error, FileNotFoundError):
-            return ""
-        return (
-            f"Whether the log {log} is of {self.path} cannot be seen ({os.strerror(error.errno or 0)}): the file was"
-            f" put there after the log was written. Nothing was opened. {self.path.parent} needs room for a copy of"
-            " both; free some and start."
-        )
 
     def _noted(self, log: Path, lock: Path) -> tuple[int, int] | None:
         """The inode of the file that was opened with this log, and when it was changed last (0 = unknown). None where

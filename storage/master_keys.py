@@ -9,9 +9,9 @@ from sqlalchemy import delete, insert, select, update
 
 from storage import audit
 from storage import tables as t
-from storage.errors import CannotOpen, LogNotWhole, WrongMasterKey
+from storage.errors import LogNotWhole, WrongMasterKey
 from storage.log_record import on_record
-from storage.sealed_columns import opens_any
+from storage.sealed_columns import DOES_NOT_OPEN, opens_any
 from storage.set_aside import as_stored, shown, text_of
 from storage.transaction import Tx
 from storage.vault import Ref, Sealed, Vault
@@ -83,7 +83,7 @@ async def _planted(tx: Tx) -> list[tuple[str, Sealed]]:
 def _opened(vault: Vault, kid: str, sealed: Sealed) -> bytes | None:
     try:
         return vault.open(sealed, _canary(kid))
-    except (CannotOpen, ValueError, TypeError, AttributeError):
+    except DOES_NOT_OPEN:
         return None
 
 

@@ -96,15 +96,18 @@ async def older(tx: Tx, column: SealedColumn, after: Any, *, is_current: bool = 
 
 
 def place(column: SealedColumn, one: Any) -> tuple[Any, ...]:
+    """The key of a row that `older` returned."""
     return tuple(getattr(one, f"place_{part.name}") for part in column.table.primary_key)
 
 
-def ref(column: SealedColumn, one: Any) -> Any:
+def ref(column: SealedColumn, one: Any) -> Ref:
+    """The cell to which the value of a row that `older` returned is bound."""
     bound = (getattr(one, f"bound_{name}") for name in column.bound)
     return column.ref(one.key_of_row, one.version_of_row, *bound)
 
 
 def opened(tx: Tx, column: SealedColumn, one: Any) -> bytes | None:
+    """The value of a row that `older` returned; None where it does not open in its cell."""
     try:
         return tx.vault.open(one.sealed, ref(column, one))
     except DOES_NOT_OPEN:

@@ -41,27 +41,40 @@ def is_of_another(database: Path, log: Path, *, left_at_ns: int | None) -> bool:
         return not _has_pages_of(pages, frames, _BIGGEST_PAGE if size == 1 else size)
 
 
+class NotCompared(OSError):
+    """File and log could not be copied to see whether they belong together."""
+
+
 def would_spoil(database: Path, log: Path) -> bool:
     """Where nobody knows with which file the log was opened, as the folder was put back from a copy: is a copy of both
     damaged once the log is folded in?
 
     That a file was put there after the log was written is seen by the times of both; else there is nothing to ask.
-    Raises OSError, as where there is no room for the copy.
+    Raises `NotCompared`, as where there is no room for the copy, and FileNotFoundError where one of both is gone.
     """
     if database.stat().st_ctime_ns <= log.stat().st_ctime_ns:
         return False
-    with tempfile.TemporaryDirectory(
-        dir=database.parent, prefix=f".{database.name}.", suffix=".part"
-    ) as folder:
-        copy = Path(folder) / database.name
-        shutil.copyfile(database, copy)
-        shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
-        with closing(sqlite3.connect(copy)) as connection:
-            try:
-                (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-                return found != "ok" or _lacks_entries(connection)
-            except sqlite3.DatabaseError:
-                return True
+    try:
+        with tempfile.TemporaryDirectory(
+            dir=database.parent, prefix=f".{database.name}.", suffix=".part"
+        ) as folder:
+            copy = Path(folder) / database.name
+            shutil.copyfile(database, copy)
+            shutil.copyfile(log, copy.with_name(f"{copy.name}-wal"))
+            return _is_spoiled(copy)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise NotCompared(error.errno, error.strerror) from None
+
+
+def _is_spoiled(copy: Path) -> bool:
+    with closing(sqlite3.connect(copy)) as connection:
+        try:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            return found != "ok" or _lacks_entries(connection)
+        except sqlite3.DatabaseError:
+            return True
 
 
 def _lacks_entries(connection: sqlite3.Connection) -> bool:

@@ -94,25 +94,27 @@ async def account(core: Core, slack_id: str) -> Actor:
 async def _looked_up(core: Core, slack_id: str) -> Actor:
     """That Slack does not know an account is an answer: nobody has it. Raises LookupFailed where there is none, and
     where Slack does not know the bot's own account either."""
-    about, asked_s = _gone(slack_id), core.clock.monotonic()
+    asked_s = core.clock.monotonic()
     try:
         found = await core.directory.actor(slack_id)
     except LookupFailed as error:
         if error.code not in NOT_THERE or not await core.directory.knows_itself():
             raise
-        before = core.people_seen.last(about)
-        if before is None or asked_s - before.last_s > _GONE_AGAIN_WITHIN_S:
-            before = _Gone(asked_s, asked_s)
-        gone = _Gone(before.first_s, asked_s)
-        core.people_seen.note(about, asked_s, gone, core.clock)
-        seen = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S).get(_account(slack_id))
-        # Whose it was still counts: nobody has more by giving up one of two accounts.
-        return Actor(
-            slack_id, slack_id, is_gone=True, mailbox=seen.mailbox if isinstance(seen, Actor) else ""
-        )
-    if core.people_seen.last(about) is not None:
-        core.people_seen.note(about, asked_s, None, core.clock)
+        return _noted_as_gone(core, slack_id, asked_s)
+    if core.people_seen.last(_gone(slack_id)) is not None:
+        core.people_seen.note(_gone(slack_id), asked_s, None, core.clock)
     return found
+
+
+def _noted_as_gone(core: Core, slack_id: str, asked_s: float) -> Actor:
+    about = _gone(slack_id)
+    before = core.people_seen.last(about)
+    if before is None or asked_s - before.last_s > _GONE_AGAIN_WITHIN_S:
+        before = _Gone(asked_s, asked_s)
+    core.people_seen.note(about, asked_s, before._replace(last_s=asked_s), core.clock)
+    # Whose it was still counts: nobody has more by giving up one of two accounts.
+    seen = core.people_seen.remembered(core.clock, within_s=MAILBOX_KEPT_FOR_S).get(_account(slack_id))
+    return Actor(slack_id, slack_id, is_gone=True, mailbox=seen.mailbox if isinstance(seen, Actor) else "")
 
 
 class _Gone(NamedTuple):

@@ -42,8 +42,8 @@ WANTED = frozenset(
 """The actions of the entries that tell something here, beside those about requests."""
 RESET_REPORTED = "passkey.reset_reported"
 """People were notified in Slack that all passkeys were reset."""
-_POLICIES_KEPT = 20
 # An approval is sent within a day or not at all: nobody changes the file more often.
+_POLICIES_KEPT = 20
 PREVIOUS_TAKEN_FOR = timedelta(minutes=10)
 """What was signed with a webhook secret before it was replaced, and is still on its way, is taken for this long."""
 

@@ -79,20 +79,7 @@ async def back_up(url: str, target: Path, *, vault: Vault, clock: Clock) -> Copi
     database = Database.parse(url)
     if _is_beside(target, database):
         raise CopyRefused(f"{target} would be taken for a part of the database. Name another file.")
-    if target.exists():  # noqa: ASYNC240 - one look
-        raise CopyRefused(
-            f"{target} is there already. Name a new file: an older backup is never overwritten."
-        )
-    if target.is_symlink():  # noqa: ASYNC240 - one look
-        raise CopyRefused(
-            f"{target} is a link to a file that is not there. Nothing was written. Mount its disk, or name another"
-            " file."
-        )
-    if beside := _logs_beside(target):
-        raise CopyRefused(
-            f"{beside} is there, of another file that had this name: SQLite would take it for a part of the backup."
-            " Name another file, or move it away."
-        )
+    _require_free(target)
     database.require_file()
     await require_current(url)
     _remove_left(target.parent, f".{target.name}.*.part")
@@ -219,6 +206,24 @@ def _was_in_use(copy: Path) -> bool:
             return all(connection.execute(one).fetchone() is not None for one in asked)
         except sqlite3.OperationalError:  # there is no such table
             return False
+
+
+def _require_free(target: Path) -> None:
+    """Raise `CopyRefused` where something has the name of a new backup, or would be taken for a part of it."""
+    if target.exists():
+        raise CopyRefused(
+            f"{target} is there already. Name a new file: an older backup is never overwritten."
+        )
+    if target.is_symlink():
+        raise CopyRefused(
+            f"{target} is a link to a file that is not there. Nothing was written. Mount its disk, or name another"
+            " file."
+        )
+    if beside := _logs_beside(target):
+        raise CopyRefused(
+            f"{beside} is there, of another file that had this name: SQLite would take it for a part of the backup."
+            " Name another file, or move it away."
+        )
 
 
 def _logs_beside(path: Path) -> Path | None:

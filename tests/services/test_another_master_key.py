@@ -311,8 +311,8 @@ async def test_a_key_that_is_learned_as_retired_during_the_look_stops_nothing_el
     await world.approve(batch)
     moved_by_others = batch_rows.moved_by_others
 
-    async def learns(*given: object, **more: object) -> list[str]:
-        found: list[str] = await moved_by_others(*given, **more)  # type: ignore[arg-type]
+    async def learns(*given: Any, **more: Any) -> list[str]:
+        found: list[str] = await moved_by_others(*given, **more)
         world.store.vault.retired[OLD_KID] = 1
         return found
 

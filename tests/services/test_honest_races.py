@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bot.domain.errors import Stale
-from bot.domain.requests import State
+from bot.domain.requests import Request, State
 from bot.services import execution
 from bot.services.execution import outcome_writer, try_now
 from bot.services.operators import deep_check, key_change
@@ -100,11 +100,11 @@ async def test_an_outcome_that_another_process_writes_while_a_copy_is_found_stay
     await nobody_is_accused(world)
 
 
-@pytest.mark.parametrize("url", BACKENDS, indirect=True)
-async def test_an_answer_that_comes_after_its_request_was_taken_over_is_on_record(
+async def _answered_and_not_written(
     world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its attempt is answered from then on, and whoever goes on leans on that."""
+) -> tuple[Request, asyncio.Task[None], asyncio.Event]:
+    """A top-up whose process has its answer, and stands still until the event before it writes that; its lease is
+    over."""
     await processor("timeout").set(world, TOPUP, times=2)
     request = await world.top_up("50")
     is_answered, may_write = asyncio.Event(), asyncio.Event()
@@ -121,6 +121,15 @@ async def test_an_answer_that_comes_after_its_request_was_taken_over_is_on_recor
     await is_answered.wait()
     with opened(place_of(world)) as database:  # its lease is over
         database.write("UPDATE request SET lease_until = NULL, lease_owner = NULL")
+    return request, stalled, may_write
+
+
+@pytest.mark.parametrize("url", BACKENDS, indirect=True)
+async def test_an_answer_that_comes_after_its_request_was_taken_over_is_on_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its attempt is answered from then on, and whoever goes on leans on that."""
+    request, stalled, may_write = await _answered_and_not_written(world, monkeypatch)
     await execution.execute(replace(world.core, owner="another"), request.id)
     may_write.set()
     await stalled
@@ -172,22 +181,7 @@ async def test_an_answer_that_comes_late_during_it_accuses_nobody(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its attempt is answered, and on record, between what is read of the attempts and of the log."""
-    await processor("timeout").set(world, TOPUP, times=2)
-    request = await world.top_up("50")
-    is_answered, may_write = asyncio.Event(), asyncio.Event()
-    write = outcome_writer._write
-
-    async def write_late(*given: Any) -> None:
-        if not is_answered.is_set():
-            is_answered.set()
-            await may_write.wait()
-        await write(*given)
-
-    monkeypatch.setattr(outcome_writer, "_write", write_late)
-    stalled = asyncio.create_task(execution.execute(world.core, request.id))
-    await is_answered.wait()
-    with opened(place_of(world)) as database:  # its lease is over
-        database.write("UPDATE request SET lease_until = NULL, lease_owner = NULL")
+    request, stalled, may_write = await _answered_and_not_written(world, monkeypatch)
     world.rebuild(owner="another")
     await execution.execute(world.core, request.id)
     is_late = asyncio.Event()

@@ -169,8 +169,8 @@ class Slack:
         self.at_once = self.most_at_once = 0
         self.says: dict[str, str] = {}
         self.takes_s: dict[str, float] = {}
-        self.plain = world.people.actor
-        world.people.actor = self.actor  # type: ignore[method-assign]
+        self.plain = world.people.answer
+        world.people.asked = self.actor
 
     async def actor(self, slack_id: str) -> Actor:
         now_s = self.world.clock.monotonic()

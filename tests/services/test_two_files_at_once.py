@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from bot import startup
-from bot.domain.errors import LookupFailed, NotAllowed
+from bot.domain.errors import NotAllowed
 from bot.domain.people import Actor, Delegation, KindPolicy, Limits, Policy
 from bot.domain.requests import Request, State
 from bot.services.core import Core
@@ -79,14 +79,7 @@ async def world(tmp_path: Path, url: str) -> AsyncIterator[World]:
     async with a_world(tmp_path, url=url) as made:
         for one in (ANNA, DORA, ERIN):
             made.people.actors[one] = Actor(one, one[2:].title(), team_id=HOME)
-        plain = made.people.actor
-
-        async def actor(slack_id: str) -> Actor:
-            if slack_id not in made.people.actors:
-                raise LookupFailed("Slack could not say who this is (user_not_found).", "user_not_found")
-            return await plain(slack_id)
-
-        made.people.actor = actor  # type: ignore[method-assign]
+        made.people.code_of_unknown = "user_not_found"
         yield made
 
 

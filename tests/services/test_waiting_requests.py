@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import text
 
-from bot.domain.people import Delegation
+from bot.domain.people import Actor, Delegation
 from bot.domain.requests import State
 from bot.services import execution, people
 from bot.services.execution import presend_checks
@@ -21,18 +21,18 @@ class Counted:
 
     def __init__(self, world: World) -> None:
         self.groups = self.accounts = 0
-        each, actor = world.people.each, world.people.actor
+        each, actor = world.people.each, world.people.answer
 
         async def counted_each(lists: object) -> object:
             self.groups += 1
             return await each(lists)  # type: ignore[arg-type]
 
-        async def counted_actor(slack_id: str) -> object:
+        async def counted_actor(slack_id: str) -> Actor:
             self.accounts += 1
             return await actor(slack_id)
 
         world.people.each = counted_each  # type: ignore[method-assign,assignment]
-        world.people.actor = counted_actor  # type: ignore[method-assign,assignment]
+        world.people.asked = counted_actor
 
 
 async def test_waiting_requests_share_one_look_at_slack_and_take_six_a_minute_at_most(world: World) -> None:

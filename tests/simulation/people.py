@@ -357,7 +357,7 @@ async def _decide(core: Core, who: str, action: str, request_id: str, verdict: s
 
 
 async def _once_it_is_posted(approve: Callable[[], Awaitable[Any]]) -> None:
-    """People see it in Slack first; who finds it elsewhere waits for that, and not for ever."""
+    """People see a request in Slack first. Whoever finds it elsewhere waits some seconds for its message."""
     loop = asyncio.get_running_loop()
     until = loop.time() + POSTED_WITHIN_S
     while True:

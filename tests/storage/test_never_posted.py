@@ -130,14 +130,17 @@ async def test_nor_are_the_rows_of_a_list_and_what_was_under_way(
 
 
 @pytest.mark.parametrize("away", [timedelta(minutes=1), timedelta(hours=2)])
-@pytest.mark.parametrize("is_same_place", [False, True])
+@pytest.mark.parametrize(
+    ("databases", "is_same_place"),
+    # PostgreSQL has no file to put back in its place.
+    [("sqlite", False), ("sqlite", True), ("postgresql", False)],
+    indirect=["databases"],
+)
 async def test_nor_is_it_from_a_database_that_was_left_and_is_used_again(
     world: World, databases: Databases, tmp_path: Path, away: timedelta, is_same_place: bool
 ) -> None:
     """People worked on a copy meanwhile, elsewhere or under the same name, on the same machine and server or not."""
     path = world.store.database.path
-    if is_same_place and path is None:
-        pytest.skip("PostgreSQL has no file to put back")
     slack, request, old = Slack(), await unposted(world), url_of(world)
     copy = await copied(world, tmp_path / "copy.db")
     if is_same_place:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -53,7 +53,11 @@ OWN = "U0BOT"  # the bot's account
 
 
 class ScriptedDirectory:
-    """Slack's answer to who people are; `broken` makes every look-up fail."""
+    """Slack's answer to who people are; `broken` makes every look-up fail.
+
+    `codes`: with which code Slack refuses to say who an account is, by its id; `code_of_unknown`: of all that are not
+    among `actors`. `asked`: what answers instead, for a test that counts or holds up what is asked.
+    """
 
     home_team = HOME
     workspace_url = ""
@@ -62,8 +66,19 @@ class ScriptedDirectory:
         self.actors = {u: Actor(u, u[2:].title(), team_id=HOME) for u in (ALICE, BOB, CAROL, OWN)}
         self.groups = {"@card-approvers": {BOB, CAROL}, "@card-admins": {CAROL}}
         self.broken = False
+        self.codes: dict[str, str] = {}
+        self.code_of_unknown = ""
+        self.asked: Callable[[str], Awaitable[Actor]] = self.answer
 
     async def actor(self, slack_id: str) -> Actor:
+        return await self.asked(slack_id)
+
+    async def answer(self, slack_id: str) -> Actor:
+        code = self.codes.get(slack_id)
+        if code is None and slack_id not in self.actors:
+            code = self.code_of_unknown or None
+        if code is not None:
+            raise LookupFailed(f"Slack could not say who this is ({code}).", code)
         if self.broken or slack_id not in self.actors:
             raise LookupFailed("Slack does not answer, so nothing was decided. Try again.")
         return self.actors[slack_id]

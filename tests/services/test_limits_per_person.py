@@ -149,6 +149,21 @@ async def test_who_moved_no_money_is_not_looked_up(world: World) -> None:
 
 
 @SQLITE
+async def test_who_gives_up_one_of_two_accounts_has_no_more_to_spend(world: World) -> None:
+    """Its mailbox was seen within the day, and counts on although Slack does not know the account any more."""
+    know(world, "by the mailbox", of_limits(per_requester_usd=FIVE_HUNDRED))
+    await _top_up(world, ALICE_TWO, BOB)
+    world.people.codes[ALICE_TWO] = "user_not_found"
+    await world.advance(people.SHOWN_WITHIN_S + 1)
+    assert (await people.account(world.core, ALICE_TWO)).is_gone
+
+    request = await world.ask("card_topup", {"card": world.cards[0]["id"], "amount_usd": "400"})
+
+    with pytest.raises(OverLimit):
+        await world.approve(request)
+
+
+@SQLITE
 async def test_nothing_is_approved_while_slack_does_not_say_whose_account_it_is(world: World) -> None:
     world.rebuild(policy=of_limits(per_requester_usd=FIVE_HUNDRED))
     await _top_up(world, ALICE_TWO, BOB)

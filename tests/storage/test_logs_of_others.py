@@ -62,6 +62,19 @@ async def _killed(db: Path, store: Store, keeps: list[sqlite3.Connection]) -> No
     assert db.with_name(f"{db.name}-wal").stat().st_size
 
 
+async def _worked_and_killed(
+    db: Path, store: Store, keeps: list[sqlite3.Connection], *, entries: int, folds: bool
+) -> None:
+    """So many entries are in the file by then, where the log is folded, and four more in the log alone."""
+    for _ in range(entries):
+        await _entry(store)
+    if folds:
+        await store.checkpoint()
+    for _ in range(4):
+        await _entry(store)
+    await _killed(db, store, keeps)
+
+
 async def _from_a_backup(db: Path, _store: Store) -> Path:
     copy = db.parent.parent / "copy.db"
     await back_up(url_of(db), copy, vault=VAULT, clock=SystemClock())
@@ -86,13 +99,7 @@ async def test_what_cp_writes_into_the_file_of_a_killed_bot_is_not_mixed_with_it
     db = tmp_path / "db" / "bot.db"
     store = await _open(db, open_store)
     copy = await made(db, store)
-    for _ in range(30):
-        await _entry(store)
-    if folds:
-        await store.checkpoint()
-    for _ in range(4):
-        await _entry(store)
-    await _killed(db, store, keeps)
+    await _worked_and_killed(db, store, keeps, entries=30, folds=folds)
     shutil.copyfile(copy, db)  # the same inode
     before = _content(db.parent)
 
@@ -144,13 +151,7 @@ async def test_a_folder_of_before_put_back_over_that_of_a_killed_bot_is_refused_
     await (await _open(db, open_store)).close()
     shutil.copytree(db.parent, tmp_path / "saved", copy_function=shutil.copy2)
     store = await open_store(url_of(db))
-    for _ in range(60):
-        await _entry(store)
-    if folds:
-        await store.checkpoint()
-    for _ in range(4):
-        await _entry(store)
-    await _killed(db, store, keeps)
+    await _worked_and_killed(db, store, keeps, entries=60, folds=folds)
     # With the log alone, as nothing has it open after a kill.
     log = db.with_name(f"{db.name}-wal")
     left = log.read_bytes()

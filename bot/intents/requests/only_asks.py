@@ -60,17 +60,13 @@ def only_asks(text: str, intent: str) -> bool:
     if intent == "reveal_card":
         return False
     text = text.replace("’", "'")
-    looks, thinks = _looks().search(text), _thinks().search(text)
-    if looks and thinks:
+    looks, ideas = _looks().search(text) is not None, list(_thinks().finditer(text))
+    if looks and ideas:
         return True
-    thinks = (
-        None
-        if intent in _OF_NO_VALUE
-        else next((one for one in _thinks().finditer(text) if _VALUE.match(text, one.end())), None)
-    )
     if _announced().search(text):
-        return looks is not None or _politely().search(text) is None
-    return (looks or thinks) is not None and _asked_for().search(text) is None
+        return looks or _politely().search(text) is None
+    holds_value = intent not in _OF_NO_VALUE and any(_VALUE.match(text, one.end()) for one in ideas)
+    return (looks or holds_value) and _asked_for().search(text) is None
 
 
 @cache

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select, text
+from sqlalchemy import bindparam, select, text
 
 from storage import tables as t
 from storage.columns import time_text
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 INSTANCE = "instance"
 _PROBED = "probed_at"
 _ANCHORS = "anchor_files"
+_VALUE = select(t.meta.c.value).where(t.meta.c.name == bindparam("name"))
 # In rows that fill a page each and are not compressed. Not a table that stays: while it does, its old transaction
 # number holds back the whole server's.
 _MAY_TAKE_ROOM = text("SELECT has_database_privilege(current_database(), 'TEMP')")
@@ -40,7 +41,7 @@ _NO_NAME = (
 async def instance(tx: Tx) -> str:
     """Six letters and digits, drawn when the database was made; part of every idempotency key. Raises `ChangedOutside`
     where somebody took it out."""
-    found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == INSTANCE))).scalar_one_or_none()
+    found = (await tx.run(_VALUE, {"name": INSTANCE})).scalar_one_or_none()
     if found is None:
         raise ChangedOutside(_NO_NAME)
     return str(found)
@@ -48,7 +49,7 @@ async def instance(tx: Tx) -> str:
 
 async def anchor_files(tx: Tx) -> frozenset[str]:
     """The files outside the database in which anchors of the audit chain were kept."""
-    found = (await tx.run(select(t.meta.c.value).where(t.meta.c.name == _ANCHORS))).scalar_one_or_none()
+    found = (await tx.run(_VALUE, {"name": _ANCHORS})).scalar_one_or_none()
     return frozenset(json.loads(found)) if found else frozenset()
 
 

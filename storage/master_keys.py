@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import cache
+from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import Select, delete, insert, select, update
 
 from storage import audit
 from storage import tables as t
@@ -75,9 +77,14 @@ async def canaries(tx: Tx) -> dict[str, bool]:
 
 async def _planted(tx: Tx) -> list[tuple[str, Sealed]]:
     """All canaries with their key ids, whatever somebody wrote there: none keeps the others from being read."""
+    found = await tx.run(_all_planted(tx.is_postgres))
+    return [(text_of(row.kid), Sealed(text_of(row.sealed))) for row in found.all()]
+
+
+@cache
+def _all_planted(is_postgres: bool) -> Select[Any]:
     k = t.keycheck.c
-    asked = select(*(as_stored(one, is_postgres=tx.is_postgres).label(one.name) for one in (k.kid, k.sealed)))
-    return [(text_of(row.kid), Sealed(text_of(row.sealed))) for row in (await tx.run(asked)).all()]
+    return select(*(as_stored(one, is_postgres=is_postgres).label(one.name) for one in (k.kid, k.sealed)))
 
 
 def _opened(vault: Vault, kid: str, sealed: Sealed) -> bytes | None:

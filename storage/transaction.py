@@ -19,9 +19,11 @@ from sqlalchemy import (
     DateTime,
     Executable,
     Insert,
+    Interval,
     Row,
     Select,
     Table,
+    bindparam,
     func,
     literal,
     select,
@@ -42,6 +44,9 @@ DATABASE_CLOCK = func.clock_timestamp(type_=DateTime(timezone=True))
 #: No lease is for longer. One that says so is nobody's: somebody wrote it into the database so that nothing is done.
 LONGEST_LEASE = timedelta(minutes=2)
 LATEST_BY_DATABASE = DATABASE_CLOCK + LONGEST_LEASE
+_MACHINE_NOW, _LATEST, _LEASE_END = (
+    bindparam(name, type_=UtcDateTime()) for name in ("machine_now", "latest", "lease_end")
+)
 _HOLD = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 # Databases bound the parameters of one statement; SQLite's older ones at 999.
 _AT_ONCE = 500
@@ -240,6 +245,32 @@ class ChainMemory:
                 self.own.popleft()
 
 
+def _require_lease(lasts: timedelta) -> None:
+    if lasts > LONGEST_LEASE:
+        raise ValueError(f"no lease is for longer than {LONGEST_LEASE}")
+
+
+def lease_clock(*, is_postgres: bool) -> ColumnElement[datetime]:
+    """As `Tx.lease_clock`, in a statement that is built once; to be run with `Tx.times`."""
+    return DATABASE_CLOCK if is_postgres else _MACHINE_NOW
+
+
+def lease_holds(until: ColumnElement[Any], *, is_postgres: bool) -> ColumnElement[bool]:
+    """As `Tx.lease_holds`, in a statement that is built once; to be run with `Tx.times`."""
+    latest = LATEST_BY_DATABASE if is_postgres else _LATEST
+    return until.between(lease_clock(is_postgres=is_postgres), latest)
+
+
+def lease_end(*, is_postgres: bool) -> ColumnElement[Any]:
+    """As `Tx.lease_end`, in a statement that is built once; to be run with `Tx.lease_times`."""
+    return DATABASE_CLOCK + bindparam("lasts", type_=Interval()) if is_postgres else _LEASE_END
+
+
+def one_of(asked: Select[Any], column: ColumnElement[Any]) -> Select[Any]:
+    """Those of `asked` whose `column` is one of some values, for `Tx.run_among`. To be built once."""
+    return asked.where(column.in_(bindparam("among", expanding=True)))
+
+
 class Tx:
     """One transaction. `now` is the clock's time when it began (on SQLite: when it had the lock).
 
@@ -301,10 +332,20 @@ class Tx:
         """What the clock of the machine says that all processes on one SQLite file are on."""
         return self.now
 
+    @property
+    def times(self) -> dict[str, Any]:
+        """The values of these names in statements that are built once."""
+        now = self.machine_now
+        return {"now": self.now, "machine_now": now, "latest": now + LONGEST_LEASE}
+
+    def lease_times(self, lasts: timedelta) -> dict[str, Any]:
+        """The same, with those of a lease for so long."""
+        _require_lease(lasts)
+        return {**self.times, "lasts": lasts, "lease_end": self.machine_now + lasts}
+
     def lease_end(self, lasts: timedelta) -> Any:
         """So long from now on the clock of leases, as a value to write. At most `LONGEST_LEASE`."""
-        if lasts > LONGEST_LEASE:
-            raise ValueError(f"no lease is for longer than {LONGEST_LEASE}")
+        _require_lease(lasts)
         return self.lease_clock + lasts if self.is_postgres else self.machine_now + lasts
 
     def lease_holds(self, until: ColumnElement[Any]) -> ColumnElement[bool]:
@@ -375,14 +416,12 @@ class Tx:
         """By name, those that its statements were about."""
         return {name for statement in self._ran for name in tables_of(statement)}
 
-    async def run_among(
-        self, asked: Select[Any], column: ColumnElement[Any], values: Collection[str]
-    ) -> list[Row[Any]]:
-        """The rows of `asked` whose `column` is one of `values`, however many they are."""
+    async def run_among(self, asked: Select[Any], values: Collection[str], **given: Any) -> list[Row[Any]]:
+        """The rows of `asked`, made by `one_of`, for these values, however many they are; `given` to it as well."""
         wanted, found = sorted(values), list[Row[Any]]()
         for start in range(0, len(wanted), _AT_ONCE):
-            some = asked.where(column.in_(wanted[start : start + _AT_ONCE]))
-            found += (await self.run(some)).all()
+            some = {"among": wanted[start : start + _AT_ONCE]}
+            found += (await self.run(asked, {**some, **given})).all()
         return found
 
     @asynccontextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import bindparam, delete, or_, select
 
 from storage import tables as t
 from storage.transaction import Tx
@@ -18,6 +18,7 @@ _OF_PROGRAM = _R.program == bindparam("program")
 _ONE = select(_R.value, _R.read_at).where(_OF_PROGRAM, _R.name == bindparam("name"))
 _BEGINNING = _R.name.startswith(bindparam("prefix"), escape="/")
 _NAMED = select(_R.name, _R.value, _R.read_at).where(_OF_PROGRAM, _BEGINNING).order_by(_R.name)
+_DROP = delete(t.reading).where(_R.program == bindparam("of"), _R.name == bindparam("named"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +64,4 @@ async def take(tx: Tx, program: str, name: str, *, until: datetime | None = None
 
 
 async def drop(tx: Tx, program: str, name: str) -> None:
-    await tx.run(t.reading.delete().where(t.reading.c.program == program, t.reading.c.name == name))
+    await tx.run(_DROP, {"of": program, "named": name})

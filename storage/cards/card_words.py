@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import ColumnElement, Select, and_, bindparam, delete, func, or_, select
 
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import insert_all_new
 
 REFERENCE, LAST4 = "#", "•"
@@ -27,6 +27,7 @@ _PART = re.compile(r"(?<=[^0-9a-z])(?=[0-9a-z])|(?<=[a-z])(?=[0-9])|(?<=[0-9])(?
 _MOST_PARTS = 12
 
 _W = t.card_word.c
+_KEPT = one_of(select(_W.card_id, _W.word), _W.card_id)
 
 
 def holder_key(name: str) -> str:
@@ -54,7 +55,7 @@ async def keep(tx: Tx, wanted: Mapping[str, frozenset[str]]) -> None:
     """Make these the words of these cards, by card id. Their rows are written before, and held until the end: so two
     who write one card do so one after the other."""
     kept: dict[str, set[str]] = {card_id: set() for card_id in wanted}
-    for row in await tx.run_among(select(_W.card_id, _W.word), _W.card_id, wanted):
+    for row in await tx.run_among(_KEPT, wanted):
         kept[row.card_id].add(row.word)
     over = [{"card": i, "gone": w} for i in sorted(wanted) for w in sorted(kept[i] - wanted[i])]
     fresh = [{"card_id": i, "word": w} for i in sorted(wanted) for w in sorted(wanted[i] - kept[i])]

@@ -6,27 +6,54 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, bindparam, case, func, or_, select, tuple_, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Text,
+    Update,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from bot.domain.cards import DELETED, CardEntry, NamedBy, label
 from storage import tables as t
 from storage.cards import card_counts, card_words
 from storage.cards.card_words import holder_key
 from storage.columns import json_text
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import upsert
 from storage.vault import length_prefixed
 
 _COLUMNS = tuple(t.card.c[name] for name in CardEntry.__slots__)
 # What is asked all the time is built once.
 _BY_ID = select(*_COLUMNS).where(t.card.c.id == bindparam("id"))
+_C = t.card.c
+_SEEN_AFTER = one_of(
+    select(_C.id).where(_C.seen_at > bindparam("moment"), _C.seen_at <= bindparam("now")), _C.id
+)
+_LABELS = one_of(select(_C.id, _C.holder, _C.last4), _C.id)
+_MARK_GONE = (
+    update(t.card)
+    .where(_C.program == bindparam("of"), _C.seen_at < bindparam("seen_before"), _C.gone_at.is_(None))
+    .values(gone_at=bindparam("now", type_=_C.gone_at.type))
+    .returning(_C.id)
+)
 _SYNCED_AT = select(t.card_sync.c.synced_at).where(t.card_sync.c.program == bindparam("program"))
 # A text that fits more cards than these is too short to name one: not all of them are looked at.
 MOST_MEANT = 200
 _LOOKED_AT = 250
 _LABEL = "row_mac"
+# Cards in one status that people ask for, which is none of those that are gone.
+_ONE_STATUS = "one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +105,8 @@ async def put_many(
 
 async def _seen_after(tx: Tx, ids: Collection[str], moment: datetime) -> set[str]:
     """Those of a time that is still to come are of a clock that has stepped back since: they do not count."""
-    c = t.card.c
-    asked = select(c.id).where(c.seen_at > moment, c.seen_at <= tx.now)
-    return {row.id for row in await tx.run_among(asked, c.id, ids)}
+    found = await tx.run_among(_SEEN_AFTER, ids, moment=moment, now=tx.now)
+    return {row.id for row in found}
 
 
 async def get(tx: Tx, card_id: str) -> CardEntry | None:
@@ -246,8 +272,7 @@ async def with_name_word(tx: Tx, word: str, *, limit: int) -> list[CardEntry]:
 
 async def labels(tx: Tx, card_ids: Collection[str]) -> dict[str, str]:
     """`ALICE MOREAU ••4242` by card id, closed cards too; ids the directory does not know are missing."""
-    c = t.card.c
-    rows = await tx.run_among(select(c.id, c.holder, c.last4), c.id, card_ids)
+    rows = await tx.run_among(_LABELS, card_ids)
     return {row.id: label(row.holder, row.last4) for row in rows}
 
 
@@ -265,15 +290,28 @@ async def all(  # noqa: A001  read as `cards.all`
     A page begins `beside` the last card of the one before it, whatever came or went meanwhile. What is to `skip` is
     read all the same: skip little.
     """
-    c = t.card.c
-    wanted, order = _wanted(status, program), (c.holder_key, c.id)
-    is_back = beside is not None and beside.back
+    given: dict[str, Any] = {"status": status, "program": program, "most": limit, "past": skip}
+    is_back = None if beside is None else beside.back
     if beside is not None:
-        place = tuple_(beside.holder_key, beside.card_id)
+        given |= {"beside_key": beside.holder_key, "beside_id": beside.card_id}
+    which = None if status is None else DELETED if status == DELETED else _ONE_STATUS
+    asked = _listed(which, of_program=program is not None, is_back=is_back)
+    found = [_entry(row) for row in (await tx.run(asked, given)).all()]
+    return found[::-1] if is_back else found
+
+
+@cache
+def _listed(which: str | None, *, of_program: bool, is_back: bool | None) -> Select[Any]:
+    """`is_back`: see `ListedAfter`; None = from the first card on."""
+    order = (_C.holder_key, _C.id)
+    wanted = [~_is_open()] if which == DELETED else [_is_open()]
+    wanted += [_C.status == bindparam("status")] if which == _ONE_STATUS else []
+    wanted += [_C.program == bindparam("program")] if of_program else []
+    if is_back is not None:
+        place = tuple_(bindparam("beside_key", type_=Text()), bindparam("beside_id", type_=Text()))
         wanted.append(tuple_(*order) < place if is_back else tuple_(*order) > place)
     asked = select(*_COLUMNS).where(*wanted).order_by(*(one.desc() if is_back else one for one in order))
-    found = [_entry(row) for row in (await tx.run(asked.limit(limit).offset(skip or None))).all()]
-    return found[::-1] if is_back else found
+    return asked.limit(bindparam("most")).offset(bindparam("past"))
 
 
 async def listed_at(tx: Tx, card_id: str, *, back: bool = False) -> ListedAfter | None:
@@ -310,10 +348,8 @@ async def mark_synced(tx: Tx, program: str, count: int) -> None:
 
 async def mark_gone(tx: Tx, program: str, *, seen_before: datetime) -> list[str]:
     """After a whole listing begun at `seen_before`: cards it did not show are closed. Returns their ids."""
-    c = t.card.c
-    missing = (c.program == program, c.seen_at < seen_before, c.gone_at.is_(None))
-    changed = update(t.card).where(*missing).values(gone_at=tx.now).returning(c.id)
-    return sorted((await tx.run(changed)).scalars())
+    given = {"of": program, "seen_before": seen_before, "now": tx.now}
+    return sorted((await tx.run(_MARK_GONE, given)).scalars())
 
 
 async def gone_after(tx: Tx, program: str, at: datetime) -> list[CardEntry]:
@@ -330,19 +366,18 @@ async def set_balances(tx: Tx, read: Sequence[tuple[str, Decimal, datetime]]) ->
 
     A balance that was read later stays: what is given here may be some minutes old.
     """
-    if not read:
-        return
-    c = t.card.c
+    if read:
+        rows = [{"card": one, "usd": usd, "at": at, "now": tx.now} for one, usd, at in read]
+        await tx.run(_set_balances(), rows)
+
+
+@cache
+def _set_balances() -> Update:
     # One of a time that is still to come is of a clock that has stepped back since.
-    is_older = or_(c.balance_at <= bindparam("balance_at"), c.balance_at > tx.now)
-    is_newer = or_(c.balance_at.is_(None), is_older)
-    changed = update(t.card).where(c.id == bindparam("card"), is_newer)
-    rows = [
-        {"card": card_id, "balance_usd": balance_usd, "balance_at": at} for card_id, balance_usd, at in read
-    ]
-    await tx.run(
-        changed.values(balance_usd=bindparam("balance_usd"), balance_at=bindparam("balance_at")), rows
-    )
+    is_older = or_(_C.balance_at <= bindparam("at"), _C.balance_at > bindparam("now"))
+    is_newer = or_(_C.balance_at.is_(None), is_older)
+    changed = update(t.card).where(_C.id == bindparam("card"), is_newer)
+    return changed.values(balance_usd=bindparam("usd"), balance_at=bindparam("at"))
 
 
 def _is_open() -> ColumnElement[bool]:

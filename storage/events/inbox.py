@@ -34,6 +34,12 @@ class InboxEvent:
 _COLUMNS = tuple(t.inbox.c[name] for name in InboxEvent.__slots__)
 _I = t.inbox.c
 _DUE = or_(_I.retry_at.is_(None), _I.retry_at <= bindparam("now"))
+_LAST_RECEIVED = (
+    select(_I.received_at)
+    .where(_I.program == bindparam("program"), _I.source == bindparam("source"))
+    .order_by(_I.received_at.desc())
+    .limit(1)
+)
 _ANY_WAITING = select(exists().where(_I.state == "received", _DUE))
 
 
@@ -112,9 +118,8 @@ async def get(tx: Tx, event_id: str) -> InboxEvent | None:
 
 async def last_received(tx: Tx, program: str, source: str) -> datetime | None:
     """When the newest event came by this way; None before the first."""
-    i = t.inbox.c
-    asked = select(i.received_at).where(i.program == program, i.source == source)
-    return (await tx.run(asked.order_by(i.received_at.desc()).limit(1))).scalar_one_or_none()
+    given = {"program": program, "source": source}
+    return (await tx.run(_LAST_RECEIVED, given)).scalar_one_or_none()
 
 
 async def first_received(tx: Tx, program: str, source: str, *, since: datetime) -> datetime | None:

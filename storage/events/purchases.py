@@ -7,17 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, bindparam, exists, func, or_, select, update
 
 from bot.domain.events import Kind, Purchase, PurchaseLeg, purchase_of
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
 
 # Columns of their own; the rest of a leg is its facts.
 _OWN = {"event_id", "transaction_id", "card_id", "kind", "occurred_at"}
 # A purchase is written when its events are received, which is after they happened; clocks differ by less.
 _CLOCKS_DIFFER = timedelta(days=1)
+_P = t.purchase.c
+_OF_TRANSACTIONS = one_of(
+    select(_P.transaction_id, _P.picture).where(_P.program == bindparam("program")), _P.transaction_id
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +102,7 @@ async def of_card(tx: Tx, program: str, card_id: str, *, limit: int = 50) -> Seq
 
 async def by_transaction(tx: Tx, program: str, transaction_ids: Collection[str]) -> dict[str, Purchase]:
     """Purchases by transaction id; those we do not know are missing."""
-    p = t.purchase.c
-    mine = select(p.transaction_id, p.picture).where(p.program == program)
-    rows = await tx.run_among(mine, p.transaction_id, transaction_ids)
+    rows = await tx.run_among(_OF_TRANSACTIONS, transaction_ids, program=program)
     return {row.transaction_id: Purchase.model_validate(row.picture) for row in rows}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, case, exists, func, not_, or_, select, update
 
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import inserting, upsert
 
 _DRAWN = frozenset({"card", "alert"})
@@ -131,15 +131,14 @@ async def put_together(tx: Tx) -> AsyncIterator[None]:
 
 async def known(tx: Tx, dedupes: Collection[str]) -> frozenset[str]:
     """Those of these that a message has or had. None is ever forgotten."""
-    found = await tx.run_among(select(t.outbox.c.dedupe), t.outbox.c.dedupe, dedupes)
+    found = await tx.run_among(_KNOWN, dedupes)
     put = {row["dedupe"] for row in tx.put_later or ()}
     return frozenset(row.dedupe for row in found) | put.intersection(dedupes)
 
 
 async def is_any_sent(tx: Tx, dedupes: Collection[str], *, until: datetime) -> bool:
     """Was one of these sent by then?"""
-    sent = select(t.outbox.c.dedupe).where(t.outbox.c.sent_at <= until)
-    return bool(await tx.run_among(sent, t.outbox.c.dedupe, dedupes))
+    return bool(await tx.run_among(_SENT_UNTIL, dedupes, until=until))
 
 
 async def channels(tx: Tx, *, limit: int) -> list[str]:
@@ -373,7 +372,7 @@ async def place(tx: Tx, subject: str, kind: str) -> MessagePlace | None:
 
 async def places(tx: Tx, subjects: Collection[str], kind: str) -> dict[str, MessagePlace]:
     """Where the messages of these subjects are, by subject; those without one are left out."""
-    found = await tx.run_among(_PLACES.where(_M.kind == kind), _M.subject, subjects)
+    found = await tx.run_among(_PLACES, subjects, kind=kind)
     rows = [row._mapping for row in found]
     return {row["subject"]: MessagePlace(**{k: v for k, v in row.items() if k != "subject"}) for row in rows}
 
@@ -430,4 +429,9 @@ _SENDING = (
 _PLACE = select(_M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(
     _M.subject == bindparam("subject"), _M.kind == bindparam("kind")
 )
-_PLACES = select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version)
+_PLACES = one_of(
+    select(_M.subject, _M.channel, _M.ts, _M.posted_at, _M.drawn_version).where(_M.kind == bindparam("kind")),
+    _M.subject,
+)
+_KNOWN = one_of(select(_O.dedupe), _O.dedupe)
+_SENT_UNTIL = one_of(select(_O.dedupe).where(_O.sent_at <= bindparam("until")), _O.dedupe)

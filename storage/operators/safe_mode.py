@@ -15,6 +15,7 @@ from storage.upsert import insert_new
 
 _COLUMNS = t.safe_mode.c
 _CURRENT = select(t.safe_mode).where(_COLUMNS.left_at.is_(None)).limit(1)
+_ALL = select(t.safe_mode).order_by(_COLUMNS.entered_at)
 #: The entries of the audit chain that say that it began, with where the copy ends, and that people went on with it.
 RESTORED = "database.restored"
 ACCEPTED = "database.accepted"
@@ -60,7 +61,7 @@ async def current(tx: Tx) -> SafeMode | None:
 
 async def all(tx: Tx) -> list[SafeMode]:  # noqa: A001  read as `safe_mode.all`
     """Every one there was, the first one first."""
-    rows = (await tx.run(select(t.safe_mode).order_by(_COLUMNS.entered_at))).all()
+    rows = (await tx.run(_ALL)).all()
     return [SafeMode(**row._mapping) for row in rows]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -25,6 +25,7 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
+    bindparam,
     cast,
     literal,
     literal_column,
@@ -117,9 +118,8 @@ async def is_still_so(tx: Tx, row: UnreadableRow) -> bool:
     if row.table not in t.metadata.tables:
         return False
     its = t.metadata.tables[row.table]
-    found, _, _ = await _read(
-        tx, its, _asked(its, tx.is_postgres).where(*_of_key(its, row.key, tx.is_postgres))
-    )
+    asked = _asked(its, tx.is_postgres).where(*_of_key(its, row.key, tx.is_postgres))
+    found, _, _ = await _read(tx, its, asked, {})
     return any(one.key == row.key for one in found)
 
 
@@ -141,27 +141,37 @@ _Page = tuple[list[UnreadableRow], int, Any]
 
 async def _page(tx: Tx, its: Table, after: Any, limit: int) -> _Page:
     """Those of the next rows, how many were read, and what comes `after` the last."""
-    order = list(its.primary_key) if tx.is_postgres else [_ROWID]
-    asked = _asked(its, tx.is_postgres).order_by(*order).limit(limit)
-    return await _read(tx, its, asked if after is None else asked.where(_comes(its, after, tx.is_postgres)))
+    place = after if tx.is_postgres else (after,)
+    given = {} if after is None else {f"after_{number}": part for number, part in enumerate(place)}
+    asked = _paged(its, tx.is_postgres, is_first=after is None)
+    return await _read(tx, its, asked, {**given, "most": limit})
 
 
-def _comes(its: Table, after: Any, is_postgres: bool) -> ColumnElement[bool]:
+@cache
+def _paged(its: Table, is_postgres: bool, *, is_first: bool) -> Select[Any]:
+    """Each table is asked all the time, so what asks it is built once."""
+    order = list(its.primary_key) if is_postgres else [_ROWID]
+    asked = _asked(its, is_postgres).order_by(*order).limit(bindparam("most"))
+    return asked if is_first else asked.where(_comes(its, is_postgres))
+
+
+def _comes(its: Table, is_postgres: bool) -> ColumnElement[bool]:
     """Rows that follow: by their key on PostgreSQL, by their place in the file on SQLite."""
     if not is_postgres:
-        return literal(after) < _ROWID
+        return bindparam("after_0", type_=BigInteger()) < _ROWID
     # As text and back, as Python has not all times that may be in it.
     key = [
-        cast(literal(part, Text()), column.type) for part, column in zip(after, its.primary_key, strict=True)
+        cast(bindparam(f"after_{number}", type_=Text()), column.type)
+        for number, column in enumerate(its.primary_key)
     ]
     return tuple_(*its.primary_key) > tuple_(*key)
 
 
-async def _read(tx: Tx, its: Table, asked: Select[Any]) -> _Page:
+async def _read(tx: Tx, its: Table, asked: Select[Any], given: Mapping[str, Any]) -> _Page:
     try:
-        rows: Sequence[Any] = (await tx.connection.execute(asked)).all()
+        rows: Sequence[Any] = (await tx.connection.execute(asked, given)).all()
     except OperationalError:  # a text that is no UTF-8: which of them, and in which column?
-        return await _one_by_one(tx, its, asked)
+        return await _one_by_one(tx, its, asked, given)
     found = [bad for row in rows if (bad := _judged(its, row, tx.is_postgres)) is not None]
     return found, len(rows), _last(its, rows, tx.is_postgres)
 
@@ -172,10 +182,10 @@ def _last(its: Table, rows: Sequence[Any], is_postgres: bool) -> Any:
     return tuple(rows[-1][1 : 1 + len(its.primary_key.columns)]) if is_postgres else rows[-1][0]
 
 
-async def _one_by_one(tx: Tx, its: Table, asked: Select[Any]) -> _Page:
+async def _one_by_one(tx: Tx, its: Table, asked: Select[Any], given: Mapping[str, Any]) -> _Page:
     """On SQLite, where a text need not be one."""
     keys = asked.with_only_columns(_ROWID, *_keys(its, is_postgres=False), maintain_column_froms=True)
-    rows = (await tx.connection.execute(keys)).all()
+    rows = (await tx.connection.execute(keys, given)).all()
     found = list[UnreadableRow]()
     for place, *key in rows:
         values = list[Any]()

@@ -10,10 +10,14 @@ from sqlalchemy import bindparam, func, insert, select, update
 
 from bot.domain.requests import Attempt, Request
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 
 _OF = select(t.attempt).where(t.attempt.c.request_id == bindparam("request_id")).order_by(t.attempt.c.number)
 _START = insert(t.attempt)
+_A = t.attempt.c
+_ANSWER = update(t.attempt).where(_A.id == bindparam("attempt_id"), _A.answered_at.is_(None))
+_OF_MANY = one_of(select(t.attempt), _A.request_id)
+_COUNTS = one_of(select(_A.request_id, func.count().label("n")).group_by(_A.request_id), _A.request_id)
 
 
 async def start(tx: Tx, request: Request, purpose: str, *, after: Sequence[Attempt] | None = None) -> Attempt:
@@ -47,8 +51,8 @@ async def answer(
     detail: str = "",
 ) -> bool:
     """Record what came back; False when an answer is on record already, which then stands."""
-    open_one = (t.attempt.c.id == attempt.id, t.attempt.c.answered_at.is_(None))
     values = {
+        "attempt_id": attempt.id,
         "answered_at": tx.now,
         "status": status,
         "code": code,
@@ -56,7 +60,7 @@ async def answer(
         "finding": finding,
         "detail": detail,
     }
-    return bool((await tx.run(update(t.attempt).where(*open_one).values(values))).rowcount)
+    return bool((await tx.run(_ANSWER, values)).rowcount)
 
 
 async def of(tx: Tx, request_id: str) -> list[Attempt]:
@@ -66,15 +70,12 @@ async def of(tx: Tx, request_id: str) -> list[Attempt]:
 
 async def of_many(tx: Tx, request_ids: Collection[str]) -> dict[str, list[Attempt]]:
     """The same of each of these requests that has any."""
-    a = t.attempt.c
     found = defaultdict[str, list[Attempt]](list)
-    for row in await tx.run_among(select(t.attempt), a.request_id, request_ids):
+    for row in await tx.run_among(_OF_MANY, request_ids):
         found[row.request_id].append(Attempt(**row._mapping))
     return {key: sorted(made, key=lambda one: one.number) for key, made in found.items()}
 
 
 async def counts(tx: Tx, request_ids: Collection[str]) -> dict[str, int]:
     """How many attempts there are for each of these requests that has any."""
-    a = t.attempt.c
-    asked = select(a.request_id, func.count().label("n")).group_by(a.request_id)
-    return {row.request_id: row.n for row in await tx.run_among(asked, a.request_id, request_ids)}
+    return {row.request_id: row.n for row in await tx.run_among(_COUNTS, request_ids)}

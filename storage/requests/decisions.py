@@ -14,10 +14,11 @@ from sqlalchemy import and_, bindparam, delete, select, text, update
 from bot.domain.errors import AlreadyDecided, OwnRequest
 from bot.domain.requests import BY_ANOTHER, Decision, DecisionKind, DecisionTime
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 from storage.upsert import insert_new
 
 _D = t.decision.c
+_OF_MANY = one_of(select(t.decision), _D.request_id)
 _OF = select(t.decision).where(_D.request_id == bindparam("request_id")).order_by(_D.decided_at, _D.id)
 
 
@@ -49,7 +50,7 @@ async def sign_again(tx: Tx, decision: Decision) -> None:
 
 async def of_many(tx: Tx, request_ids: Collection[str]) -> list[Decision]:
     """All decisions on these requests."""
-    rows = await tx.run_among(select(t.decision), t.decision.c.request_id, request_ids)
+    rows = await tx.run_among(_OF_MANY, request_ids)
     return [Decision(**row._mapping) for row in rows]
 
 

@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from bot.domain.money import exact_sum, ledger_text
 from bot.domain.requests import COMMITTED
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
+
+_O, _R = t.orphan_debit.c, t.request.c
+_SINCE = select(_O.reference, _O.amount_usd, _O.card_id, _O.booked_at).where(_O.booked_at >= bindparam("at"))
+_WITHIN = _SINCE.where(_O.booked_at < bindparam("until"))
+_BY_KEY = one_of(select(_R.key, _R.state), _R.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,8 @@ class LostDebit:
 
 async def since(tx: Tx, at: datetime, *, until: datetime | None = None) -> list[LostDebit]:
     """Those that were booked from then on, and before `until`, as far as the ledger was read."""
-    o = t.orphan_debit.c
-    within = [o.booked_at >= at, *([o.booked_at < until] if until else [])]
-    rows = (await tx.run(select(o.reference, o.amount_usd, o.card_id, o.booked_at).where(*within))).all()
+    asked = _SINCE if until is None else _WITHIN
+    rows = (await tx.run(asked, {"at": at, "until": until})).all()
     by_key: dict[str, list[LostDebit]] = {}
     for row in rows:
         found = LostDebit(row.booked_at, -row.amount_usd, row.card_id or "")
@@ -50,6 +54,5 @@ def _of_one_key(found: list[LostDebit]) -> LostDebit:
 
 async def _approved(tx: Tx, keys: Collection[str]) -> frozenset[str]:
     """Of these keys those whose request counts by itself, as it was approved again since."""
-    row = t.request.c
-    found = await tx.run_among(select(row.key, row.state), row.key, keys)
+    found = await tx.run_among(_BY_KEY, keys)
     return frozenset(one.key for one in found if one.state in COMMITTED)

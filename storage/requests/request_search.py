@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, func, select, tuple_, u
 
 from bot.domain.requests import Request, State
 from storage import tables as t
-from storage.transaction import Tx
+from storage.transaction import Tx, one_of
 
 FIELDS = tuple(field.name for field in fields(Request))
 COLUMNS = tuple(t.request.c[name] for name in FIELDS)
@@ -126,18 +126,17 @@ async def place(tx: Tx, request_id: str, *, back: bool = False) -> Beside | None
 
 
 _CREATED_AT = select(_R.created_at).where(_R.id == bindparam("id"))
+_BY_KEY = one_of(select(_R.key, _R.id, _R.state), _R.key)
 
 
 async def by_key(tx: Tx, keys: Collection[str]) -> dict[str, str]:
     """Request ids by idempotency key; keys that are not ours are missing."""
-    row = t.request.c
-    return {one.key: one.id for one in await tx.run_among(select(row.key, row.id), row.key, keys)}
+    return {one.key: one.id for one in await tx.run_among(_BY_KEY, keys)}
 
 
 async def states_by_key(tx: Tx, keys: Collection[str]) -> dict[str, State]:
     """States by idempotency key; keys that are not ours are missing."""
-    row = t.request.c
-    return {one.key: one.state for one in await tx.run_among(select(row.key, row.state), row.key, keys)}
+    return {one.key: one.state for one in await tx.run_among(_BY_KEY, keys)}
 
 
 class _Form(NamedTuple):

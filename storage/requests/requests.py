@@ -21,6 +21,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Executable,
     Select,
     and_,
     bindparam,
@@ -65,7 +66,7 @@ from storage.requests import lost_debits, request_search, unseen
 from storage.requests.frozen import Frozen, opened
 from storage.requests.request_search import COLUMNS, FIELDS, Wanted
 from storage.sealed_columns import REQUEST_BODY, REQUEST_PRIVATE
-from storage.transaction import DATABASE_CLOCK, LATEST_BY_DATABASE, LONGEST_LEASE, RequestRow, Tx
+from storage.transaction import RequestRow, Tx, lease_clock, lease_end, lease_holds, one_of
 
 _APPROVING = (DecisionKind.APPROVE, DecisionKind.BREAK_GLASS)
 _GUARDED = frozenset(
@@ -80,6 +81,7 @@ _EVER, _NEVER = datetime(2000, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UT
 _R = t.request.c
 _INSERT = insert_row(t.request)
 _BY_ID = select(*COLUMNS).where(_R.id == bindparam("id"))
+_FROZEN = select(_R.sealed_private, _R.sealed_body).where(_R.id == bindparam("id"))
 _M = t.message.c
 _IS_POSTED = exists().where(_M.subject == bindparam("subject"), _M.kind == bindparam("form"))
 _WITH_MESSAGE = select(*COLUMNS, _IS_POSTED.label("is_posted")).where(_R.id == bindparam("id"))
@@ -102,6 +104,20 @@ _PURGE_DUE = (
     .where(_R.purged_at.is_(None), or_(_R.state.not_in(list(OPEN)), _GIVEN_UP))
     .order_by(_R.created_at)
 )
+_EACH = one_of(select(*COLUMNS), _R.id)
+_UNDER_WAY_THEN = (
+    select(*COLUMNS)
+    .where(_R.state == State.EXECUTING, _R.rows.is_(None), _R.key_expires_at <= bindparam("now"))
+    .order_by(_R.created_at, _R.id)
+    .limit(bindparam("most"))
+)
+# Of the one who held it when he looked.
+_MINE = (
+    _R.id == bindparam("request_id"),
+    _R.fence == bindparam("fence_then"),
+    _R.lease_owner == bindparam("by"),
+)
+_GIVE_BACK = update(t.request).where(*_MINE).values(lease_owner=None, lease_until=None)
 _OF_BATCH = select(*COLUMNS).where(_R.parent_id == bindparam("parent_id"))
 _HELD = select(_R.id, _R.parent_id, _R.state, _R.rows, _R.exposure_usd).where(
     _R.program == bindparam("program"),
@@ -144,8 +160,7 @@ async def get_with_message(tx: Tx, request_id: str, subject: str, form: str) -> 
 
 async def frozen(tx: Tx, request_id: str) -> Frozen:
     """Raises `Purged` when the details were dropped, `CannotOpen` when they were tampered with."""
-    asked = select(t.request.c.sealed_private, t.request.c.sealed_body).where(t.request.c.id == request_id)
-    row = (await tx.run(asked)).one()
+    row = (await tx.run(_FROZEN, {"id": request_id})).one()
     return opened(tx, request_id, row.sealed_private, row.sealed_body)
 
 
@@ -219,21 +234,26 @@ async def reserve(tx: Tx, request_id: str, *, owner: str, lease_s: float) -> Req
     It stays as it is, its version too, but for the lease and a fence one higher than any before. None when it is not
     due, held by another, or not to be executed.
     """
-    held = {
-        "fence": t.request.c.fence + 1,
-        "lease_owner": owner,
-        "lease_until": tx.lease_end(timedelta(seconds=lease_s)),
-    }
-    changed = update(t.request).where(t.request.c.id == request_id, *_claimable(tx)).values(held)
-    found = (await tx.run(changed.returning(*COLUMNS))).one_or_none()
+    given = {"request_id": request_id, "by": owner, **tx.lease_times(timedelta(seconds=lease_s))}
+    found = (await tx.run(_reserving(tx.is_postgres), given)).one_or_none()
     return None if found is None else Request(**found._mapping)
+
+
+@cache
+def _reserving(is_postgres: bool) -> Executable:
+    held = {
+        "fence": _R.fence + 1,
+        "lease_owner": bindparam("by"),
+        "lease_until": lease_end(is_postgres=is_postgres),
+    }
+    wanted = (_R.id == bindparam("request_id"), *_claimable(is_postgres))
+    return update(t.request).where(*wanted).values(held).returning(*COLUMNS)
 
 
 async def give_back(tx: Tx, held: Request) -> None:
     """Nothing is called for what was reserved; nothing happens where it is somebody else's by now, or was claimed."""
-    row = t.request.c
-    mine = (row.id == held.id, row.fence == held.fence, row.lease_owner == held.lease_owner)
-    await tx.run(update(t.request).where(*mine).values(lease_owner=None, lease_until=None))
+    given = {"request_id": held.id, "fence_then": held.fence, "by": held.lease_owner}
+    await tx.run(_GIVE_BACK, given)
 
 
 async def claim(
@@ -251,33 +271,11 @@ async def claim(
     the `owner` who has reserved it. Must be committed before the first byte is sent. An expired approval is none,
     unless `may_expire` is False.
     """
-    row = t.request.c
-    same = [] if judged is None else [row.version == judged.version, row.state == judged.state]
-    reserved = None if judged is None else (row.fence == judged.fence) & (row.lease_owner == owner)
-    changed = (
-        update(t.request)
-        # An approval does not last: the first byte leaves before `valid_until`, or never.
-        .where(
-            row.id == request_id,
-            *same,
-            *_claimable(tx, reserved),
-            *([(row.state != State.APPROVED) | (row.valid_until > tx.now)] if may_expire else []),
-        )
-        .values(
-            state=case(
-                {before.value: after.value for before, after in moves_of(Event.CLAIM).items()},
-                value=row.state,
-            ),
-            version=row.version + 1,
-            fence=row.fence + 1,
-            attempts=row.attempts + 1,
-            first_sent_at=func.coalesce(row.first_sent_at, literal(tx.now, UtcDateTime)),
-            lease_owner=owner,
-            lease_until=tx.lease_end(timedelta(seconds=lease_s)),
-        )
-        .returning(*COLUMNS)
-    )
-    found = (await tx.run(changed)).one_or_none()
+    given = {"request_id": request_id, "by": owner, **tx.lease_times(timedelta(seconds=lease_s))}
+    if judged is not None:
+        given |= {"version_then": judged.version, "state_then": judged.state, "fence_then": judged.fence}
+    claiming = _claiming(tx.is_postgres, is_judged=judged is not None, may_expire=may_expire)
+    found = (await tx.run(claiming, given)).one_or_none()
     if found is None:
         return None
     after = Request(**found._mapping)
@@ -288,18 +286,44 @@ async def claim(
     return await _with_its_batch(tx, after)
 
 
+@cache
+def _claiming(is_postgres: bool, *, is_judged: bool, may_expire: bool) -> Executable:
+    row = t.request.c
+    same, reserved = [], None
+    if is_judged:
+        same = [row.version == bindparam("version_then"), row.state == bindparam("state_then")]
+        reserved = (row.fence == bindparam("fence_then")) & (row.lease_owner == bindparam("by"))
+    # An approval does not last: the first byte leaves before `valid_until`, or never.
+    valid = [(row.state != State.APPROVED) | (row.valid_until > bindparam("now"))] if may_expire else []
+    after_claim = {before.value: after.value for before, after in moves_of(Event.CLAIM).items()}
+    return (
+        update(t.request)
+        .where(row.id == bindparam("request_id"), *same, *_claimable(is_postgres, reserved), *valid)
+        .values(
+            state=case(after_claim, value=row.state),
+            version=row.version + 1,
+            fence=row.fence + 1,
+            attempts=row.attempts + 1,
+            first_sent_at=func.coalesce(row.first_sent_at, bindparam("now", type_=UtcDateTime())),
+            lease_owner=bindparam("by"),
+            lease_until=lease_end(is_postgres=is_postgres),
+        )
+        .returning(*COLUMNS)
+    )
+
+
 async def renew(tx: Tx, request_id: str, *, owner: str, fence: int, lease_s: float) -> bool:
     """Hold a lease for longer. False when it is no longer ours: stop, and write nothing."""
-    row = t.request.c
-    mine = (
-        row.id == request_id,
-        row.fence == fence,
-        row.lease_owner == owner,
-        row.lease_until >= tx.lease_clock,
-    )
-    until = tx.lease_end(timedelta(seconds=lease_s))
-    changed = await tx.run(update(t.request).where(*mine).values(lease_until=until))
+    given = {"request_id": request_id, "fence_then": fence, "by": owner}
+    times = tx.lease_times(timedelta(seconds=lease_s))
+    changed = await tx.run(_renewing(tx.is_postgres), {**given, **times})
     return bool(changed.rowcount)
+
+
+@cache
+def _renewing(is_postgres: bool) -> Executable:
+    holds = _R.lease_until >= lease_clock(is_postgres=is_postgres)
+    return update(t.request).where(*_MINE, holds).values(lease_until=lease_end(is_postgres=is_postgres))
 
 
 async def finish(tx: Tx, request: Request, event: Event | None, **changes: Any) -> Request | None:
@@ -375,26 +399,19 @@ async def due(
     lists = {"states": states, "kinds": kinds, "unsent_wait": unsent_wait or None, "but_not": but_not or None}
     given |= {name: list(values) for name, values in lists.items() if values is not None}
     asked = _due(tx.is_postgres, frozenset(given))
-    return list((await tx.run(asked, {**given, **_times(tx), "most": limit})).scalars())
+    return list((await tx.run(asked, {**given, **tx.times, "most": limit})).scalars())
 
 
 async def any_due(tx: Tx) -> bool:
     """Is there anything to be executed or reconciled now that nobody holds?"""
     asked = _due(tx.is_postgres, frozenset())
-    return (await tx.run(asked, {**_times(tx), "most": 1})).first() is not None
-
-
-def _times(tx: Tx) -> dict[str, datetime]:
-    return {"now": tx.now, "machine_now": tx.machine_now, "latest": tx.machine_now + LONGEST_LEASE}
+    return (await tx.run(asked, {**tx.times, "most": 1})).first() is not None
 
 
 @cache
 def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
     """It is asked at every turn of the engine, so it is built once for each set of conditions that is `given`."""
     row = t.request.c
-    now: Any = DATABASE_CLOCK if is_postgres else bindparam("machine_now")
-    latest: Any = LATEST_BY_DATABASE if is_postgres else bindparam("latest")
-    is_held = row.lease_until.between(now, latest)
     where = {
         "program": row.program == bindparam("program"),
         "states": row.state.in_(bindparam("states", expanding=True)),
@@ -404,9 +421,7 @@ def _due(is_postgres: bool, given: frozenset[str]) -> Select[Any]:
         ),
         "but_not": row.id.not_in(bindparam("but_not", expanding=True)),
     }
-    asked = select(row.id).where(
-        *_claimable_at(bindparam("now"), is_held), *(where[name] for name in sorted(given))
-    )
+    asked = select(row.id).where(*_claimable(is_postgres), *(where[name] for name in sorted(given)))
     return asked.order_by(row.due_at).limit(bindparam("most"))
 
 
@@ -459,15 +474,21 @@ async def failed_in_doubt(tx: Tx, *, since: datetime) -> list[Request]:
 
     Given up since then although an attempt's outcome was never known, or due for another look (`look_again`).
     """
+    return await request_search.rows(tx, _failed_in_doubt(), {"since": since})
+
+
+@cache
+def _failed_in_doubt() -> Select[Any]:
     row = t.request.c
+    since: Any = bindparam("since")
     # In the words of the index of those in doubt, so that the database may use it; and each by itself.
     for_doubt = (text("request.outcome_unknown"), row.finished_at >= since, row.finished_at < _NEVER)
     for_look = (row.due_at >= _EVER, row.due_at < _NEVER)
     either = union(
         select(row.id).where(*for_doubt), select(row.id).where(row.state == State.FAILED, *for_look)
     )
-    failed = (row.state == State.FAILED, row.id.in_(either))
-    return await _all(tx, *failed, order=(row.finished_at, row.id), limit=500)
+    failed = select(*COLUMNS).where(row.state == State.FAILED, row.id.in_(either))
+    return failed.order_by(row.finished_at, row.id).limit(500)
 
 
 async def look_again(tx: Tx, ids: Collection[str], states: Collection[State]) -> None:
@@ -660,7 +681,7 @@ async def sign_again(tx: Tx, request: Request) -> None:
 
 async def among(tx: Tx, ids: Collection[str]) -> list[Request]:
     """Those of these that there are."""
-    found = await tx.run_among(select(*COLUMNS), t.request.c.id, ids)
+    found = await tx.run_among(_EACH, ids)
     return [Request(**row._mapping) for row in found]
 
 
@@ -682,53 +703,69 @@ async def hold_open(tx: Tx) -> list[Request]:
 async def with_approvals(tx: Tx, *, limit: int) -> list[Request]:
     """Those not sent yet that somebody has approved, or whose keys may be forgotten; a batch for its rows where that is
     not sent either."""
-    r, d = t.request.c, t.decision.c
-    approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
-    return await _unsent(tx, or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now), limit)
+    return await request_search.rows(tx, _with_approvals(), {"now": tx.now, "most": limit})
+
+
+@cache
+def _with_approvals() -> Select[Any]:
+    return _unsent(or_(_R.state == State.APPROVED, _is_approved(), _R.key_expires_at <= bindparam("now")))
+
+
+def _is_approved() -> ColumnElement[bool]:
+    d = t.decision.c
+    return exists().where(d.request_id == _R.id, d.kind.in_(_APPROVING))
 
 
 async def may_be_sent(tx: Tx, *, sent_after: datetime) -> list[Request]:
     """Those of which something may be sent without another word of people, a list for its rows, the oldest first: not
     sent yet as in `with_approvals`; or under way, where no key is known to have expired that was first sent after
     `sent_after` or never."""
-    r, d, row = t.request.c, t.decision.c, t.request.alias("row")
-    approved = exists().where(d.request_id == r.id, d.kind.in_(_APPROVING))
-    unsent = r.state.in_(UNSENT) & or_(r.state == State.APPROVED, approved, r.key_expires_at <= tx.now)
+    return await request_search.rows(tx, _may_be_sent(), {"now": tx.now, "sent_after": sent_after})
+
+
+@cache
+def _may_be_sent() -> Select[Any]:
+    r, row = t.request.c, t.request.alias("row")
+    now: Any = bindparam("now")
+    unsent = r.state.in_(UNSENT) & or_(r.state == State.APPROVED, _is_approved(), r.key_expires_at <= now)
 
     def is_sent_again(of: Any) -> ColumnElement[bool]:
         return and_(
             of.state.in_((State.APPROVED, *_UNDER_WAY)),
-            or_(of.first_sent_at.is_(None), of.first_sent_at > sent_after),
-            or_(of.key_expires_at.is_(None), of.key_expires_at > tx.now),
+            or_(of.first_sent_at.is_(None), of.first_sent_at > bindparam("sent_after")),
+            or_(of.key_expires_at.is_(None), of.key_expires_at > now),
         )
 
     of_rows = exists().where(row.c.parent_id == r.id, is_sent_again(row.c))
     under_way = r.state.in_(_UNDER_WAY) & or_(r.rows.is_(None) & is_sent_again(r), of_rows)
-    wanted = (r.parent_id.is_(None), or_(unsent, under_way))
-    return await _all(tx, *wanted, order=(r.created_at, r.id), limit=None)
+    asked = select(*COLUMNS).where(r.parent_id.is_(None), or_(unsent, under_way))
+    return asked.order_by(r.created_at, r.id)
 
 
 async def doubtful(tx: Tx, *, limit: int) -> list[Request]:
     """The same of those whose keys may be forgotten alone."""
-    return await _unsent(tx, t.request.c.key_expires_at <= tx.now, limit)
+    return await request_search.rows(tx, _doubtful(), {"now": tx.now, "most": limit})
+
+
+@cache
+def _doubtful() -> Select[Any]:
+    return _unsent(_R.key_expires_at <= bindparam("now"))
 
 
 async def under_way(tx: Tx, *, limit: int) -> list[Request]:
     """Those that were being sent when an older copy of the database was made, rows of batches among them: by now
     nobody knows what became of them."""
-    r = t.request.c
-    mine = (r.state == State.EXECUTING, r.rows.is_(None), r.key_expires_at <= tx.now)
-    return await _all(tx, *mine, order=(r.created_at, r.id), limit=limit)
+    return await request_search.rows(tx, _UNDER_WAY_THEN, {"now": tx.now, "most": limit})
 
 
-async def _unsent(tx: Tx, wanted: ColumnElement[bool], limit: int) -> list[Request]:
+def _unsent(wanted: ColumnElement[bool]) -> Select[Any]:
     r, parent = t.request.c, t.request.alias("parent")
     of_its_own = or_(
         r.parent_id.is_(None),
         ~exists().where(parent.c.id == r.parent_id, parent.c.state.in_(UNSENT)),
     )
-    order = (r.created_at, r.id)
-    return await _all(tx, r.state.in_(UNSENT), wanted, of_its_own, order=order, limit=limit)
+    asked = select(*COLUMNS).where(r.state.in_(UNSENT), wanted, of_its_own)
+    return asked.order_by(r.created_at, r.id).limit(bindparam("most"))
 
 
 async def lock_rows(tx: Tx, parent_id: str) -> None:
@@ -765,29 +802,19 @@ async def lock_limits(tx: Tx) -> None:
         await tx.run(text(f"SELECT pg_advisory_xact_lock({_LIMITS_LOCK})"))
 
 
-def _claimable(tx: Tx, reserved: ColumnElement[bool] | None = None) -> tuple[ColumnElement[bool], ...]:
-    return _claimable_at(tx.now, tx.lease_holds(t.request.c.lease_until), reserved)
-
-
-def _claimable_at(
-    now: Any, is_held: ColumnElement[bool], reserved: ColumnElement[bool] | None = None
+def _claimable(
+    is_postgres: bool, reserved: ColumnElement[bool] | None = None
 ) -> tuple[ColumnElement[bool], ...]:
     """Due, in a state that can be claimed, and free, or `reserved` by whoever asks; of what was not sent so far, only
-    where its message in Slack was seen."""
+    where its message in Slack was seen. To be run with `Tx.times`."""
     row = t.request.c
-    free = or_(row.lease_until.is_(None), ~is_held)
+    free = or_(row.lease_until.is_(None), ~lease_holds(row.lease_until, is_postgres=is_postgres))
     held = free if reserved is None else reserved
     may_go = or_(row.state != State.APPROVED, not_(unseen.is_held()))
-    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= now, held, may_go
+    return row.state.in_(list(moves_of(Event.CLAIM))), row.due_at <= bindparam("now"), held, may_go
 
 
 def _refuse(named: set[str]) -> None:
     wrong = named & _GUARDED or named - set(FIELDS)
     if wrong:
         raise ValueError(f"these fields of a request cannot be changed: {', '.join(sorted(wrong))}")
-
-
-async def _all(
-    tx: Tx, *wanted: ColumnElement[bool], order: tuple[Any, ...], limit: int | None
-) -> list[Request]:
-    return await request_search.rows(tx, select(*COLUMNS).where(*wanted).order_by(*order).limit(limit))

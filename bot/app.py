@@ -147,6 +147,7 @@ async def _start(given: Start, read_config: Callable[[], Config]) -> Running:
         stack.push_async_callback(audit_anchors.drop_last, parts.core)
         if Role.WORKER in begun.roles:
             await copy_detection.hold_until_seen(parts.core)
+        _keep_running(begun, store, "anchors", partial(audit_anchors.drop_at_stops, parts.core))
         _write_to_slack(begun, parts)
         _execute_requests(begun, parts)
         watchers = await _watch(begun, parts)

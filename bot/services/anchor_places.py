@@ -89,7 +89,8 @@ class AnchorPlaces:
     """Where anchors are kept, apart from the log and Slack: `files`, and `command` where it isn't empty.
 
     `last_seq` is the newest that this process has written; `kept_seq` is the newest that a place has for sure, as it
-    took it or gave it.
+    took it or gave it. `due` is set from a stop that this process has committed until an anchor tells of it. `behind`:
+    the places, by name, that did not take the newest one.
     """
 
     files: Sequence[Path] = ()
@@ -97,6 +98,8 @@ class AnchorPlaces:
     last_seq: int = field(default=0)
     kept_seq: int = field(default=0)
     noted: Sequence[str] = ()  # the files that the database is known to know of
+    due: asyncio.Event = field(default_factory=asyncio.Event)
+    behind: frozenset[str] = frozenset()
 
     @property
     def is_anywhere(self) -> bool:
@@ -136,16 +139,19 @@ class AnchorPlaces:
             raise Unreadable(" and ".join(failed))
         return found
 
-    async def write(self, anchor: Anchor) -> dict[str, str]:
-        """In every place. One that fails is logged and leaves the others; by its name, what is wrong with it."""
+    async def write(self, anchor: Anchor, *, only_behind: bool = False) -> dict[str, str]:
+        """In every place, or in those that are behind. One that fails is logged and leaves the others; by its name,
+        what is wrong with it."""
         failed: dict[str, str] = {}
         for name, place in self.places.items():
+            if only_behind and name not in self.behind:
+                continue
             try:
                 await place.append(anchor.line())
             except Unreadable as error:
                 log.error("audit.anchor_not_kept", extra={"place": str(place), "error": str(error)})  # noqa: TRY400
                 failed[name] = f"{place} ({error})"
-        self.last_seq = anchor.seq
+        self.last_seq, self.behind = anchor.seq, frozenset(failed)
         if self.places.keys() - failed.keys():
             self.kept_seq = max(self.kept_seq, anchor.seq)
         return failed

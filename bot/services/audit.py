@@ -17,6 +17,17 @@ from storage import audit as chain
 from storage.log_record import counted, open_requests
 from storage.transaction import Tx
 
+# What an older copy would send, or send again, although it was stopped: so an anchor tells of each at once. What has
+# succeeded is paid once by its key.
+_STOPPED = frozenset({State.REJECTED, State.CANCELLED, State.EXPIRED, State.FAILED})
+_STOPS_A_PART = frozenset(
+    {"request.stopped", "request.rows_left_out", "request.rejected_before_sending", "request.held_by_a_pause"}
+)
+# The same of a whole program; and that an older copy was accepted, in which approvals of before are void.
+_HOLDS = frozenset(
+    {"program.paused", "program.write_paused", "program.drafts_on", "endpoint.held", "database.accepted"}
+)
+
 
 def broken(seq: int | None, kind: str | None) -> str:
     """That the chain is broken at an entry, for whoever is at the machine: the cause, and what to do first."""
@@ -57,6 +68,8 @@ async def record(
         body=body,
         policy_version=core.policy.version,
     )
+    if action in _HOLDS:
+        tx.after_commit(core.anchors.due.set)
 
 
 async def of_request(
@@ -94,6 +107,8 @@ async def of_request(
         body=recorded,
         policy_version=core.policy.version,
     )
+    if request.state in _STOPPED or action in _STOPS_A_PART:
+        tx.after_commit(core.anchors.due.set)
 
 
 async def of_signing_again(tx: Tx, request: Request, actor: str, *, before: str) -> None:

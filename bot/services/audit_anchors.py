@@ -1,16 +1,19 @@
 """Anchors: where the audit chain ended, kept outside the database.
 
-A chain alone does not show that its tail was cut off or that an older copy was put back; an anchor outside does. Each
-goes to the log, to the audit channel where one is set, to a file beside an SQLite database, and to the file or the
-command of the settings. Files and the command are read at each start. In safe mode none is written: the newer database
-may be put back, and these would not be of it. Who resets passkeys at the machine goes on with the copy, and they are
-written again.
+A chain alone does not show that its tail was cut off or that an older copy was put back; an anchor outside does. One is
+written every hundred entries and every quarter of an hour, and at once after each stop: a copy of before it would send
+what people stopped. Each goes to the log, to the audit channel where one is set, to a file beside an SQLite database,
+and to the file or the command of the settings. Files and the command are read at each start. In safe mode none is
+written: the newer database may be put back, and these would not be of it. Who resets passkeys at the machine goes on
+with the copy, and they are written again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 
 from bot.domain.errors import NotAllowed
 from bot.domain.passkeys import IN_SAFE_MODE, NO_ANCHORS, anchors_unreadable
@@ -25,6 +28,10 @@ from storage.transaction import Tx
 
 log = logging.getLogger("countersign.audit")
 
+# Stops that follow each other so closely have one anchor, such as of many approvals that run out together.
+_APART_S = 1.0
+# A place that took none is tried again.
+_TRIED_AGAIN_S = 30.0
 _SAFE_MODE = "nothing is kept in safe mode"
 _NOT_KEPT = (
     "A passkey is added only while the end of the audit log is kept outside the database, and it was not kept in"
@@ -35,7 +42,33 @@ _NOT_KEPT = (
 async def drop(core: Core) -> None:
     """State where the chain ends now, in every place outside the database. Where the database lacks what this process
     knows, that is stated, and `LogNotWhole` raised then."""
-    await _drop(core, in_channel=True)
+    core.anchors.due.clear()
+    try:
+        await _drop(core, in_channel=True)
+    except LogNotWhole:
+        raise
+    except BaseException:
+        core.anchors.due.set()
+        raise
+
+
+async def drop_at_stops(core: Core) -> None:
+    """For as long as the process runs: one at once when something was stopped, and the places that did not take the
+    newest are tried again."""
+    while True:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TRIED_AGAIN_S if core.anchors.behind else None):
+                await core.anchors.due.wait()
+        with suppress(LogNotWhole):  # said by the job that asks whether one is due
+            await (drop(core) if core.anchors.due.is_set() else _try_again(core))
+        await asyncio.sleep(_APART_S)
+
+
+async def _try_again(core: Core) -> None:
+    async with core.store.read() as tx:
+        anchor = None if await passkeys_on_record.is_copy_in_doubt(tx) else await audit.anchor(tx)
+    if anchor is not None:
+        await core.anchors.write(anchor, only_behind=True)
 
 
 async def drop_last(core: Core) -> None:
@@ -153,8 +186,9 @@ async def catch_up(core: Core, seq: int) -> None:
 
 
 async def drop_if_due(core: Core) -> None:
-    """Once there are so many entries that no anchor tells of."""
+    """Once there are so many entries that no anchor tells of, or a stop that none tells of."""
     async with core.store.read() as tx:
         end, lacked = await audit.head(tx), await audit.lacked(tx)
-    if lacked is not None or end.seq - core.anchors.last_seq >= EVERY_ENTRIES:
+    is_many = end.seq - core.anchors.last_seq >= EVERY_ENTRIES
+    if lacked is not None or is_many or core.anchors.due.is_set():
         await drop(core)
